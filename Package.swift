@@ -1,0 +1,76 @@
+// swift-tools-version: 6.0
+// The floors of the bank, from the ground up. A target imports only what stands on a lower floor;
+// Tests/RepositoryRulesTests reads this file and the imports and fails when that is not so.
+// There are no packages here and there will be none: what C keeps well comes from the system.
+import PackageDescription
+
+/// Identifies one build of all executables, so that a mix of builds is refused in the handshake.
+/// `scripts/build` hands in a digest of the sources; a plain `swift build` is the build "dev".
+let buildIdentity = Context.environment["BANK_BUILD_ID"] ?? "dev"
+
+/// CI turns every warning into an error; a developer in the middle of a change is not stopped by one.
+let strictness: [SwiftSetting] =
+  Context.environment["BANK_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
+
+func floor(_ name: String, on below: [String] = []) -> Target {
+  .target(name: name, dependencies: below.map { .init(stringLiteral: $0) }, swiftSettings: strictness)
+}
+
+func process(_ name: String, on below: [String]) -> Target {
+  .executableTarget(
+    name: name, dependencies: below.map { .init(stringLiteral: $0) }, swiftSettings: strictness)
+}
+
+func tests(_ name: String, of targets: [String], resources: [Resource] = []) -> Target {
+  .testTarget(
+    name: name, dependencies: targets.map { .init(stringLiteral: $0) }, resources: resources,
+    swiftSettings: strictness)
+}
+
+let package = Package(
+  name: "bank",
+  dependencies: [],
+  targets: [
+    // Floor 0: the ground. C headers and small shims.
+    .target(name: "CLinux"),
+    .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+    // Floor 1: words. No input, no output, no clock.
+    floor("BankModel"),
+    floor("Arguments"),
+
+    // Floor 2: pure machines, the wire format, and the operating system without a word of banking.
+    floor("QueueCore", on: ["BankModel"]),
+    floor("Wire", on: ["BankModel"]),
+    floor("Posix", on: ["CLinux"]),
+
+    // Floor 3: machines meet the outside.
+    floor("Storage", on: ["BankModel", "QueueCore", "CSQLite"]),
+    floor("Transport", on: ["Wire", "Posix", "CBuild"]),
+    floor("Logbook", on: ["BankModel", "Posix"]),
+    floor("Configuration", on: ["BankModel"]),
+
+    // Floor 4: one library a process.
+    floor(
+      "Coordinator",
+      on: [
+        "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Configuration",
+      ]),
+    floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
+    floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
+
+    // Floor 5: the executables.
+    process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
+    process("bank-teller", on: ["Teller"]),
+    process(
+      "bankctl",
+      on: [
+        "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
+      ]),
+
+  ],
+  swiftLanguageModes: [.v6]
+)
