@@ -1,0 +1,127 @@
+// Owns who stands in the queue: ticket numbers, days, money, and a customer with its history in numbers.
+// It knows no line, no teller and no disk. Everything here is a plain value of fixed size.
+
+/// The number on a ticket: 1, 2, 3 … within one business day.
+public typealias TicketNumber = Int64
+
+/// A business day: 1, 2, 3 … since the branch was founded. Ticket numbers begin anew with each.
+public typealias BusinessDay = Int64
+
+/// A whole number of won.
+public typealias Won = Int64
+
+/// The number of a customer's account.
+public typealias AccountNumber = Int64
+
+/// What a ticket, an amount or a command may be at most, in one place.
+public enum Limits {
+  /// Customers that one command may add.
+  public static let customersPerCommand: Int64 = 10_000_000
+  /// The largest amount of one transaction, in won: a trillion, so that 9 million of them fit in 64 bits.
+  public static let amount: Won = 1_000_000_000_000
+  /// The largest account number.
+  public static let account: AccountNumber = 999_999_999_999
+  /// The longest idempotency key, in bytes of UTF-8.
+  public static let keyLength = 200
+  /// Windows of one service.
+  public static let windowsPerService: Int64 = 256
+  /// The highest ticket number of a day.
+  public static let ticket: TicketNumber = 1_000_000_000_000
+}
+
+/// Someone with a ticket whose business is not finished.
+public struct Customer: Sendable, Equatable {
+  /// The number on the ticket, unique within the business day.
+  public var ticket: TicketNumber
+  /// What the customer came for.
+  public var service: Service
+  /// The customer's standing.
+  public var grade: Grade
+  /// The amount of the transaction, in won, at least 1.
+  public var amount: Won
+  /// The customer's account.
+  public var account: AccountNumber
+  /// When the ticket was issued.
+  public var issuedAt: WallTime
+  /// Attempts at serving that ended without a receipt, of any kind.
+  public var attempts: Int32
+  /// Attempts since the last requeue in which the teller died or stopped making progress.
+  public var crashes: Int32
+  /// Attempts since the last requeue that a teller itself reported as failed.
+  public var failures: Int32
+
+  public init(
+    ticket: TicketNumber, service: Service, grade: Grade, amount: Won, account: AccountNumber,
+    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0
+  ) {
+    self.ticket = ticket
+    self.service = service
+    self.grade = grade
+    self.amount = amount
+    self.account = account
+    self.issuedAt = issuedAt
+    self.attempts = attempts
+    self.crashes = crashes
+    self.failures = failures
+  }
+
+  /// The line in which this customer waits.
+  public var line: Line { Line(service: service, grade: grade) }
+}
+
+/// What a client asks for on behalf of one customer who has no ticket yet.
+public struct CustomerOrder: Sendable, Equatable {
+  /// What the customer came for.
+  public var service: Service
+  /// The customer's standing.
+  public var grade: Grade
+  /// The amount of the transaction, in won.
+  public var amount: Won
+  /// The customer's account.
+  public var account: AccountNumber
+
+  public init(service: Service, grade: Grade, amount: Won, account: AccountNumber) {
+    self.service = service
+    self.grade = grade
+    self.amount = amount
+    self.account = account
+  }
+
+  /// The customer that this order becomes with a ticket.
+  public func customer(ticket: TicketNumber, issuedAt: WallTime) -> Customer {
+    Customer(
+      ticket: ticket, service: service, grade: grade, amount: amount, account: account,
+      issuedAt: issuedAt)
+  }
+}
+
+/// Where a customer stands.
+public enum CustomerState: UInt8, CaseIterable, Sendable, Codable {
+  /// In line.
+  case waiting = 1
+  /// Waiting for the moment of the next attempt after a failure.
+  case delayed = 2
+  /// Put aside after too many attempts; an operator decides.
+  case dead = 3
+  /// At a window. Never on disk: an assignment is not durable.
+  case serving = 4
+  /// Finished, with a receipt.
+  case done = 5
+
+  /// The name in commands and JSON.
+  public var name: String {
+    switch self {
+    case .waiting: "waiting"
+    case .delayed: "delayed"
+    case .dead: "dead"
+    case .serving: "serving"
+    case .done: "done"
+    }
+  }
+
+  /// The state with this name, or nil.
+  public init?(name: some StringProtocol) {
+    guard let match = CustomerState.allCases.first(where: { $0.name == name }) else { return nil }
+    self = match
+  }
+}

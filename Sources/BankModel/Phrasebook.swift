@@ -1,0 +1,87 @@
+// Owns the sentences of the domain that more than one process speaks: the tellers' lines and the closing message.
+// It knows no terminal and no log. The Korean sentences are the originals', to the letter.
+
+/// A language that the branch speaks.
+public enum Language: UInt8, Sendable, Codable, CaseIterable {
+  case korean = 1
+  case english = 2
+
+  /// The code in options and configuration: `ko`, `en`.
+  public var code: String { self == .korean ? "ko" : "en" }
+
+  /// The language with this code, or nil.
+  public init?(code: some StringProtocol) {
+    switch code {
+    case "ko": self = .korean
+    case "en": self = .english
+    default: return nil
+    }
+  }
+
+  /// The language that a POSIX locale name such as `ko_KR.UTF-8` asks for: Korean for `ko*`, else English.
+  public init(locale: some StringProtocol) { self = locale.hasPrefix("ko") ? .korean : .english }
+}
+
+/// The sentences of the branch in one language.
+public struct Phrasebook: Sendable {
+  /// The language of these sentences.
+  public let language: Language
+
+  public init(_ language: Language) { self.language = language }
+
+  /// `예금`, `대출`; `deposit`, `loan`.
+  public func service(_ service: Service) -> String {
+    switch (service, language) {
+    case (.deposit, .korean): "예금"
+    case (.loan, .korean): "대출"
+    case (_, .english): service.name
+    }
+  }
+
+  /// `VVIP`, `VIP`; a regular customer has no grade word.
+  public func grade(_ grade: Grade) -> String? {
+    switch grade {
+    case .vvip: "VVIP"
+    case .vip: "VIP"
+    case .regular: nil
+    }
+  }
+
+  /// `3번 고객 대출업무 시작`, with a grade `4번 VIP고객 예금업무 시작`.
+  public func started(ticket: TicketNumber, grade: Grade, service: Service) -> String {
+    line(ticket, grade, service, korean: "시작", english: "started")
+  }
+
+  /// `3번 고객 대출업무 완료`.
+  public func completed(ticket: TicketNumber, grade: Grade, service: Service) -> String {
+    line(ticket, grade, service, korean: "완료", english: "completed")
+  }
+
+  private func line(
+    _ ticket: TicketNumber, _ grade: Grade, _ service: Service, korean: String, english: String
+  ) -> String {
+    switch language {
+    case .korean: "\(ticket)번 \(self.grade(grade) ?? "")고객 \(self.service(service))업무 \(korean)"
+    case .english:
+      "\(self.grade(grade).map { $0 + " " } ?? "")customer \(ticket): \(self.service(service)) \(english)"
+    }
+  }
+
+  /// The message when a business day has ended, with the time in seconds and two decimals.
+  public func closing(served: Int64, business: TimeSpan) -> String {
+    let seconds = Self.seconds(business)
+    return switch language {
+    case .korean:
+      "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 \(served)명이며, 총 업무시간은 \(seconds)초입니다."
+    case .english:
+      "The branch has closed. Customers served today: \(served). Total business time: \(seconds) seconds."
+    }
+  }
+
+  /// Seconds with two decimals, rounded half up: `4.41`.
+  public static func seconds(_ span: TimeSpan) -> String {
+    let hundredths = span.nanoseconds / 10_000_000 + (span.nanoseconds % 10_000_000 >= 5_000_000 ? 1 : 0)
+    let fraction = hundredths % 100
+    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+  }
+}

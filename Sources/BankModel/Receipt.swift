@@ -1,0 +1,210 @@
+// Owns what remains of a customer: the receipt with its transfer, and the attempts that came before it.
+// It knows no disk. Exactly one receipt ends every ticket; the shape of these values is the shape of the books.
+
+/// How a ticket ended.
+public enum Outcome: UInt8, CaseIterable, Sendable, Codable {
+  /// The work was done, once.
+  case served = 1
+  /// An operator took the customer out of the queue.
+  case cancelled = 2
+
+  /// The name in JSON.
+  public var name: String {
+    switch self {
+    case .served: "served"
+    case .cancelled: "cancelled"
+    }
+  }
+}
+
+/// An account of the ledger.
+public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
+  /// The branch's cash.
+  case cash
+  /// What the branch has lent.
+  case loans
+  /// A customer's account.
+  case customer(AccountNumber)
+
+  /// The number under which the account stands in the database: customers from 0 up, the branch's own below.
+  public var code: Int64 {
+    switch self {
+    case .cash: -1
+    case .loans: -2
+    case .customer(let number): number
+    }
+  }
+
+  /// The account with this number, or nil where there is none.
+  public init?(code: Int64) {
+    switch code {
+    case -1: self = .cash
+    case -2: self = .loans
+    case 0...: self = .customer(code)
+    default: return nil
+    }
+  }
+
+  /// The name in JSON: `cash`, `loans`, `customer-12`.
+  public var description: String {
+    switch self {
+    case .cash: "cash"
+    case .loans: "loans"
+    case .customer(let number): "customer-\(number)"
+    }
+  }
+}
+
+/// A balanced movement of money: what is debited to one account is credited to the other.
+public struct Transfer: Hashable, Sendable {
+  /// The account that is debited.
+  public var debit: LedgerAccount
+  /// The account that is credited.
+  public var credit: LedgerAccount
+  /// Won, at least 1.
+  public var amount: Won
+
+  public init(debit: LedgerAccount, credit: LedgerAccount, amount: Won) {
+    self.debit = debit
+    self.credit = credit
+    self.amount = amount
+  }
+
+  /// The transfer that serving this customer makes: a deposit comes from cash, a loan from the loans.
+  public init(serving customer: Customer) {
+    switch customer.service {
+    case .deposit: debit = .cash
+    case .loan: debit = .loans
+    }
+    credit = .customer(customer.account)
+    amount = customer.amount
+  }
+}
+
+/// The end of one ticket.
+public struct Receipt: Hashable, Sendable {
+  /// The place in the order in which receipts were committed, from 1; 0 until the store has given one.
+  public var sequence: Int64
+  /// The business day of the ticket.
+  public var day: BusinessDay
+  /// The ticket's number.
+  public var ticket: TicketNumber
+  /// What the customer came for.
+  public var service: Service
+  /// The customer's standing.
+  public var grade: Grade
+  /// How it ended.
+  public var outcome: Outcome
+  /// Where it ended; nil where no window had the customer.
+  public var window: Window?
+  /// The teller's generation; 0 where no window had the customer.
+  public var generation: Generation
+  /// The teller's process; 0 where no window had the customer.
+  public var pid: Int32
+  /// Attempts in all, the last one included; 0 where there was none.
+  public var attempts: Int32
+  /// The amount the customer came with, in won.
+  public var amount: Won
+  /// The customer's account.
+  public var account: AccountNumber
+  /// When the ticket was issued.
+  public var issuedAt: WallTime
+  /// When the last attempt began; nil where there was none.
+  public var startedAt: WallTime?
+  /// When the ticket ended.
+  public var finishedAt: WallTime
+
+  public init(
+    sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, grade: Grade,
+    outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
+    account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime
+  ) {
+    self.sequence = sequence
+    self.day = day
+    self.ticket = ticket
+    self.service = service
+    self.grade = grade
+    self.outcome = outcome
+    self.window = window
+    self.generation = generation
+    self.pid = pid
+    self.attempts = attempts
+    self.amount = amount
+    self.account = account
+    self.issuedAt = issuedAt
+    self.startedAt = startedAt
+    self.finishedAt = finishedAt
+  }
+
+  /// The movement of money that this receipt stands for; nil where nothing was done.
+  public var transfer: Transfer? {
+    guard outcome == .served else { return nil }
+    return Transfer(
+      debit: service == .deposit ? .cash : .loans, credit: .customer(account), amount: amount)
+  }
+}
+
+/// How an attempt at serving a customer ended.
+public enum AttemptEnd: UInt8, CaseIterable, Sendable, Codable {
+  /// With a receipt.
+  case served = 1
+  /// The teller died.
+  case killed = 2
+  /// The teller lived and made no progress.
+  case leaseExpired = 3
+  /// The customer was taken back from the teller.
+  case recalled = 4
+  /// The teller reported that it could not.
+  case failed = 5
+
+  /// The name in JSON.
+  public var name: String {
+    switch self {
+    case .served: "served"
+    case .killed: "killed"
+    case .leaseExpired: "lease_expired"
+    case .recalled: "recalled"
+    case .failed: "failed"
+    }
+  }
+}
+
+/// One attempt at serving one customer that ended without being served.
+public struct Attempt: Hashable, Sendable {
+  /// The business day of the ticket.
+  public var day: BusinessDay
+  /// The ticket's number.
+  public var ticket: TicketNumber
+  /// 1 for the first.
+  public var number: Int32
+  /// Where.
+  public var window: Window
+  /// By which teller there.
+  public var generation: Generation
+  /// In which process.
+  public var pid: Int32
+  /// When the customer was handed out.
+  public var startedAt: WallTime
+  /// When the attempt ended.
+  public var endedAt: WallTime
+  /// How.
+  public var end: AttemptEnd
+  /// How the process ended, where it did.
+  public var processEnd: ProcessEnd?
+
+  public init(
+    day: BusinessDay, ticket: TicketNumber, number: Int32, window: Window, generation: Generation,
+    pid: Int32, startedAt: WallTime, endedAt: WallTime, end: AttemptEnd, processEnd: ProcessEnd?
+  ) {
+    self.day = day
+    self.ticket = ticket
+    self.number = number
+    self.window = window
+    self.generation = generation
+    self.pid = pid
+    self.startedAt = startedAt
+    self.endedAt = endedAt
+    self.end = end
+    self.processEnd = processEnd
+  }
+}

@@ -1,0 +1,75 @@
+// Owns the kinds of work a branch offers and the order in which grades are served.
+// It knows no queue and no teller. The raw values stand in the database and on the wire:
+// they are never given a new meaning.
+
+/// A kind of work. Every window serves exactly one service.
+public enum Service: UInt8, CaseIterable, Sendable, Codable, Comparable {
+  case deposit = 1
+  case loan = 2
+
+  /// The name in commands, JSON and window names: `deposit`, `loan`.
+  public var name: String {
+    switch self {
+    case .deposit: "deposit"
+    case .loan: "loan"
+    }
+  }
+
+  /// The service with this name, or nil.
+  public init?(name: some StringProtocol) {
+    guard let match = Service.allCases.first(where: { $0.name == name }) else { return nil }
+    self = match
+  }
+
+  public static func < (left: Service, right: Service) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A customer's standing. A higher grade is served first, and within a grade the earlier number.
+public enum Grade: UInt8, CaseIterable, Sendable, Codable, Comparable {
+  case vvip = 1
+  case vip = 2
+  case regular = 3
+
+  /// The name in commands and JSON: `vvip`, `vip`, `regular`.
+  public var name: String {
+    switch self {
+    case .vvip: "vvip"
+    case .vip: "vip"
+    case .regular: "regular"
+    }
+  }
+
+  /// The grade with this name, or nil.
+  public init?(name: some StringProtocol) {
+    guard let match = Grade.allCases.first(where: { $0.name == name }) else { return nil }
+    self = match
+  }
+
+  /// A grade is smaller when it is served earlier.
+  public static func < (left: Grade, right: Grade) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// One waiting line: customers of one service and one grade, always in the order of their numbers.
+public struct Line: Hashable, Sendable, Comparable, CaseIterable {
+  /// What the customers of this line came for.
+  public let service: Service
+  /// Their standing.
+  public let grade: Grade
+
+  public init(service: Service, grade: Grade) {
+    self.service = service
+    self.grade = grade
+  }
+
+  /// Every line there is, service by service, the highest grade first.
+  public static let allCases: [Line] = Service.allCases.flatMap { service in
+    Grade.allCases.map { Line(service: service, grade: $0) }
+  }
+
+  /// The place of this line in ``allCases``; a dense index for tables.
+  public var index: Int {
+    (Int(service.rawValue) - 1) * Grade.allCases.count + Int(grade.rawValue) - 1
+  }
+
+  public static func < (left: Line, right: Line) -> Bool { left.index < right.index }
+}

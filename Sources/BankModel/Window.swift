@@ -1,0 +1,113 @@
+// Owns the names of windows and of the tellers that come and go behind them.
+// It knows no process: a generation tells one teller at a window from its successor.
+
+/// A window of the branch: a service and a place, `deposit-1`, `deposit-2`, `loan-1`.
+public struct Window: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// What is served here.
+  public let service: Service
+  /// The place among the windows of this service, from 1.
+  public let place: Int32
+
+  public init(service: Service, place: Int32) {
+    self.service = service
+    self.place = place
+  }
+
+  /// Reads a name such as `deposit-2`; nil for anything else.
+  public init?(name: some StringProtocol) {
+    guard let dash = name.lastIndex(of: "-"), let service = Service(name: name[..<dash]),
+      let place = Int32(name[name.index(after: dash)...]), place >= 1,
+      Int64(place) <= Limits.windowsPerService
+    else { return nil }
+    self.init(service: service, place: place)
+  }
+
+  /// The name in commands, JSON and logs.
+  public var description: String { "\(service.name)-\(place)" }
+
+  public static func < (left: Window, right: Window) -> Bool {
+    left.service == right.service ? left.place < right.place : left.service < right.service
+  }
+}
+
+/// Counts the tellers at one window: the first is 1, its successor 2. A late word of a dead generation is harmless.
+public typealias Generation = Int32
+
+/// The right to serve one customer once: customer, attempt, and the teller's generation.
+public struct Lease: Hashable, Sendable {
+  /// The customer's number.
+  public var ticket: TicketNumber
+  /// 1 for the first attempt at this customer, 2 for the next.
+  public var attempt: Int32
+  /// The teller that holds the lease.
+  public var generation: Generation
+
+  public init(ticket: TicketNumber, attempt: Int32, generation: Generation) {
+    self.ticket = ticket
+    self.attempt = attempt
+    self.generation = generation
+  }
+}
+
+/// How a process ended.
+public enum ProcessEnd: Hashable, Sendable {
+  /// It ended by itself with this code.
+  case code(Int32)
+  /// A signal ended it.
+  case signal(Int32)
+}
+
+/// What a process of the branch is for.
+public enum WorkerRole: UInt8, Sendable, Codable {
+  case teller = 1
+
+  /// The name in JSON.
+  public var name: String { "teller" }
+}
+
+/// What a worker is doing.
+public enum WorkerState: UInt8, Sendable, Codable, CaseIterable {
+  /// Started, and has not reported ready.
+  case starting = 1
+  /// Ready, with nobody to serve.
+  case idle = 2
+  /// Serving a customer.
+  case serving = 3
+  /// Ended; its successor starts after a pause.
+  case backoff = 4
+  /// Closed.
+  case stopped = 5
+
+  /// The name in JSON.
+  public var name: String {
+    switch self {
+    case .starting: "starting"
+    case .idle: "idle"
+    case .serving: "serving"
+    case .backoff: "backoff"
+    case .stopped: "stopped"
+    }
+  }
+}
+
+/// What the branch as a whole is doing.
+public enum BankState: UInt8, Sendable, Codable, CaseIterable {
+  /// Takes customers and serves them.
+  case open = 1
+  /// Takes customers; every service is paused.
+  case paused = 2
+  /// Takes no new customers and serves those that wait.
+  case draining = 3
+  /// Serves nobody.
+  case closed = 4
+
+  /// The name in JSON.
+  public var name: String {
+    switch self {
+    case .open: "open"
+    case .paused: "paused"
+    case .draining: "draining"
+    case .closed: "closed"
+    }
+  }
+}

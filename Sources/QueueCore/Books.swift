@@ -1,0 +1,54 @@
+import BankModel
+
+// Owns what the queue must know again after a crash, beside the customers themselves: the day's numbers.
+// They are saved in the same transaction as the changes that they count, so both always agree on disk.
+
+/// The numbers of the present business day.
+///
+/// Invariant on disk: `issued = waiting + delayed + dead + served + cancelled`. Customers at a window count as
+/// waiting here, because an assignment is not durable.
+public struct Books: Sendable, Equatable {
+  /// The present business day, from 1.
+  public var day: BusinessDay
+  /// When the day began.
+  public var openedAt: WallTime
+  /// Tickets issued; also the highest number.
+  public var issued: Int64
+  /// Receipts with the outcome served.
+  public var served: Int64
+  /// Receipts with the outcome cancelled.
+  public var cancelled: Int64
+  /// Customers who wait for a next attempt.
+  public var delayed: Int64
+  /// Dead letters.
+  public var dead: Int64
+  /// How long somebody waited or was served, all in all.
+  public var businessTime: TimeSpan
+  /// Customers in line or at a window, by ``Line/index``.
+  public var waiting: [Int64]
+  /// Receipts with the outcome served, by service (raw value − 1).
+  public var servedByService: [Int64]
+  /// Services that an operator has paused, by raw value − 1.
+  public var paused: [Bool]
+
+  /// The numbers of a day that has just begun. Pauses outlive a day.
+  public init(day: BusinessDay, openedAt: WallTime, paused: [Bool]? = nil) {
+    self.day = day
+    self.openedAt = openedAt
+    issued = 0
+    served = 0
+    cancelled = 0
+    delayed = 0
+    dead = 0
+    businessTime = .zero
+    waiting = Array(repeating: 0, count: Line.allCases.count)
+    servedByService = Array(repeating: 0, count: Service.allCases.count)
+    self.paused = paused ?? Array(repeating: false, count: Service.allCases.count)
+  }
+
+  /// Customers in line or at a window, over all lines.
+  public var waitingInAll: Int64 { waiting.reduce(0, +) }
+
+  /// Whether every ticket of the day has its receipt, so that the day can be closed.
+  public var isFinished: Bool { waitingInAll == 0 && delayed == 0 && dead == 0 }
+}

@@ -1,0 +1,214 @@
+// Owns the seam between the queue and whatever keeps it: what may change, and what may be asked.
+// It knows no database. Changes are staged in order and become durable together; a page that is read
+// sees everything that was staged before. All customers that are kept belong to the present business day.
+
+import BankModel
+
+/// One change to what is kept.
+public enum StoreChange: Sendable, Equatable {
+  /// A new customer, waiting.
+  case insert(Customer)
+  /// The customer leaves the queue and the receipt is written; `from` says among which customers it stood
+  /// (waiting, delayed or dead).
+  case finish(Customer, from: CustomerState, Receipt)
+  /// A waiting customer's counters changed.
+  case update(Customer)
+  /// A waiting customer is put off until a moment.
+  case postpone(Customer, dueAt: WallTime)
+  /// A waiting customer becomes a dead letter.
+  case bury(Customer)
+  /// A delayed customer or a dead letter waits again.
+  case revive(Customer, from: CustomerState)
+  /// An attempt that ended without a receipt.
+  case record(Attempt)
+  /// A client's idempotency key stands for these tickets.
+  case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber)
+  /// Everyone who is still kept, of any state, leaves with a cancelled receipt.
+  case cancelEveryone(day: BusinessDay, at: WallTime)
+}
+
+/// What a store holds when it is opened.
+public struct StoredQueue: Sendable, Equatable {
+  /// The numbers of the present day.
+  public var books: Books
+  /// Customers who wait for a next attempt, with the moment, earliest first.
+  public var delayed: [DelayedCustomer]
+
+  public init(books: Books, delayed: [DelayedCustomer]) {
+    self.books = books
+    self.delayed = delayed
+  }
+}
+
+/// A customer who waits for the moment of the next attempt.
+public struct DelayedCustomer: Sendable, Equatable {
+  /// Who.
+  public var customer: Customer
+  /// Until when.
+  public var dueAt: WallTime
+
+  public init(customer: Customer, dueAt: WallTime) {
+    self.customer = customer
+    self.dueAt = dueAt
+  }
+}
+
+/// A customer as it was found in the store.
+public struct StoredCustomer: Sendable, Equatable {
+  /// Who.
+  public var customer: Customer
+  /// Waiting, delayed or dead.
+  public var state: CustomerState
+  /// Until when, where the customer is delayed.
+  public var dueAt: WallTime?
+
+  public init(customer: Customer, state: CustomerState, dueAt: WallTime?) {
+    self.customer = customer
+    self.state = state
+    self.dueAt = dueAt
+  }
+}
+
+/// The tickets that an idempotency key stands for.
+public struct IssuedTickets: Sendable, Equatable {
+  /// The business day of these tickets.
+  public var day: BusinessDay
+  /// The first number.
+  public var first: TicketNumber
+  /// The last number.
+  public var last: TicketNumber
+
+  public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
+    self.day = day
+    self.first = first
+    self.last = last
+  }
+}
+
+/// What a store could not do.
+public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The disk, or the quota, is full. Nothing of the open transaction was kept; try again when there is room.
+  case diskFull(detail: String)
+  /// Another process has the database open.
+  case inUse(path: String)
+  /// The database was written by a newer program.
+  case newerSchema(path: String, found: Int64, known: Int64)
+  /// The database is not one, or is damaged. Nothing was overwritten.
+  case damaged(path: String, detail: String)
+  /// The system refused: permissions, a missing directory, a failed write or fsync. Not to be retried:
+  /// after a failed fsync nobody knows what is on disk.
+  case failed(path: String, detail: String)
+
+  /// What failed, on what, why and what to do, in English.
+  public var description: String {
+    switch self {
+    case .diskFull(let detail):
+      "the disk is full (\(detail)): nothing was changed; make room and try again"
+    case .inUse(let path):
+      "\(path) is in use by another process: stop the bank that has it open"
+    case .newerSchema(let path, let found, let known):
+      "\(path) has schema \(found) and this program knows up to \(known): use the newer program"
+    case .damaged(let path, let detail):
+      "\(path) is damaged (\(detail)): nothing was overwritten; restore a copy, or move the file aside"
+    case .failed(let path, let detail):
+      "\(path) could not be used: \(detail)"
+    }
+  }
+}
+
+/// Where a list of kept customers goes on.
+public struct TicketCursor: Sendable, Equatable {
+  /// The state that is listed.
+  public var state: CustomerState
+  /// The line that is listed.
+  public var line: Line
+  /// The last number that was seen.
+  public var after: TicketNumber
+
+  public init(state: CustomerState, line: Line, after: TicketNumber) {
+    self.state = state
+    self.line = line
+    self.after = after
+  }
+}
+
+/// What an audit of a store found; every number is counted from the rows, not read from the books.
+public struct StoreAudit: Sendable, Equatable {
+  /// Tickets issued over all days, as the books of the days say.
+  public var issued: Int64 = 0
+  /// Receipts with the outcome served over all days.
+  public var served: Int64 = 0
+  /// Receipts with the outcome cancelled over all days.
+  public var cancelled: Int64 = 0
+  /// Rows of customers of the present day, by state.
+  public var waiting: Int64 = 0
+  /// Delayed customers.
+  public var delayed: Int64 = 0
+  /// Dead letters.
+  public var dead: Int64 = 0
+  /// Tickets that were issued and stand nowhere.
+  public var lost: Int64 = 0
+  /// Tickets that stand in more than one place, or were never issued.
+  public var duplicated: Int64 = 0
+  /// The sum of all debits less the sum of all credits, in won; and receipts whose transfer is not their own.
+  public var ledgerDifference: Int64 = 0
+  /// Everything that is not as promised, a sentence each, in English.
+  public var problems: [String] = []
+
+  public init() {}
+}
+
+/// Keeps the queue. One user at a time; every call is synchronous.
+///
+/// Changes are staged into one open transaction and become durable with ``commit(_:)``. After an error nothing that
+/// was staged since the last commit is kept, and nothing is staged any more.
+public protocol QueueStore: AnyObject {
+  /// Reads what is kept. A new store begins with day 1 at `now`.
+  func load(now: WallTime) throws(StoreError) -> StoredQueue
+
+  /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
+  func beginIncarnation() throws(StoreError) -> Int64
+
+  /// Adds a change to the open transaction.
+  func stage(_ change: StoreChange) throws(StoreError)
+
+  /// Whether anything was staged since the last commit.
+  var hasStagedChanges: Bool { get }
+
+  /// Saves the books with everything that was staged, and returns when it is on disk.
+  func commit(_ books: Books) throws(StoreError)
+
+  /// Forgets everything that was staged since the last commit.
+  func rollBack()
+
+  /// The next waiting customers of a line, by number, beginning behind `after`.
+  func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer]
+
+  /// The customer with this number among those who wait, are delayed, or are dead letters.
+  func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer?
+
+  /// Customers of one state, line after line; nil begins. At most `limit`.
+  func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer]
+
+  /// The customers of the present day in a range of numbers who wait or are delayed.
+  func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
+
+  /// The tickets that a key stands for.
+  func tickets(forKey key: String) throws(StoreError) -> IssuedTickets?
+
+  /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
+  func receipts(
+    day: BusinessDay?, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt]
+
+  /// The receipt of one ticket.
+  func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
+
+  /// The attempts at one ticket that ended without a receipt, in order.
+  func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt]
+
+  /// Checks everything that can be checked from what is kept and committed.
+  func audit() throws(StoreError) -> StoreAudit
+}
