@@ -1,7 +1,7 @@
-import BankModel
-
 // Owns what the queue must know again after a crash, beside the customers themselves: the day's numbers.
 // They are saved in the same transaction as the changes that they count, so both always agree on disk.
+
+import BankModel
 
 /// The numbers of the present business day.
 ///

@@ -1,0 +1,187 @@
+// Owns the contents of the larger requests on the control socket. It knows no socket.
+
+import BankModel
+
+/// Customers of one kind, with chance where something is left open.
+public struct EnqueueOrder: Codable, Sendable, Equatable {
+  /// How many, 1 … ``Limits/customersPerCommand``.
+  public var count: Int64
+  /// What they come for; drawn for each where nil.
+  public var service: Service?
+  /// Their standing.
+  public var grade: Grade
+  /// The amount in won; drawn for each where nil.
+  public var amount: Int64?
+  /// The account; drawn for each where nil.
+  public var account: Int64?
+  /// The seed of every draw.
+  public var seed: UInt64
+  /// Makes the request repeatable: the same key again returns the same tickets and adds nobody.
+  public var key: String?
+
+  public init(
+    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64, key: String?
+  ) {
+    self.count = count
+    self.service = service
+    self.grade = grade
+    self.amount = amount
+    self.account = account
+    self.seed = seed
+    self.key = key
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case count = 1
+    case service = 2
+    case grade = 3
+    case amount = 4
+    case account = 5
+    case seed = 6
+    case key = 7
+  }
+}
+
+/// A part of a list of customers who are all different.
+public struct EnqueueList: Codable, Sendable, Equatable {
+  /// The customers of this part, at most ``partLimit``.
+  public var entries: [EnqueueEntry]
+  /// Whether this is the last part, so that the list can be taken in.
+  public var isLast: Bool
+
+  /// Customers in one part, at most.
+  public static let partLimit = 2_000
+
+  public init(entries: [EnqueueEntry], isLast: Bool) {
+    self.entries = entries
+    self.isLast = isLast
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case entries = 1
+    case isLast = 2
+  }
+}
+
+/// One customer of a list. Chance was already decided by the client.
+public struct EnqueueEntry: Codable, Sendable, Equatable {
+  /// What the customer comes for.
+  public var service: Service
+  /// The customer's standing.
+  public var grade: Grade
+  /// The amount, in won.
+  public var amount: Int64
+  /// The account.
+  public var account: Int64
+  /// Makes this customer repeatable: a known key adds nobody.
+  public var key: String?
+
+  public init(service: Service, grade: Grade, amount: Int64, account: Int64, key: String?) {
+    self.service = service
+    self.grade = grade
+    self.amount = amount
+    self.account = account
+    self.key = key
+  }
+
+  /// The customer that is asked for.
+  public var order: CustomerOrder {
+    CustomerOrder(service: service, grade: grade, amount: amount, account: account)
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case service = 1
+    case grade = 2
+    case amount = 3
+    case account = 4
+    case key = 5
+  }
+}
+
+/// Which receipts, and whether those that come later too.
+public struct ReceiptQuery: Codable, Sendable, Equatable {
+  /// Whose receipts.
+  public enum Days: Codable, Sendable, Equatable {
+    /// Those of the present day.
+    case present
+    /// Those of one day.
+    case day(Int64)
+    /// All.
+    case all
+
+    public init(from decoder: any Decoder) throws {
+      let number = try decoder.singleValueContainer().decode(Int64.self)
+      self =
+        switch number {
+        case 0: .present
+        case 1...: .day(number)
+        default: .all
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      switch self {
+      case .present: try container.encode(Int64(0))
+      case .day(let number): try container.encode(number)
+      case .all: try container.encode(Int64(-1))
+      }
+    }
+  }
+
+  /// Of which days.
+  public var days: Days
+  /// Whether to go on with the receipts that are still to come.
+  public var follow: Bool
+  /// Only receipts behind this place in the order of commits; 0 for all. A follower that lost its connection goes
+  /// on from the last one it saw.
+  public var after: Int64
+
+  public init(days: Days, follow: Bool, after: Int64 = 0) {
+    self.days = days
+    self.follow = follow
+    self.after = after
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case days = 1
+    case follow = 2
+    case after = 3
+  }
+}
+
+/// How many windows a service shall have.
+public struct ServiceWindows: Codable, Sendable, Equatable {
+  /// The service.
+  public var service: Service
+  /// Windows, 0 … ``Limits/windowsPerService``.
+  public var count: Int64
+
+  public init(service: Service, count: Int64) {
+    self.service = service
+    self.count = count
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case service = 1
+    case count = 2
+  }
+}
+
+/// How the bank ends.
+public struct StopOrder: Codable, Sendable, Equatable {
+  /// Finish only those being served.
+  public var now: Bool
+  /// After this long those left go on waiting for the next start; nil for no bound.
+  public var timeoutMilliseconds: Int64?
+
+  public init(now: Bool, timeoutMilliseconds: Int64?) {
+    self.now = now
+    self.timeoutMilliseconds = timeoutMilliseconds
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case now = 1
+    case timeoutMilliseconds = 2
+  }
+}

@@ -1,0 +1,148 @@
+// Owns what the coordinator answers on the control socket. It knows no socket.
+
+import BankModel
+
+/// What the coordinator sends to a client.
+public enum BankMessage: Sendable, Equatable {
+  /// The hello was accepted.
+  case welcome(Welcome)
+  /// The connection ends.
+  case refused(Refusal)
+  /// An answer.
+  case reply(ControlReply)
+
+  private enum Kind: Int, CodingKey {
+    case welcome = 1
+    case refused = 2
+    case reply = 3
+  }
+}
+
+extension BankMessage: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .welcome(let welcome): try message.encode(welcome, forKey: .welcome)
+    case .refused(let refusal): try message.encode(refusal, forKey: .refused)
+    case .reply(let reply): try message.encode(reply, forKey: .reply)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
+      throw DecodingError.unknownKind(message.codingPath)
+    }
+    switch kind {
+    case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
+    case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
+    case .reply: self = .reply(try message.decode(ControlReply.self, forKey: .reply))
+    }
+  }
+}
+
+/// A numbered answer.
+public struct ControlReply: Codable, Sendable, Equatable {
+  /// The number of the request.
+  public var number: UInt32
+  /// The answer.
+  public var answer: ControlAnswer
+  /// Whether another answer to the same request follows.
+  public var more: Bool
+
+  public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
+    self.number = number
+    self.answer = answer
+    self.more = more
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case number = 1
+    case answer = 2
+    case more = 3
+  }
+}
+
+/// Everything the coordinator can answer.
+public enum ControlAnswer: Sendable, Equatable {
+  /// It was not done, and nothing was changed.
+  case failure(Failure)
+  /// The state of the bank.
+  case status(StatusReport)
+  /// Tickets were issued and are on disk.
+  case enqueued(EnqueuedReport)
+  /// A page of customers.
+  case tickets([TicketReport])
+  /// One ticket's story.
+  case ticket(TicketReport)
+  /// A page of receipts.
+  case receipts([ReceiptReport])
+  /// Somebody began or ended.
+  case event(BranchEvent)
+  /// None of the tickets that were waited for waits or is served any more.
+  case ended(EndedReport)
+  /// So many dead letters stand in line again.
+  case requeued(Int64)
+  /// How far something has come.
+  case progress(ProgressReport)
+  /// The bank has ended; the last answer there is.
+  case stopped(StoppedReport)
+  /// What an audit found.
+  case audit(AuditReport)
+
+  private enum Kind: Int, CodingKey {
+    case failure = 1
+    case status = 2
+    case enqueued = 3
+    case tickets = 4
+    case ticket = 5
+    case receipts = 6
+    case event = 7
+    case ended = 8
+    case requeued = 9
+    case progress = 10
+    case stopped = 11
+    case audit = 12
+  }
+}
+
+extension ControlAnswer: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    var answer = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .failure(let failure): try answer.encode(failure, forKey: .failure)
+    case .status(let report): try answer.encode(report, forKey: .status)
+    case .enqueued(let report): try answer.encode(report, forKey: .enqueued)
+    case .tickets(let page): try answer.encode(page, forKey: .tickets)
+    case .ticket(let report): try answer.encode(report, forKey: .ticket)
+    case .receipts(let page): try answer.encode(page, forKey: .receipts)
+    case .event(let event): try answer.encode(event, forKey: .event)
+    case .ended(let report): try answer.encode(report, forKey: .ended)
+    case .requeued(let count): try answer.encode(count, forKey: .requeued)
+    case .progress(let report): try answer.encode(report, forKey: .progress)
+    case .stopped(let report): try answer.encode(report, forKey: .stopped)
+    case .audit(let report): try answer.encode(report, forKey: .audit)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let answer = try decoder.container(keyedBy: Kind.self)
+    guard answer.allKeys.count == 1, let kind = answer.allKeys.first else {
+      throw DecodingError.unknownKind(answer.codingPath)
+    }
+    switch kind {
+    case .failure: self = .failure(try answer.decode(Failure.self, forKey: kind))
+    case .status: self = .status(try answer.decode(StatusReport.self, forKey: kind))
+    case .enqueued: self = .enqueued(try answer.decode(EnqueuedReport.self, forKey: kind))
+    case .tickets: self = .tickets(try answer.decode([TicketReport].self, forKey: kind))
+    case .ticket: self = .ticket(try answer.decode(TicketReport.self, forKey: kind))
+    case .receipts: self = .receipts(try answer.decode([ReceiptReport].self, forKey: kind))
+    case .event: self = .event(try answer.decode(BranchEvent.self, forKey: kind))
+    case .ended: self = .ended(try answer.decode(EndedReport.self, forKey: kind))
+    case .requeued: self = .requeued(try answer.decode(Int64.self, forKey: kind))
+    case .progress: self = .progress(try answer.decode(ProgressReport.self, forKey: kind))
+    case .stopped: self = .stopped(try answer.decode(StoppedReport.self, forKey: kind))
+    case .audit: self = .audit(try answer.decode(AuditReport.self, forKey: kind))
+    }
+  }
+}

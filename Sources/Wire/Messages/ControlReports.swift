@@ -1,0 +1,278 @@
+// Owns the contents of the smaller answers on the control socket. It knows no socket and no person's language:
+// a failure is a code and its particulars, and the client finds the words.
+
+import BankModel
+
+/// Why something was not done. Nothing was changed.
+public struct Failure: Codable, Sendable, Equatable, Error {
+  /// A reason that a script can rely on. The raw value is the `code` of the JSON error.
+  public enum Code: String, Sendable, Codable, CaseIterable {
+    /// As many customers wait as may wait.
+    case queueFull = "queue_full"
+    /// The bank takes no new customers because it is closing.
+    case draining
+    /// The disk is full.
+    case diskFull = "disk_full"
+    /// The bank is not open.
+    case notOpen = "not_open"
+    /// The bank is already open; `subject` is the coordinator's pid.
+    case alreadyOpen = "already_open"
+    /// There is no ticket with this number; `subject` is the number.
+    case noSuchTicket = "no_such_ticket"
+    /// There was no such day; `subject` is the day.
+    case noSuchDay = "no_such_day"
+    /// The ticket is in a state in which this cannot be done; `subject` is `number state`.
+    case wrongState = "wrong_state"
+    /// The request contradicts itself or a limit.
+    case badRequest = "bad_request"
+    /// The configuration cannot be used.
+    case badConfiguration = "bad_configuration"
+    /// The database is damaged. Nothing was overwritten.
+    case damaged
+    /// The database is of a newer program.
+    case newerSchema = "newer_schema"
+    /// The home cannot be used: permissions, owner, disk.
+    case badHome = "bad_home"
+    /// The windows did not become ready; `subject` names them.
+    case windowsFailed = "windows_failed"
+    /// The system refused.
+    case system
+  }
+
+  /// The reason.
+  public var code: Code
+  /// What it is about.
+  public var subject: String
+  /// The particulars, in English.
+  public var detail: String
+
+  public init(_ code: Code, subject: String = "", detail: String = "") {
+    self.code = code
+    self.subject = subject
+    self.detail = detail
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case code = 1
+    case subject = 2
+    case detail = 3
+  }
+}
+
+/// The tickets of one request.
+public struct EnqueuedReport: Codable, Sendable, Equatable {
+  /// Their business day.
+  public var day: Int64
+  /// The first number; 0 where nobody was added.
+  public var first: Int64
+  /// The last number; 0 where nobody was added.
+  public var last: Int64
+  /// Tickets that were issued, now or, for a repeated key, then.
+  public var count: Int64
+  /// Customers of a list who were not added again, because their keys were known.
+  public var known: Int64
+
+  public init(day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0) {
+    self.day = day
+    self.first = first
+    self.last = last
+    self.count = count
+    self.known = known
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case day = 1
+    case first = 2
+    case last = 3
+    case count = 4
+    case known = 5
+  }
+}
+
+/// How tickets that were waited for have ended.
+public struct EndedReport: Codable, Sendable, Equatable {
+  /// Those that stand among the dead letters.
+  public var dead: Int64
+
+  public init(dead: Int64) { self.dead = dead }
+
+  enum CodingKeys: Int, CodingKey { case dead = 1 }
+}
+
+/// How far something has come.
+public struct ProgressReport: Codable, Sendable, Equatable {
+  /// What is being done.
+  public enum Phase: UInt8, Sendable, Codable {
+    /// New customers are taken in.
+    case enqueuing = 1
+    /// Those who wait are being served.
+    case serving = 2
+    /// Those at a window are being finished.
+    case finishing = 3
+    /// Tellers are leaving.
+    case leaving = 4
+  }
+
+  /// What is being done.
+  public var phase: Phase
+  /// How much of it is done.
+  public var done: Int64
+  /// How much there is; 0 where it is not known.
+  public var total: Int64
+
+  public init(phase: Phase, done: Int64, total: Int64) {
+    self.phase = phase
+    self.done = done
+    self.total = total
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case phase = 1
+    case done = 2
+    case total = 3
+  }
+}
+
+/// The end of a bank.
+public struct StoppedReport: Codable, Sendable, Equatable {
+  /// The day that was present.
+  public var day: Int64
+  /// Customers served on that day.
+  public var served: Int64
+  /// The day's business time in milliseconds.
+  public var businessMilliseconds: Int64
+  /// Customers who wait for the next start, in line or for a next attempt.
+  public var waiting: Int64
+  /// Dead letters that keep the day open.
+  public var dead: Int64
+  /// Whether the day is closed.
+  public var isDayClosed: Bool
+
+  public init(
+    day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool
+  ) {
+    self.day = day
+    self.served = served
+    self.businessMilliseconds = businessMilliseconds
+    self.waiting = waiting
+    self.dead = dead
+    self.isDayClosed = isDayClosed
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case day = 1
+    case served = 2
+    case businessMilliseconds = 3
+    case waiting = 4
+    case dead = 5
+    case isDayClosed = 6
+  }
+}
+
+/// What an audit found.
+public struct AuditReport: Codable, Sendable, Equatable {
+  /// Tickets issued over all days.
+  public var issued: Int64
+  /// Receipts with the outcome served.
+  public var served: Int64
+  /// Receipts with the outcome cancelled.
+  public var cancelled: Int64
+  /// Customers who wait, in line or at a window.
+  public var waiting: Int64
+  /// Customers who wait for a next attempt.
+  public var delayed: Int64
+  /// Dead letters.
+  public var dead: Int64
+  /// Tickets that stand nowhere.
+  public var lost: Int64
+  /// Tickets that stand in more than one place.
+  public var duplicated: Int64
+  /// Won by which debits and credits differ.
+  public var ledgerDifference: Int64
+  /// Everything that is not as promised, a sentence each.
+  public var problems: [String]
+
+  public init(
+    issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
+    duplicated: Int64, ledgerDifference: Int64, problems: [String]
+  ) {
+    self.issued = issued
+    self.served = served
+    self.cancelled = cancelled
+    self.waiting = waiting
+    self.delayed = delayed
+    self.dead = dead
+    self.lost = lost
+    self.duplicated = duplicated
+    self.ledgerDifference = ledgerDifference
+    self.problems = problems
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case issued = 1
+    case served = 2
+    case cancelled = 3
+    case waiting = 4
+    case delayed = 5
+    case dead = 6
+    case lost = 7
+    case duplicated = 8
+    case ledgerDifference = 9
+    case problems = 10
+  }
+}
+
+/// Somebody at a window began or ended.
+public struct BranchEvent: Codable, Sendable, Equatable {
+  /// What happened.
+  public enum Happening: UInt8, Sendable, Codable {
+    /// A customer was handed to a teller.
+    case started = 1
+    /// A teller reported a customer as done.
+    case completed = 2
+    /// A teller was lost, or failed, and its customer goes back.
+    case interrupted = 3
+  }
+
+  /// What happened.
+  public var happening: Happening
+  /// When, in milliseconds since 1970.
+  public var at: Int64
+  /// The business day.
+  public var day: Int64
+  /// Whose.
+  public var ticket: Int64
+  /// For what.
+  public var service: Service
+  /// With which standing.
+  public var grade: Grade
+  /// At which window.
+  public var window: String
+  /// The attempt, from 1.
+  public var attempt: Int32
+
+  public init(
+    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade, window: String,
+    attempt: Int32
+  ) {
+    self.happening = happening
+    self.at = at
+    self.day = day
+    self.ticket = ticket
+    self.service = service
+    self.grade = grade
+    self.window = window
+    self.attempt = attempt
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case happening = 1
+    case at = 2
+    case day = 3
+    case ticket = 4
+    case service = 5
+    case grade = 6
+    case window = 7
+    case attempt = 8
+  }
+}

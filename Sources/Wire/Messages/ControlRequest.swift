@@ -1,0 +1,230 @@
+// Owns what a client asks of the coordinator on the control socket. It knows no socket.
+// A client may send several requests without waiting; answers carry the number of their request.
+
+import BankModel
+
+/// What a client sends.
+public enum ClientMessage: Sendable, Equatable {
+  /// The first message.
+  case hello(Hello)
+  /// Everything after it.
+  case request(ControlRequest)
+
+  private enum Kind: Int, CodingKey {
+    case hello = 1
+    case request = 2
+  }
+}
+
+extension ClientMessage: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .hello(let hello): try message.encode(hello, forKey: .hello)
+    case .request(let request): try message.encode(request, forKey: .request)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
+      throw DecodingError.unknownKind(message.codingPath)
+    }
+    switch kind {
+    case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
+    case .request: self = .request(try message.decode(ControlRequest.self, forKey: .request))
+    }
+  }
+}
+
+/// A numbered request.
+public struct ControlRequest: Codable, Sendable, Equatable {
+  /// Chosen by the client; every answer repeats it.
+  public var number: UInt32
+  /// What is asked.
+  public var command: ControlCommand
+
+  public init(number: UInt32, command: ControlCommand) {
+    self.number = number
+    self.command = command
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case number = 1
+    case command = 2
+  }
+}
+
+/// Everything that can be asked of the coordinator.
+public enum ControlCommand: Sendable, Equatable {
+  /// The state of the bank, at once. Answer: `status`.
+  case status
+  /// The state of the bank now and after every change, at most ten times a second, until the connection ends.
+  case watch
+  /// The state of the bank as soon as every window has reported ready. Answer: `status`, or `failure`.
+  case awaitOpen
+  /// Customers of one kind. Answer: `enqueued` once they are on disk, or `failure` and nobody was added.
+  case enqueue(EnqueueOrder)
+  /// A part of a list of customers. The part that is marked as the last is answered like `enqueue`; the others are
+  /// answered with nothing. Between the parts of a list no other request may stand on the same connection.
+  case enqueueList(EnqueueList)
+  /// Customers in one state. Answer: `tickets`, page after page with `more`.
+  case tickets(CustomerState?)
+  /// One ticket's story. Answer: `ticket`.
+  case ticket(number: Int64, day: Int64?)
+  /// Receipts. Answer: `receipts`, page after page with `more`; with `follow` it never ends.
+  case receipts(ReceiptQuery)
+  /// Every start and completion from now on. Answer: `event` with `more`, until the connection ends.
+  case follow
+  /// Answer: `status` as soon as nobody waits or is served.
+  case awaitIdle
+  /// Answer: `ended` as soon as none of these tickets waits or is served.
+  case awaitTickets(day: Int64, first: Int64, last: Int64)
+  /// Hands out no more customers of this service, or of any. Answer: `status`.
+  case pause(Service?)
+  /// Hands out customers of this service again, or of all. Answer: `status`.
+  case resume(Service?)
+  /// Opens or closes windows. Answer: `status` when the change is complete.
+  case scale([ServiceWindows])
+  /// Takes a waiting customer or a dead letter out. Answer: `ticket`.
+  case cancel(Int64)
+  /// Brings a dead letter back to its line. Answer: `ticket`.
+  case requeue(Int64)
+  /// Brings all dead letters back. Answer: `requeued`.
+  case requeueDead
+  /// Empties the queue and begins a new day. Answer: `status`.
+  case reset
+  /// Reads the configuration again. Answer: `status` when the change is complete.
+  case reload
+  /// Ends the bank. Answers: `progress` with `more`, then `stopped`.
+  case stop(StopOrder)
+  /// Checks every promise that can be checked. Answer: `audit`.
+  case audit
+
+  private enum Kind: Int, CodingKey {
+    case status = 1
+    case watch = 2
+    case awaitOpen = 3
+    case enqueue = 4
+    case enqueueList = 5
+    case tickets = 6
+    case ticket = 7
+    case receipts = 8
+    case follow = 9
+    case awaitIdle = 10
+    case awaitTickets = 11
+    case pause = 12
+    case resume = 13
+    case scale = 14
+    case cancel = 15
+    case requeue = 16
+    case requeueDead = 17
+    case reset = 18
+    case reload = 19
+    case stop = 20
+    case audit = 21
+  }
+}
+
+extension ControlCommand: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    var command = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .status: try command.encode(Nothing(), forKey: .status)
+    case .watch: try command.encode(Nothing(), forKey: .watch)
+    case .awaitOpen: try command.encode(Nothing(), forKey: .awaitOpen)
+    case .enqueue(let order): try command.encode(order, forKey: .enqueue)
+    case .enqueueList(let list): try command.encode(list, forKey: .enqueueList)
+    case .tickets(let state): try command.encode(Chosen(value: state), forKey: .tickets)
+    case .ticket(let number, let day):
+      try command.encode(TicketName(number: number, day: day), forKey: .ticket)
+    case .receipts(let query): try command.encode(query, forKey: .receipts)
+    case .follow: try command.encode(Nothing(), forKey: .follow)
+    case .awaitIdle: try command.encode(Nothing(), forKey: .awaitIdle)
+    case .awaitTickets(let day, let first, let last):
+      try command.encode(TicketRange(day: day, first: first, last: last), forKey: .awaitTickets)
+    case .pause(let service): try command.encode(Chosen(value: service), forKey: .pause)
+    case .resume(let service): try command.encode(Chosen(value: service), forKey: .resume)
+    case .scale(let windows): try command.encode(windows, forKey: .scale)
+    case .cancel(let number): try command.encode(number, forKey: .cancel)
+    case .requeue(let number): try command.encode(number, forKey: .requeue)
+    case .requeueDead: try command.encode(Nothing(), forKey: .requeueDead)
+    case .reset: try command.encode(Nothing(), forKey: .reset)
+    case .reload: try command.encode(Nothing(), forKey: .reload)
+    case .stop(let order): try command.encode(order, forKey: .stop)
+    case .audit: try command.encode(Nothing(), forKey: .audit)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let command = try decoder.container(keyedBy: Kind.self)
+    guard command.allKeys.count == 1, let kind = command.allKeys.first else {
+      throw DecodingError.unknownKind(command.codingPath)
+    }
+    switch kind {
+    case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reset, .reload, .audit:
+      _ = try command.decode(Nothing.self, forKey: kind)
+      self = Self.bare(kind)
+    case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: kind))
+    case .enqueueList: self = .enqueueList(try command.decode(EnqueueList.self, forKey: kind))
+    case .tickets: self = .tickets(try command.decode(Chosen<CustomerState>.self, forKey: kind).value)
+    case .ticket:
+      let name = try command.decode(TicketName.self, forKey: kind)
+      self = .ticket(number: name.number, day: name.day)
+    case .receipts: self = .receipts(try command.decode(ReceiptQuery.self, forKey: kind))
+    case .awaitTickets:
+      let range = try command.decode(TicketRange.self, forKey: kind)
+      self = .awaitTickets(day: range.day, first: range.first, last: range.last)
+    case .pause: self = .pause(try command.decode(Chosen<Service>.self, forKey: kind).value)
+    case .resume: self = .resume(try command.decode(Chosen<Service>.self, forKey: kind).value)
+    case .scale: self = .scale(try command.decode([ServiceWindows].self, forKey: kind))
+    case .cancel: self = .cancel(try command.decode(Int64.self, forKey: kind))
+    case .requeue: self = .requeue(try command.decode(Int64.self, forKey: kind))
+    case .stop: self = .stop(try command.decode(StopOrder.self, forKey: kind))
+    }
+  }
+
+  /// The command of a kind that carries nothing.
+  private static func bare(_ kind: Kind) -> ControlCommand {
+    switch kind {
+    case .watch: .watch
+    case .awaitOpen: .awaitOpen
+    case .follow: .follow
+    case .awaitIdle: .awaitIdle
+    case .requeueDead: .requeueDead
+    case .reset: .reset
+    case .reload: .reload
+    case .audit: .audit
+    default: .status
+    }
+  }
+}
+
+/// One value that may be left open.
+private struct Chosen<Value: Codable>: Codable {
+  var value: Value?
+
+  enum CodingKeys: Int, CodingKey { case value = 1 }
+}
+
+private struct TicketName: Codable {
+  var number: Int64
+  var day: Int64?
+
+  enum CodingKeys: Int, CodingKey {
+    case number = 1
+    case day = 2
+  }
+}
+
+private struct TicketRange: Codable {
+  var day: Int64
+  var first: Int64
+  var last: Int64
+
+  enum CodingKeys: Int, CodingKey {
+    case day = 1
+    case first = 2
+    case last = 3
+  }
+}

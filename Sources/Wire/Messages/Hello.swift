@@ -1,0 +1,107 @@
+// Owns the first words on any connection: who speaks, in which version of the protocol, from which build.
+// It knows no socket. The shapes of `Hello` and `Refusal` never change, in no version of the protocol,
+// because they are what a program of another version must still understand.
+
+/// The version of the protocol that this build speaks. It is raised with every change that an older program
+/// would misunderstand; a new key that an older program may skip does not raise it.
+public let protocolVersion: UInt32 = 1
+
+/// Who opens a connection.
+public enum PeerRole: UInt8, Sendable, Codable {
+  /// A client that asks and orders: `bankctl`.
+  case client = 1
+  /// A teller at a window.
+  case teller = 2
+}
+
+/// The first message on any connection.
+public struct Hello: Codable, Sendable, Equatable {
+  /// The sender's ``protocolVersion``.
+  public var version: UInt32
+  /// The sender's build.
+  public var build: String
+  /// What the sender is.
+  public var role: PeerRole
+
+  public init(version: UInt32 = protocolVersion, build: String, role: PeerRole) {
+    self.version = version
+    self.build = build
+    self.role = role
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case version = 1
+    case build = 2
+    case role = 3
+  }
+}
+
+/// The answer to a hello that was accepted on the control socket.
+public struct Welcome: Codable, Sendable, Equatable {
+  /// The coordinator's ``protocolVersion``.
+  public var version: UInt32
+  /// The coordinator's build.
+  public var build: String
+
+  public init(version: UInt32 = protocolVersion, build: String) {
+    self.version = version
+    self.build = build
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case version = 1
+    case build = 2
+  }
+}
+
+/// Why a connection ends. The last message on it.
+public struct Refusal: Codable, Sendable, Equatable {
+  /// A reason with a name of its own.
+  public enum Reason: UInt8, Sendable, Codable {
+    /// Another version of the protocol.
+    case version = 1
+    /// Another build, where the build must be the same.
+    case build = 2
+    /// No hello, or not in time.
+    case hello = 3
+    /// A message that is malformed, too large, or out of turn.
+    case malformed = 4
+    /// There are as many connections as there may be.
+    case crowded = 5
+  }
+
+  /// Why.
+  public var reason: Reason
+  /// What the coordinator speaks.
+  public var version: UInt32
+  /// The coordinator's build.
+  public var build: String
+  /// The rest, in English, for a log.
+  public var detail: String
+
+  public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
+    self.reason = reason
+    self.version = version
+    self.build = build
+    self.detail = detail
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case reason = 1
+    case version = 2
+    case build = 3
+    case detail = 4
+  }
+}
+
+/// A message without content: only its kind speaks.
+struct Nothing: Codable, Sendable, Equatable {
+  init() {}
+}
+
+extension DecodingError {
+  /// A message with no kind, with several, or with one that this build does not know.
+  static func unknownKind(_ codingPath: [any CodingKey]) -> DecodingError {
+    .dataCorrupted(.init(codingPath: codingPath, debugDescription: "a message has exactly one known kind"))
+  }
+}

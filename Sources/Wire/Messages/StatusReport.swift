@@ -1,0 +1,188 @@
+// Owns the picture of a whole bank that `status` and every changing command answer with. It knows no socket.
+
+import BankModel
+
+/// The state of the bank.
+public struct StatusReport: Codable, Sendable, Equatable {
+  /// The branch as a whole.
+  public var state: BankState
+  /// The present business day.
+  public var day: Int64
+  /// The coordinator's process.
+  public var pid: Int32
+  /// Starts of the coordinator on this home.
+  public var generation: Int64
+  /// When this coordinator opened, in milliseconds since 1970.
+  public var since: Int64
+  /// How long somebody waited or was served today, in milliseconds.
+  public var businessMilliseconds: Int64
+  /// The numbers of the day.
+  public var queue: QueueReport
+  /// Every service.
+  public var services: [ServiceReport]
+  /// Every worker.
+  public var workers: [WorkerReport]
+
+  public init(
+    state: BankState, day: Int64, pid: Int32, generation: Int64, since: Int64, businessMilliseconds: Int64,
+    queue: QueueReport, services: [ServiceReport], workers: [WorkerReport]
+  ) {
+    self.state = state
+    self.day = day
+    self.pid = pid
+    self.generation = generation
+    self.since = since
+    self.businessMilliseconds = businessMilliseconds
+    self.queue = queue
+    self.services = services
+    self.workers = workers
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case state = 1
+    case day = 2
+    case pid = 3
+    case generation = 4
+    case since = 5
+    case businessMilliseconds = 6
+    case queue = 7
+    case services = 8
+    case workers = 9
+  }
+}
+
+/// The numbers of a day: always `issued = waiting + delayed + serving + served + dead + cancelled`.
+public struct QueueReport: Codable, Sendable, Equatable {
+  /// Tickets issued.
+  public var issued: Int64
+  /// Customers in line.
+  public var waiting: Int64
+  /// Customers who wait for a next attempt.
+  public var delayed: Int64
+  /// Customers at a window.
+  public var serving: Int64
+  /// Receipts with the outcome served.
+  public var served: Int64
+  /// Dead letters.
+  public var dead: Int64
+  /// Receipts with the outcome cancelled.
+  public var cancelled: Int64
+  /// How long the first of those in line has waited, in milliseconds; 0 where nobody waits.
+  public var oldestWaitMilliseconds: Int64
+
+  public init(
+    issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64, cancelled: Int64,
+    oldestWaitMilliseconds: Int64
+  ) {
+    self.issued = issued
+    self.waiting = waiting
+    self.delayed = delayed
+    self.serving = serving
+    self.served = served
+    self.dead = dead
+    self.cancelled = cancelled
+    self.oldestWaitMilliseconds = oldestWaitMilliseconds
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case issued = 1
+    case waiting = 2
+    case delayed = 3
+    case serving = 4
+    case served = 5
+    case dead = 6
+    case cancelled = 7
+    case oldestWaitMilliseconds = 8
+  }
+}
+
+/// One service of the branch.
+public struct ServiceReport: Codable, Sendable, Equatable {
+  /// Which.
+  public var service: Service
+  /// Windows that are open or shall be.
+  public var windows: Int64
+  /// Customers in line.
+  public var waiting: Int64
+  /// Customers at a window.
+  public var serving: Int64
+  /// Customers served today.
+  public var served: Int64
+  /// Whether an operator has paused it.
+  public var paused: Bool
+
+  public init(service: Service, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool) {
+    self.service = service
+    self.windows = windows
+    self.waiting = waiting
+    self.serving = serving
+    self.served = served
+    self.paused = paused
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case service = 1
+    case windows = 2
+    case waiting = 3
+    case serving = 4
+    case served = 5
+    case paused = 6
+  }
+}
+
+/// One worker process.
+public struct WorkerReport: Codable, Sendable, Equatable {
+  /// `deposit-1`.
+  public var name: String
+  /// What it is for.
+  public var role: WorkerRole
+  /// What it serves.
+  public var service: Service
+  /// The place of its window, from 1.
+  public var window: Int32
+  /// Its process; 0 where there is none at the moment.
+  public var pid: Int32
+  /// Its generation.
+  public var generation: Int32
+  /// What it is doing.
+  public var state: WorkerState
+  /// Whom it is serving.
+  public var ticket: Int64?
+  /// How often this window's teller was replaced since the bank opened.
+  public var restarts: Int64
+  /// Customers served at this window since the bank opened.
+  public var served: Int64
+  /// Resident memory of the process, in kilobytes.
+  public var residentKilobytes: Int64
+
+  public init(
+    name: String, role: WorkerRole, service: Service, window: Int32, pid: Int32, generation: Int32,
+    state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64
+  ) {
+    self.name = name
+    self.role = role
+    self.service = service
+    self.window = window
+    self.pid = pid
+    self.generation = generation
+    self.state = state
+    self.ticket = ticket
+    self.restarts = restarts
+    self.served = served
+    self.residentKilobytes = residentKilobytes
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case name = 1
+    case role = 2
+    case service = 3
+    case window = 4
+    case pid = 5
+    case generation = 6
+    case state = 7
+    case ticket = 8
+    case restarts = 9
+    case served = 10
+    case residentKilobytes = 11
+  }
+}

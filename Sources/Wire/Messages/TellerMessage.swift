@@ -1,0 +1,97 @@
+// Owns what a teller says to the coordinator. It knows no socket and no process.
+// The rule of the conversation: every `assign` is answered by exactly one of `done`, `failed` and `returned`,
+// and each of these answers asks for the next customer. `ready` asks for the first.
+
+import BankModel
+
+/// What a teller says.
+public enum TellerMessage: Sendable, Equatable {
+  /// The first message.
+  case hello(Hello)
+  /// Logged in, log open: the first customer may come.
+  case ready
+  /// The work of this lease is done; the next customer may come.
+  case done(Lease)
+  /// The work of this lease could not be done; the next customer may come.
+  case failed(Lease, reason: String)
+  /// The customer of this lease is given back, as `recall` asked; the next customer may come.
+  case returned(Lease)
+  /// The work of this lease makes progress. Said by the work itself, never by a timer.
+  case beat(Lease)
+
+  private enum Kind: Int, CodingKey {
+    case hello = 1
+    case ready = 2
+    case done = 3
+    case failed = 4
+    case returned = 5
+    case beat = 6
+  }
+}
+
+extension TellerMessage: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .hello(let hello): try message.encode(hello, forKey: .hello)
+    case .ready: try message.encode(Nothing(), forKey: .ready)
+    case .done(let lease): try message.encode(lease, forKey: .done)
+    case .failed(let lease, let reason):
+      try message.encode(FailedLease(lease: lease, reason: reason), forKey: .failed)
+    case .returned(let lease): try message.encode(lease, forKey: .returned)
+    case .beat(let lease): try message.encode(lease, forKey: .beat)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
+      throw DecodingError.unknownKind(message.codingPath)
+    }
+    switch kind {
+    case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
+    case .ready:
+      _ = try message.decode(Nothing.self, forKey: .ready)
+      self = .ready
+    case .done: self = .done(try message.decode(Lease.self, forKey: .done))
+    case .failed:
+      let failed = try message.decode(FailedLease.self, forKey: .failed)
+      self = .failed(failed.lease, reason: failed.reason)
+    case .returned: self = .returned(try message.decode(Lease.self, forKey: .returned))
+    case .beat: self = .beat(try message.decode(Lease.self, forKey: .beat))
+    }
+  }
+}
+
+private struct FailedLease: Codable {
+  var lease: Lease
+  var reason: String
+
+  enum CodingKeys: Int, CodingKey {
+    case lease = 1
+    case reason = 2
+  }
+}
+
+extension Lease: Codable {
+  enum CodingKeys: Int, CodingKey {
+    case ticket = 1
+    case attempt = 2
+    case generation = 3
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      ticket: try fields.decode(Int64.self, forKey: .ticket),
+      attempt: try fields.decode(Int32.self, forKey: .attempt),
+      generation: try fields.decode(Int32.self, forKey: .generation))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(ticket, forKey: .ticket)
+    try fields.encode(attempt, forKey: .attempt)
+    try fields.encode(generation, forKey: .generation)
+  }
+}

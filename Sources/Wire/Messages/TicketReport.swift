@@ -1,0 +1,184 @@
+// Owns a ticket's story and a receipt as clients see them. It knows no socket and no database.
+
+import BankModel
+
+/// One ticket: where it stands and what has happened to it.
+public struct TicketReport: Codable, Sendable, Equatable {
+  /// The business day.
+  public var day: Int64
+  /// The number.
+  public var ticket: Int64
+  /// What the customer came for.
+  public var service: Service
+  /// The customer's standing.
+  public var grade: Grade
+  /// The amount, in won.
+  public var amount: Int64
+  /// The account.
+  public var account: Int64
+  /// When the ticket was issued, in milliseconds since 1970.
+  public var issuedAt: Int64
+  /// Where the customer stands.
+  public var state: CustomerState
+  /// The place in the line, from 1, while waiting; nil where it would take long to count.
+  public var position: Int64?
+  /// The expected time until service begins, in milliseconds, while waiting.
+  public var etaMilliseconds: Int64?
+  /// Until when, in milliseconds since 1970, while delayed.
+  public var dueAt: Int64?
+  /// At which window, while being served.
+  public var window: String?
+  /// Every attempt, in order. Lists of tickets leave it empty.
+  public var attempts: [AttemptReport]
+  /// The receipt, when done.
+  public var receipt: ReceiptReport?
+
+  public init(
+    day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
+    state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
+    window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil
+  ) {
+    self.day = day
+    self.ticket = ticket
+    self.service = service
+    self.grade = grade
+    self.amount = amount
+    self.account = account
+    self.issuedAt = issuedAt
+    self.state = state
+    self.position = position
+    self.etaMilliseconds = etaMilliseconds
+    self.dueAt = dueAt
+    self.window = window
+    self.attempts = attempts
+    self.receipt = receipt
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case day = 1
+    case ticket = 2
+    case service = 3
+    case grade = 4
+    case amount = 5
+    case account = 6
+    case issuedAt = 7
+    case state = 8
+    case position = 9
+    case etaMilliseconds = 10
+    case dueAt = 11
+    case window = 12
+    case attempts = 13
+    case receipt = 14
+  }
+}
+
+/// One attempt at serving a customer.
+public struct AttemptReport: Codable, Sendable, Equatable {
+  /// Where.
+  public var window: String
+  /// By which teller there.
+  public var generation: Int32
+  /// In which process.
+  public var pid: Int32
+  /// When it began, in milliseconds since 1970.
+  public var startedAt: Int64
+  /// When it ended; nil while it lasts.
+  public var endedAt: Int64?
+  /// How it ended; nil while it lasts.
+  public var end: AttemptEnd?
+  /// The signal that ended the process.
+  public var signal: Int32?
+  /// The code with which the process ended.
+  public var code: Int32?
+
+  public init(
+    window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
+    signal: Int32?, code: Int32?
+  ) {
+    self.window = window
+    self.generation = generation
+    self.pid = pid
+    self.startedAt = startedAt
+    self.endedAt = endedAt
+    self.end = end
+    self.signal = signal
+    self.code = code
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case window = 1
+    case generation = 2
+    case pid = 3
+    case startedAt = 4
+    case endedAt = 5
+    case end = 6
+    case signal = 7
+    case code = 8
+  }
+}
+
+/// The end of one ticket.
+public struct ReceiptReport: Codable, Sendable, Equatable {
+  /// The place in the order of commits, from 1.
+  public var sequence: Int64
+  /// The business day.
+  public var day: Int64
+  /// The number.
+  public var ticket: Int64
+  /// What the customer came for.
+  public var service: Service
+  /// The customer's standing.
+  public var grade: Grade
+  /// How it ended.
+  public var outcome: Outcome
+  /// Where; nil where no window had the customer.
+  public var window: String?
+  /// Attempts in all.
+  public var attempts: Int32
+  /// The amount, in won.
+  public var amount: Int64
+  /// The account that was debited; nil where nothing was done.
+  public var debit: String?
+  /// The account that was credited; nil where nothing was done.
+  public var credit: String?
+  /// When the ticket was issued, in milliseconds since 1970.
+  public var issuedAt: Int64
+  /// When the last attempt began; nil where there was none.
+  public var startedAt: Int64?
+  /// When the ticket ended.
+  public var finishedAt: Int64
+
+  public init(_ receipt: Receipt) {
+    sequence = receipt.sequence
+    day = receipt.day
+    ticket = receipt.ticket
+    service = receipt.service
+    grade = receipt.grade
+    outcome = receipt.outcome
+    window = receipt.window?.description
+    attempts = receipt.attempts
+    amount = receipt.amount
+    debit = receipt.transfer?.debit.description
+    credit = receipt.transfer?.credit.description
+    issuedAt = receipt.issuedAt.milliseconds
+    startedAt = receipt.startedAt?.milliseconds
+    finishedAt = receipt.finishedAt.milliseconds
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case sequence = 1
+    case day = 2
+    case ticket = 3
+    case service = 4
+    case grade = 5
+    case outcome = 6
+    case window = 7
+    case attempts = 8
+    case amount = 9
+    case debit = 10
+    case credit = 11
+    case issuedAt = 12
+    case startedAt = 13
+    case finishedAt = 14
+  }
+}

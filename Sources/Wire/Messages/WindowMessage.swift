@@ -1,0 +1,157 @@
+// Owns what the coordinator says to a teller at a window. It knows no socket and no process.
+
+import BankModel
+
+/// What the coordinator says to a teller.
+public enum WindowMessage: Sendable, Equatable {
+  /// The hello was accepted; this is the teller's place and its orders.
+  case welcome(TellerOrders)
+  /// The hello was not accepted; the connection ends.
+  case refused(Refusal)
+  /// A customer to serve.
+  case assign(Assignment)
+  /// The receipts of everything this teller reported as done, up to this lease, are on disk.
+  case acknowledged(Lease)
+  /// Give this customer back. Harmless when the answer to the lease is already on its way.
+  case recall(Lease)
+  /// Finish the customer in hand, if any, and end.
+  case close
+
+  private enum Kind: Int, CodingKey {
+    case welcome = 1
+    case refused = 2
+    case assign = 3
+    case acknowledged = 4
+    case recall = 5
+    case close = 6
+  }
+}
+
+extension WindowMessage: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .welcome(let orders): try message.encode(orders, forKey: .welcome)
+    case .refused(let refusal): try message.encode(refusal, forKey: .refused)
+    case .assign(let assignment): try message.encode(assignment, forKey: .assign)
+    case .acknowledged(let lease): try message.encode(lease, forKey: .acknowledged)
+    case .recall(let lease): try message.encode(lease, forKey: .recall)
+    case .close: try message.encode(Nothing(), forKey: .close)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
+      throw DecodingError.unknownKind(message.codingPath)
+    }
+    switch kind {
+    case .welcome: self = .welcome(try message.decode(TellerOrders.self, forKey: .welcome))
+    case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
+    case .assign: self = .assign(try message.decode(Assignment.self, forKey: .assign))
+    case .acknowledged: self = .acknowledged(try message.decode(Lease.self, forKey: .acknowledged))
+    case .recall: self = .recall(try message.decode(Lease.self, forKey: .recall))
+    case .close:
+      _ = try message.decode(Nothing.self, forKey: .close)
+      self = .close
+    }
+  }
+}
+
+/// Everything a teller needs to know for its time at a window.
+public struct TellerOrders: Codable, Sendable, Equatable {
+  /// The worker's name: `deposit-1`.
+  public var name: String
+  /// What is served here.
+  public var service: Service
+  /// This teller's generation at the window.
+  public var generation: Int32
+  /// How long one customer's work takes, in microseconds; 0 for no time at all.
+  public var workMicroseconds: Int64
+  /// How often the work must report progress, in microseconds, at least.
+  public var beatMicroseconds: Int64
+  /// The language of the log's messages.
+  public var language: Language
+  /// The file that this worker logs to; empty for none.
+  public var logPath: String
+  /// Bytes after which the log is rotated.
+  public var logLimit: Int64
+  /// Rotated logs that are kept.
+  public var logKeep: Int32
+  /// Whether every start and completion is a line in the log.
+  public var logsCustomers: Bool
+
+  public init(
+    name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
+    language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool
+  ) {
+    self.name = name
+    self.service = service
+    self.generation = generation
+    self.workMicroseconds = workMicroseconds
+    self.beatMicroseconds = beatMicroseconds
+    self.language = language
+    self.logPath = logPath
+    self.logLimit = logLimit
+    self.logKeep = logKeep
+    self.logsCustomers = logsCustomers
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case name = 1
+    case service = 2
+    case generation = 3
+    case workMicroseconds = 4
+    case beatMicroseconds = 5
+    case language = 6
+    case logPath = 7
+    case logLimit = 8
+    case logKeep = 9
+    case logsCustomers = 10
+  }
+}
+
+/// One customer for one teller.
+public struct Assignment: Codable, Sendable, Equatable {
+  /// The customer's number.
+  public var ticket: Int64
+  /// Which attempt at this customer this is, from 1.
+  public var attempt: Int32
+  /// The teller's generation.
+  public var generation: Int32
+  /// The business day.
+  public var day: Int64
+  /// What the customer came for.
+  public var service: Service
+  /// The customer's standing.
+  public var grade: Grade
+  /// The amount, in won.
+  public var amount: Int64
+  /// The customer's account.
+  public var account: Int64
+
+  public init(day: BusinessDay, customer: Customer, lease: Lease) {
+    ticket = lease.ticket
+    attempt = lease.attempt
+    generation = lease.generation
+    self.day = day
+    service = customer.service
+    grade = customer.grade
+    amount = customer.amount
+    account = customer.account
+  }
+
+  /// The lease under which the customer is served.
+  public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
+
+  enum CodingKeys: Int, CodingKey {
+    case ticket = 1
+    case attempt = 2
+    case generation = 3
+    case day = 4
+    case service = 5
+    case grade = 6
+    case amount = 7
+    case account = 8
+  }
+}
