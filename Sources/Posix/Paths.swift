@@ -37,7 +37,8 @@ public enum Paths {
     return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
   }
 
-  /// The same path from the root, seen from the present working directory. Dots and links are left as they are. `getcwd(3)`
+  /// The same path from the root, seen from the present working directory. Dots and links are left as they
+  /// are. `getcwd(3)`
   public static func absolute(_ path: String) throws(SystemError) -> String {
     if path.utf8.first == UInt8(ascii: "/") { return path }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -18,7 +18,8 @@ public enum Terminal {
   /// Whether the descriptor is a terminal. `isatty(3)`
   public static func isTerminal(_ fd: CInt) -> Bool { isatty(fd) == 1 }
 
-  /// The size of the terminal at the descriptor (standard output unless said); nil where it is none or does not know. TIOCGWINSZ
+  /// The size of the terminal at the descriptor (standard output unless said); nil where it is none or does
+  /// not know. TIOCGWINSZ
   public static func size(_ fd: CInt = STDOUT_FILENO) -> Size? {
     var columns: CInt = 0
     var rows: CInt = 0
