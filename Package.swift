@@ -71,6 +71,7 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("PosixTests", of: ["Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )
