@@ -71,6 +71,7 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("RepositoryRulesTests", of: []),
   ],
   swiftLanguageModes: [.v6]
 )
