@@ -72,6 +72,7 @@ let package = Package(
       ]),
 
     tests("PosixTests", of: ["Posix"]),
+    tests("RepositoryRulesTests", of: []),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,1 +1,2 @@
-// placeholder, replaced by the first real file of this target
+// A placeholder, replaced by the first real file of this target.
+// It does nothing and knows nothing.
