@@ -50,7 +50,7 @@ let package = Package(
     floor("Storage", on: ["BankModel", "QueueCore", "CSQLite"]),
     floor("Transport", on: ["Wire", "Posix", "CBuild"]),
     floor("Logbook", on: ["BankModel", "Posix"]),
-    floor("Configuration", on: ["BankModel"]),
+    floor("Configuration", on: ["BankModel", "Arguments", "Posix"]),
 
     // Floor 4: one library a process.
     floor(
@@ -73,6 +73,8 @@ let package = Package(
 
     tests("PosixTests", of: ["Posix"]),
     tests("RepositoryRulesTests", of: []),
+    tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
+    tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )
