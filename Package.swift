@@ -49,6 +49,7 @@ let package = Package(
     // Floor 3: machines meet the outside.
     floor("Storage", on: ["BankModel", "QueueCore", "CSQLite"]),
     floor("Transport", on: ["Wire", "Posix", "CBuild"]),
+    floor("Supervision", on: ["BankModel"]),
     floor("Logbook", on: ["BankModel", "Posix"]),
     floor("Configuration", on: ["BankModel", "Arguments", "Posix"]),
 
@@ -56,7 +57,7 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision", "Logbook",
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -71,6 +72,7 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("SupervisionTests", of: ["Supervision", "BankModel"]),
     tests("PosixTests", of: ["Posix"]),
     tests("RepositoryRulesTests", of: []),
     tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
