@@ -71,6 +71,7 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("ArgumentsTests", of: ["Arguments"]),
   ],
   swiftLanguageModes: [.v6]
 )
