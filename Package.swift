@@ -77,6 +77,7 @@ let package = Package(
     tests("RepositoryRulesTests", of: []),
     tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
+    tests("ArgumentsTests", of: ["Arguments"]),
   ],
   swiftLanguageModes: [.v6]
 )
