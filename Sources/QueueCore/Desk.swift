@@ -24,6 +24,8 @@ struct Desk: Sendable {
   var pid: Int32 = 0
   /// The window is to be closed as soon as the teller's hands are free.
   var isClosing = false
+  /// The teller is to be replaced as soon as its hands are free.
+  var isReplaced = false
 
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?

@@ -43,6 +43,8 @@ public enum QueueEvent: Sendable {
   case resume(RequestNumber, Service?)
   /// A service shall have so many windows.
   case scale(Service, windows: Int32)
+  /// The teller at a window shall go as soon as its hands are free, and a successor come.
+  case replace(Window)
   /// Empty the queue and begin a new day.
   case reset(RequestNumber)
   /// Take no new customers, serve those who wait, then report it.

@@ -167,6 +167,19 @@ extension QueueMachine {
     }
   }
 
+  /// The teller at a window goes as soon as its hands are free; whoever keeps the staff sends a successor.
+  mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
+    guard let (service, place) = locate(window), !desks[service][place].isReplaced else { return }
+    switch desks[service][place].state {
+    case .vacant, .doomed: return
+    case .serving, .recalling: desks[service][place].isReplaced = true
+    case .idle:
+      desks[service][place].isReplaced = true
+      idleDesks[service] -= 1
+      free(service, place, into: &effects)
+    }
+  }
+
   /// Windows that were to be closed, and whose tellers have gone, no longer exist.
   mutating func removeClosedDesks(_ service: Int) {
     while let last = desks[service].last, last.isClosing, last.state == .vacant { desks[service].removeLast() }

@@ -56,6 +56,7 @@ extension QueueMachine {
     guard let (service, place) = locate(window), generation > desks[service][place].generation else { return }
     desks[service][place].generation = generation
     desks[service][place].pid = pid
+    desks[service][place].isReplaced = false
     free(service, place, into: &effects)
   }
 
@@ -233,7 +234,7 @@ extension QueueMachine {
   /// The teller's hands are free: it gets the next customer, or goes when its window is to be closed.
   mutating func free(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
     desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
-    if desks[service][place].isClosing {
+    if desks[service][place].isClosing || desks[service][place].isReplaced {
       desks[service][place].state = .doomed
       effects.append(.dismissTeller(desks[service][place].window))
     } else {

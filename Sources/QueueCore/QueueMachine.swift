@@ -118,6 +118,7 @@ public struct QueueMachine: Sendable {
     case .pause(let request, let service): setPaused(true, service, for: request, into: &effects)
     case .resume(let request, let service): setPaused(false, service, for: request, into: &effects)
     case .scale(let service, let windows): scale(service, to: windows, into: &effects)
+    case .replace(let window): replace(window, into: &effects)
     case .reset(let request): reset(for: request, at: now, into: &effects)
     case .drain: if stage == .open { stage = .draining }
     case .finish: stage = .finishing
@@ -145,6 +146,9 @@ public struct QueueMachine: Sendable {
 
   /// Whether anything waits to be written.
   public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
+
+  /// Whether somebody waits for an answer that leaves with the next commit.
+  public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
 
   /// Business time runs while somebody waits or is served.
   private mutating func keepTime(_ now: MonotonicTime) {

@@ -1,3 +1,6 @@
-// A placeholder, replaced by the first real file of this target.
-// It does nothing and knows nothing.
-print("")
+// Owns nothing: hands the command line to the coordinator. It must not hold any logic.
+
+import Coordinator
+import Glibc
+
+exit(CoordinatorProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))
