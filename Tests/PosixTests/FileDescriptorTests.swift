@@ -12,7 +12,7 @@ import Testing
     let pair = SocketPair()
     #expect(try readOnce(pair.near) == .wouldBlock)
     pair.closeFar()
-    #expect(try readOnce(pair.near) == .endOfFile)
+    #expect(try eventually { try readOnce(pair.near) == .endOfFile })
   }
 
   @Test("a number that was given away is not closed")
@@ -22,13 +22,14 @@ import Testing
     pair.closeFar()
     #expect(try readOnce(pair.near) == .wouldBlock)
     try FileDescriptor(owning: number).close()
-    #expect(try readOnce(pair.near) == .endOfFile)
+    #expect(try eventually { try readOnce(pair.near) == .endOfFile })
   }
 
   @Test("closing what somebody else closed is a broken invariant")
   func doubleClose() async {
     await #expect(processExitsWith: .failure) {
-      let descriptor = try FileDescriptor.open("/dev/null", .readOnly)
+      // A number so high that nobody else gets it in between.
+      let descriptor = try FileDescriptor.open("/dev/null", .readOnly).duplicate(atLeast: 200)
       Glibc.close(descriptor.rawValue)
       try descriptor.close()
     }
@@ -49,7 +50,7 @@ import Testing
   func peerGone() throws {
     let pair = SocketPair()
     pair.closeFar()
-    #expect(try [UInt8](repeating: 1, count: 3).withUnsafeBytes { try pair.near.send($0) } == .peerClosed)
+    #expect(try eventually { try [1].withUnsafeBytes { try pair.near.send($0) } == .peerClosed })
   }
 
   @Test("a peer that ends with unread data in front of it is read as its data and then the end")
@@ -59,7 +60,7 @@ import Testing
     try pair.far.writeAll(Array("last words".utf8))
     pair.closeFar()
     #expect(try readText(pair.near) == "last words")
-    #expect(try readOnce(pair.near) == .endOfFile)
+    #expect(try eventually { try readOnce(pair.near) == .endOfFile })
     #expect(try readOnce(pair.near) == .endOfFile)
   }
 
@@ -119,15 +120,17 @@ import Testing
     let pipe = try DescriptorPair.pipe()
     let directory = try TemporaryDirectory()
     let copy = directory.file("copy")
-    // The reader begins late and reads slowly, so that the writer stands in write(2) while signals arrive.
     let reader = try ChildProcess.spawn(
-      executable: "/bin/sh", arguments: ["-c", "sleep 0.05; exec cat <&3"],
-      environment: ["PATH": "/bin:/usr/bin"],
+      executable: "/bin/cat", arguments: ["/proc/self/fd/3"], environment: [:],
       channel: pipe.first, standardOutput: .append(path: copy))
+    // The reader stands still until signals have arrived, and the bytes are more than a pipe holds: so they
+    // find the writer in write(2).
+    reader.kill(SIGSTOP)
+    let pid = reader.pid
+    let interruption = try Interruption { kill(pid, SIGCONT) }
     let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    let interruption = try Interruption()
     try pipe.second.writeAll(bytes)
-    #expect(interruption.stop() > 0)
+    interruption.stop()
     try pipe.second.close()
     #expect(reader.wait().isSuccess)
     #expect(try FileDescriptor.open(copy, .readOnly).readAll() == bytes)

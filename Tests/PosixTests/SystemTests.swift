@@ -137,9 +137,12 @@ import Testing
     try pipe.second.close()
     #expect(reader.wait().isSuccess)
     #expect(try FileFacts.inspect(copy)?.size == 400_000)
-    let closed = try UnixSocket.pair()
-    try closed.first.close()
-    #expect(try StandardStreams.write([1], toDescriptor: closed.second.rawValue) == .readerGone)
+    let closed = SocketPair()
+    closed.closeFar()
+    #expect(
+      try eventually {
+        try StandardStreams.write([1], toDescriptor: closed.near.rawValue) == .readerGone
+      })
     #expect(try StandardStreams.write([], to: .output) == .written)
   }
 
