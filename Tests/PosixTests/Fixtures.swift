@@ -44,8 +44,8 @@ func run(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
 
 /// Asks until the answer is yes; false when that took longer than ten seconds.
 ///
-/// For what follows the closing of a descriptor: a child that another test is just starting holds copies of all
-/// descriptors until it has become its program, so the last one may be closed a moment later.
+/// For what follows the closing of a descriptor: a child that another test is just starting holds copies of
+/// all descriptors until it has become its program, so the last one may be closed a moment later.
 func eventually(_ condition: () throws -> Bool) throws -> Bool {
   let deadline = SystemClock.monotonic() + .seconds(10)
   while try !condition() {

@@ -1,6 +1,6 @@
 // Owns the tests of the lock: one holder, its pid, and its release however the holder ends.
 // It must not know what is protected.
-// Invariant: contention is by a second open file of the same name, which the kernel treats like a second process.
+// Invariant: contention is by a second open file of the same name, as a second process would.
 // Failure: a failed expectation.
 import Glibc
 import Posix

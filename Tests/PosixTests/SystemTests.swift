@@ -109,17 +109,17 @@ import Testing
   func terminal() throws {
     let file = try FileDescriptor.open("/dev/null", .readWrite)
     #expect(!Terminal.isTerminal(file.rawValue))
-    #expect(Terminal.size(file.rawValue) == nil)
+    #expect(Terminal.size(of: file.rawValue) == nil)
   }
 
   @Test("a terminal is one, and tells the size it was given")
   func realTerminal() throws {
     let primary = try FileDescriptor.open("/dev/ptmx", [.readWrite, OpenOptions(rawValue: O_NOCTTY)])
     #expect(Terminal.isTerminal(primary.rawValue))
-    #expect(Terminal.size(primary.rawValue) == nil, "a size of zero is none")
+    #expect(Terminal.size(of: primary.rawValue) == nil, "a size of zero is none")
     var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
     #expect(ioctl(primary.rawValue, UInt(TIOCSWINSZ), &size) == 0)
-    #expect(Terminal.size(primary.rawValue) == Terminal.Size(columns: 80, rows: 24))
+    #expect(Terminal.size(of: primary.rawValue) == Terminal.Size(columns: 80, rows: 24))
   }
 
   @Test("a stream that would block is waited for, and a reader that leaves is an outcome")
