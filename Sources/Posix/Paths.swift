@@ -22,6 +22,7 @@ public enum Paths {
   /// Everything before the last part: `/a/b` for `/a/b/c`, `/` for `/a`, `.` for `a`. `dirname(3)`
   public static func directory(of path: String) -> String {
     let bytes = trimmed(path)
+    guard !bytes.isEmpty else { return path.isEmpty ? "." : "/" }
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     let before = trimmed(bytes[..<slash])
     return before.isEmpty ? "/" : String(decoding: before, as: UTF8.self)

@@ -42,6 +42,19 @@ func run(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
   return true
 }
 
+/// Asks until the answer is yes; false when that took longer than ten seconds.
+///
+/// For what follows the closing of a descriptor: a child that another test is just starting holds copies of
+/// all descriptors until it has become its program, so the last one may be closed a moment later.
+func eventually(_ condition: () throws -> Bool) throws -> Bool {
+  let deadline = SystemClock.monotonic() + .seconds(10)
+  while try !condition() {
+    if SystemClock.monotonic() >= deadline { return false }
+    sched_yield()
+  }
+  return true
+}
+
 /// The text of a file.
 func contents(of path: String) throws -> String {
   String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)

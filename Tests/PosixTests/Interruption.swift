@@ -11,10 +11,13 @@ final class Interruption: @unchecked Sendable {
   private let target = pthread_self()
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var isStopped = false
-  private var sent = 0
+  private var count = 0
+  private let afterFive: @Sendable () -> Void
   private var sender = pthread_t()
 
-  init() throws {
+  /// Begins; after the fifth signal `afterFive` is called once, by another thread.
+  init(afterFive: @escaping @Sendable () -> Void = {}) throws {
+    self.afterFive = afterFive
     pthread_mutex_init(lock, nil)
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in }
@@ -34,23 +37,30 @@ final class Interruption: @unchecked Sendable {
 
   deinit { lock.deallocate() }
 
-  /// Ends the signals and says how many were sent.
-  @discardableResult
-  func stop() -> Int {
+  /// How many were sent so far.
+  var sent: Int {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return count
+  }
+
+  /// Ends the signals.
+  func stop() {
     pthread_mutex_lock(lock)
     isStopped = true
     pthread_mutex_unlock(lock)
     pthread_join(sender, nil)
-    return sent
   }
 
   private func send() {
     while true {
       pthread_mutex_lock(lock)
       let ends = isStopped
+      if !ends && pthread_kill(target, SIGUSR2) == 0 { count += 1 }
+      let isFifth = count == 5
       pthread_mutex_unlock(lock)
       if ends { return }
-      if pthread_kill(target, SIGUSR2) == 0 { sent += 1 }
+      if isFifth { afterFive() }
       usleep(1000)
     }
   }
