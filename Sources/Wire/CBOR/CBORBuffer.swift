@@ -88,7 +88,8 @@ struct CBORBuffer {
     guard failure == nil else { return }
     guard bytes.count == slot.start else {
       let isSame =
-        slot.level < levels.count && levels[slot.level].head == slot.start && levels[slot.level].major == major
+        slot.level < levels.count && levels[slot.level].head == slot.start
+        && levels[slot.level].major == major
       if !isSame { _ = fail(.secondValue) }
       return
     }

@@ -1,7 +1,7 @@
 // Owns the integer methods of the keyed decoding container, one a width.
 // It must not do anything but name the width: `CBORInput` converts, with a check.
 // Invariant: none of them is generic. A generic method that stood in for all widths would be called unspecialised
-// through Codable's tables, which measured several times slower.
+// through Codable's tables, with a dynamic call for every step of a conversion.
 // An integer that the width cannot hold is refused with its offset.
 
 extension CBORKeyedDecodingContainer {

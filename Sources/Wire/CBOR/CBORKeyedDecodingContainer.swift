@@ -1,7 +1,6 @@
 // Owns the translation of Codable's keyed container into lookups in a map.
 // It must not know the bytes; it asks `CBORMap` and `CBORInput`.
-// Invariant: a missing field and a null are the same nil. The generic integer method serves every width, so that
-// an integer comes straight from the input.
+// Invariant: for an optional field, missing and null are the same nil.
 // A missing field is thrown with the offset of the map, a wrong one with its own.
 
 struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {

@@ -1,7 +1,6 @@
 // Owns the translation of Codable's keyed container into fields of a map.
 // It must not know the buffer's layout; it asks `CBORWriter`.
-// Invariant: one call writes one key and one value. The generic integer method serves every width, so that an
-// integer goes straight to the writer.
+// Invariant: one call writes one key and one value; nothing is boxed on the way to the writer.
 // Calls that cannot throw, such as nested containers, leave their failure with the writer, where the next call meets it.
 
 struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
