@@ -73,6 +73,7 @@ let package = Package(
 
     tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
+    tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )
