@@ -80,6 +80,10 @@ let package = Package(
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
+    tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
+    tests(
+      "TellerTests",
+      of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,6 @@
-// A placeholder, replaced by the first real file of this target.
-// It does nothing and knows nothing.
-print("")
+// The executable of a teller: composition only. See `TellerProgram`.
+
+import Glibc
+import Teller
+
+exit(TellerProgram.run())
