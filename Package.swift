@@ -71,6 +71,7 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
   ],
   swiftLanguageModes: [.v6]
 )
