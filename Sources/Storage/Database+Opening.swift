@@ -35,7 +35,8 @@ extension Database {
   /// A descriptor of our own would not do: closing it would give up every lock this process has on the file. See
   /// https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
   private func examineHeader(_ schema: Schema) throws(StoreError) {
-    let length = try fileLength()
+    // Not asked of SQLite, for which a file of one byte is empty.
+    let length = Self.length(of: path)
     if length == 0 {
       // SQLite would throw away a log that it finds beside an empty database.
       if Self.length(of: path + "-wal") > 0 {
@@ -133,16 +134,6 @@ extension Database {
       throw StoreError(sqlite: handle, code: code, path: path, while: "looking for the open file")
     }
     return file
-  }
-
-  private func fileLength() throws(StoreError) -> Int64 {
-    let file = try openFile()
-    var length: Int64 = 0
-    let code = file.pointee.pMethods.pointee.xFileSize(file, &length)
-    if code != SQLITE_OK {
-      throw StoreError(sqlite: handle, code: code, path: path, while: "reading the size of the file")
-    }
-    return length
   }
 
   /// The first bytes of the file; zeros where it is shorter.
