@@ -84,6 +84,7 @@ let package = Package(
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
+    tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
   ],
   swiftLanguageModes: [.v6]
 )
