@@ -57,7 +57,7 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision", "Logbook",
+        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision", "Logbook",
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),

@@ -48,7 +48,7 @@ final class ControlServer {
 
   /// Begins to listen. The caller holds the lock of the home, so a socket that is there is a leftover.
   func listen(at path: String) throws(SystemError) {
-    try UnixSocket.removeStaleSocket(path: path)
+    _ = try UnixSocket.removeStaleSocket(path: path)
     let socket = try UnixSocket.listen(path: path, backlog: Limits.backlog)
     registration = try loop.register(fd: socket.rawValue, interest: .read) { [unowned self] _ in acceptAll() }
     listener = consume socket

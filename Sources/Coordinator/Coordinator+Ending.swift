@@ -38,6 +38,12 @@ extension Coordinator {
     if order.now { finishServing() }
   }
 
+  /// A signal asks for the end: those at a window are finished, and everyone else waits for the next start.
+  func stopBySignal() {
+    takeTime()
+    stop(StopOrder(now: true, timeoutMilliseconds: nil), nil)
+  }
+
   /// Nobody is handed out any more.
   private func finishServing() {
     guard ending?.step == .serving else { return }
@@ -84,7 +90,6 @@ extension Coordinator {
   /// Everyone has gone: the day is closed if it is finished, and the bank ends.
   private func finishDay() {
     guard exitCode == nil else { return }
-    happen(.endDay)
     commit()
     // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
     guard retryAt == nil, !machine.isUnsettled else { return }
@@ -92,6 +97,9 @@ extension Coordinator {
     let report = StoppedReport(
       day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
       waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished)
+    happen(.endDay)
+    commit()
+    guard retryAt == nil else { return }
     log.write(event: "stopped", at: now) {
       $0.field("day", report.day)
       $0.field("served", report.served)

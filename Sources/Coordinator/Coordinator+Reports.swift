@@ -82,13 +82,13 @@ extension Coordinator {
       do throws(StoreError) {
         position = try before + 1 + store.countWaiting(in: customer.line, after: cursor, below: customer.ticket)
       } catch {
-        throw Failure(error)
+        throw Failure(store: error)
       }
     }
     report.position = position
     let numbers = machine.numbers(of: report.service)
     guard numbers.windows > 0, !numbers.isPaused else { return }
-    let work = configuration.speed.scaled(configuration.work[report.service] ?? .zero).milliseconds
+    let work = configuration.scaledWork(report.service).milliseconds
     let (rounds, overflow) = ((position + numbers.windows - 1) / numbers.windows).multipliedReportingOverflow(by: work)
     if !overflow { report.etaMilliseconds = rounds }
   }
@@ -107,7 +107,7 @@ extension Coordinator {
       report.problems += machine.contradictions()
       server.answer(seat.session, seat.number, .audit(report))
     } catch {
-      server.answer(seat.session, seat.number, .failure(Failure(error)))
+      server.answer(seat.session, seat.number, .failure(Failure(store: error)))
     }
   }
 }

@@ -68,7 +68,7 @@ extension Coordinator {
 
   private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
     switch (answer, entry.purpose) {
-    case (.refused(let refusal), _): return .failure(Failure(refusal))
+    case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
     case (.enqueued(let tickets), .enqueue(let known)):
       let count = tickets.last - tickets.first + 1
       return .enqueued(
@@ -94,7 +94,7 @@ extension Coordinator {
       followers.ticketWatches.append(
         Followers.TicketWatch(seat: seat, tickets: first...last, remaining: remaining))
     } catch {
-      server.answer(seat.session, seat.number, .failure(Failure(error)))
+      server.answer(seat.session, seat.number, .failure(Failure(store: error)))
     }
   }
 
@@ -129,7 +129,7 @@ extension Coordinator {
   /// Opens the windows of the configuration, or those that the start asked for.
   func openWindows() {
     for service in Service.allCases {
-      let count = options.windows[service] ?? configuration.windows[service] ?? 0
+      let count = configuration.windows[service]
       machine.apply(.scale(service, windows: Int32(count)), at: now, into: &effects)
     }
   }
@@ -155,6 +155,12 @@ extension Coordinator {
     }
     staff.retryGivenUp(at: now)
     return nil
+  }
+
+  /// SIGHUP asks for the same as the command.
+  func reloadBySignal() {
+    takeTime()
+    _ = reload()
   }
 
   /// A window has opened or closed: whoever waited for that is told.

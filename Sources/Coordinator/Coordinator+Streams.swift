@@ -67,7 +67,7 @@ extension Coordinator {
         }
       } catch {
         session.streams[number] = nil
-        server.answer(session, number, .failure(Failure(error)))
+        server.answer(session, number, .failure(Failure(store: error)))
       }
     }
   }

@@ -27,8 +27,8 @@ final class Coordinator {
 
   var configuration: BankConfiguration
   var machine: QueueMachine
-  var staff: WindowStaff
-  var server: ControlServer
+  let staff: WindowStaff
+  let server: ControlServer
   let intake = EnqueueIntake()
   let followers = Followers()
   var requests = RequestTable()
@@ -48,12 +48,16 @@ final class Coordinator {
   /// What is staged now was staged before, and the disk was full.
   var isStagingAgain = false
   var ending: Ending?
+  /// Clients whose long answers can go on.
+  var streaming: Set<UInt64> = []
+  /// Called when everything is kept and before the last word is spoken: closes the store and gives up the lock.
+  var onClosed: (() -> Void)?
   /// Set when the process is to end, with its exit code.
   var exitCode: Int32?
 
   init(
-    home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop, log: LogFile,
-    store: any QueueStore, executable: String, now: Moment
+    home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
+    server: ControlServer, log: LogFile, store: any QueueStore, executable: String, now: Moment
   ) throws(StoreError) {
     self.home = home
     self.options = options
@@ -67,7 +71,7 @@ final class Coordinator {
     machine = QueueMachine(try store.load(now: now.wall), policy: configuration.policy, at: now)
     staff = WindowStaff(
       loop: loop, log: log, executable: executable, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
-    server = ControlServer(loop: loop, build: BuildIdentity.current)
+    self.server = server
   }
 
   /// Opens the windows and begins to listen to everybody.
@@ -174,7 +178,7 @@ final class Coordinator {
 
   /// What a teller is told when it comes.
   private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
-    let work = configuration.speed.scaled(configuration.work[window.service] ?? .zero)
+    let work = configuration.scaledWork(window.service)
     return TellerOrders(
       name: window.description, service: window.service, generation: generation,
       workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: configuration.lease.nanoseconds / 4_000,

@@ -28,7 +28,7 @@ public enum CoordinatorProcess {
     } catch let failure as Failure {
       tell(failure, on: starter)
     } catch let error as StoreError {
-      tell(Failure(error), on: starter)
+      tell(Failure(store: error), on: starter)
     } catch {
       tell(Failure(.system, detail: "\(error)"), on: starter)
     }

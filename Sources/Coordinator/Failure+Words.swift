@@ -6,7 +6,7 @@ import Wire
 
 extension Failure {
   /// Why the queue has refused a request.
-  init(_ refusal: QueueRefusal) {
+  init(refusal: QueueRefusal) {
     switch refusal {
     case .queueFull(let waiting, let limit):
       self.init(.queueFull, subject: String(limit), detail: "\(waiting) customers wait, and \(limit) may wait at most")
@@ -18,7 +18,7 @@ extension Failure {
   }
 
   /// Why the store could not be used.
-  init(_ error: StoreError) {
+  init(store error: StoreError) {
     switch error {
     case .diskFull(let detail): self.init(.diskFull, detail: detail)
     case .inUse(let path): self.init(.alreadyOpen, detail: "\(path) is in use")

@@ -14,14 +14,19 @@ final class Inspector {
   private let loop: EventLoop
   private let server: ControlServer
   private let store: any QueueStore
-  private let books: Books
+  /// The day that is meant where none is named: the last one on which the bank was open.
+  private let presentDay: BusinessDay
+  private let issued: TicketNumber
   private var hasEnded = false
 
   init(loop: EventLoop, server: ControlServer, store: any QueueStore, now: WallTime) throws(StoreError) {
     self.loop = loop
     self.server = server
     self.store = store
-    books = try store.load(now: now).books
+    let books = try store.load(now: now).books
+    let isUnopened = books.issued == 0 && books.day > 1
+    presentDay = isUnopened ? books.day - 1 : books.day
+    issued = isUnopened ? Limits.ticket : books.issued
   }
 
   /// Answers until the client leaves.
@@ -45,7 +50,7 @@ final class Inspector {
       case .receipts(let query): try tellReceipts(query, session, request.number)
       case .tickets(let state): try tellTickets(state, session, request.number)
       case .ticket(let ticket, let day):
-        let archive = TicketArchive(store: store, presentDay: books.day, issued: books.issued)
+        let archive = TicketArchive(store: store, presentDay: presentDay, issued: issued)
         do throws(Failure) {
           server.answer(session, request.number, .ticket(try archive.story(of: ticket, day: day)))
         } catch {
@@ -55,7 +60,7 @@ final class Inspector {
       default: server.answer(session, request.number, .failure(Failure(.notOpen)))
       }
     } catch {
-      server.answer(session, request.number, .failure(Failure(error)))
+      server.answer(session, request.number, .failure(Failure(store: error)))
     }
   }
 
@@ -64,11 +69,11 @@ final class Inspector {
   ) throws(StoreError) {
     var day: BusinessDay?
     switch query.days {
-    case .present: day = books.day
+    case .present: day = presentDay
     case .all: day = nil
     case .day(let chosen):
-      guard (1...books.day).contains(chosen) else {
-        let failure = Failure(.noSuchDay, subject: String(chosen), detail: "the last day was \(books.day)")
+      guard (1...presentDay).contains(chosen) else {
+        let failure = Failure(.noSuchDay, subject: String(chosen), detail: "the last day was \(presentDay)")
         return server.answer(session, number, .failure(failure))
       }
       day = chosen
@@ -92,7 +97,7 @@ final class Inspector {
       var cursor: TicketCursor?
       while session.isOpen {
         let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
-        let reports = page.map { TicketReport($0, day: books.day, attempts: []) }
+        let reports = page.map { TicketReport($0, day: presentDay, attempts: []) }
         if !reports.isEmpty { server.answer(session, number, .tickets(reports), more: true) }
         guard page.count == AnswerStream.page, let last = page.last else { break }
         cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)

@@ -52,9 +52,17 @@ final class ListSpool {
     file = nil
   }
 
+  /// A file that vanishes with this process.
+  private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
+    let path = Paths.join(directory, "list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
+    let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive], mode: 0o600)
+    _ = path.withCString { unlink($0) }
+    return file
+  }
+
   private func write(_ entries: [EnqueueEntry]) {
     do throws(SystemError) {
-      if file == nil { file = try FileDescriptor.openUnnamed(in: directory) }
+      if file == nil { file = try Self.unnamedFile(in: directory) }
       var bytes: [UInt8] = []
       do throws(FrameEncodingError) {
         try FrameEncoder().append(EnqueueList(entries: entries, isLast: false), to: &bytes, limit: FrameLimits.control)
@@ -83,7 +91,7 @@ final class ListSpool {
           return try CBORDecoder().decode(EnqueueList.self, from: body).entries
         }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        let count = try buffer.withUnsafeMutableBytes { try file!.pread(into: $0, at: offset) }
+        let count = try buffer.withUnsafeMutableBytes { try file!.read(into: $0, at: offset) }
         guard count > 0 else { return nil }
         offset += Int64(count)
         decoder.append(buffer[..<count])

@@ -51,7 +51,7 @@ struct TicketArchive {
       }
       return report
     } catch {
-      throw Failure(error)
+      throw Failure(store: error)
     }
   }
 }

@@ -44,6 +44,8 @@ final class WindowPost {
   /// Until when it is read.
   var drainBy: MonotonicTime?
   var startedAt: MonotonicTime?
+  /// The present teller was told orders that have changed since.
+  var isOutdated = false
   var history: RestartHistory
   var restarts: Int64 = 0
   /// Given up after too many deaths in a row.

@@ -42,7 +42,7 @@ extension WindowStaff {
   }
 
   private func spawn(_ post: WindowPost) throws(SystemError) {
-    var pair = try UnixSocket.pair()
+    let pair = try UnixSocket.pair()
     let child = try ChildProcess.spawn(
       executable: executable,
       arguments: [post.window.description, String(post.generation), String(getpid())],
@@ -99,8 +99,10 @@ extension WindowStaff {
       }
       return
     }
+    guard let orders = orders?(post.window, post.generation) else { return }
     post.phase = .welcomed
-    tell(post.window, .welcome(orders(post.window, post.generation)))
+    post.isOutdated = false
+    tell(post.window, .welcome(orders))
   }
 
   private func channelEnded(_ post: WindowPost, _ end: ChannelEnd) {

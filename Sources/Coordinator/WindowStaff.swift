@@ -28,7 +28,7 @@ final class WindowStaff {
   }
 
   /// What a teller is told when it comes: everything but its name and generation.
-  var orders: (Window, Generation) -> TellerOrders
+  var orders: ((Window, Generation) -> TellerOrders)?
   var posts: [Window: WindowPost] = [:]
 
   let loop: EventLoop
@@ -46,14 +46,12 @@ final class WindowStaff {
   static let abortGrace = TimeSpan.milliseconds(200)
 
   init(
-    loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64,
-    orders: @escaping (Window, Generation) -> TellerOrders
+    loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
   ) {
     self.loop = loop
     self.log = log
     self.executable = executable
     self.policy = policy
-    self.orders = orders
     chance = SeededGenerator(seed: seed)
     environment = Environment.all()
   }
@@ -169,8 +167,14 @@ final class WindowStaff {
     for channel in channels { channel.flush() }
   }
 
-  /// Whether every window that shall be open has a teller at work.
-  var isReady: Bool { posts.values.allSatisfy { !$0.isWanted || $0.phase == .ready } }
+  /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and
+  /// those that were to be closed are gone.
+  var isSettled: Bool { posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated } }
+
+  /// Tries the windows again that were given up.
+  func retryGivenUp(at now: Moment) {
+    for post in posts.values where post.isGivenUp && post.isWanted { open(post.window, at: now) }
+  }
 
   /// Whether no teller process is left.
   var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }

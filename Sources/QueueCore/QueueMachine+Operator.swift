@@ -209,7 +209,6 @@ extension QueueMachine {
     books.dead = 0
     revivals.removeAll()
     stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
-    stage(.closeDay(books, at: now.wall), into: &effects)
     books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)
     replyWhenSettled(request, .done, into: &effects)
   }
@@ -231,10 +230,10 @@ extension QueueMachine {
 
   // MARK: - The end
 
-  /// Closes the day if every ticket has its receipt.
-  mutating func endDay(at now: Moment, into effects: inout [QueueEffect]) {
+  /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
+  mutating func endDay(at now: Moment) {
     guard books.isFinished, admissions.isEmpty else { return }
-    stage(.closeDay(books, at: now.wall), into: &effects)
+    books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)
   }
 
   /// Reports once that nobody can be served any more: all have been served, or those who wait stand before

@@ -122,7 +122,7 @@ public struct QueueMachine: Sendable {
     case .reset(let request): reset(for: request, at: now, into: &effects)
     case .drain: if stage == .open { stage = .draining }
     case .finish: stage = .finishing
-    case .endDay: endDay(at: now, into: &effects)
+    case .endDay: endDay(at: now)
     case .tick: break
     }
     callDue(at: now, into: &effects)

@@ -25,8 +25,6 @@ public enum StoreChange: Sendable, Equatable {
   case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber)
   /// Everyone who is still kept, of any state, leaves with a cancelled receipt.
   case cancelEveryone(day: BusinessDay, at: WallTime)
-  /// The day of these books has ended, with these numbers. The next commit's books are of the day after it.
-  case closeDay(Books, at: WallTime)
 }
 
 /// What a store holds when it is opened.
