@@ -115,7 +115,10 @@ public final class MemoryStore: QueueStore {
     }
     if !hasStagedChanges && books == saved { return }
     precondition(books.day >= saved.day, "A business day never comes again.")
-    do throws(StoreError) { try meet(.commit) } catch {
+    do throws(StoreError) {
+      try meet(.commit)
+      try requireNobodyLeft(from: saved, to: books)
+    } catch {
       recover(from: error)
       throw error
     }
@@ -128,6 +131,14 @@ public final class MemoryStore: QueueStore {
       recover(from: error)
       throw error
     }
+  }
+
+  private func requireNobodyLeft(from saved: Books, to books: Books) throws(StoreError) {
+    let kept = Int64(contents.positions.count)
+    if books.day == saved.day || kept == books.kept { return }
+    throw .damaged(
+      path: Self.path,
+      detail: "day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
   }
 
   private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime) {

@@ -1,4 +1,6 @@
 // The suite that every store must pass: the same questions after the same changes, with rollbacks, crashes and days.
+// It knows of a store only what the protocol promises. A store that fails here is wrong, or the promise is; a new
+// store joins by a new case of StoreKind.
 
 import BankModel
 import QueueCore
