@@ -39,6 +39,7 @@ public final class MemoryStore: QueueStore {
   /// Commits that were kept, for tests that count them.
   public private(set) var commits = 0
 
+  /// An empty store.
   public init() {}
 
   // MARK: Crashes and failures
