@@ -34,10 +34,12 @@ struct CustomerPosition: Equatable {
   var ticket: TicketNumber { key & Self.highestTicket }
   /// The state in this key; nil where it means nothing.
   var state: CustomerState? {
-    guard let state = CustomerState(rawValue: UInt8(truncatingIfNeeded: key >> 60)),
-      Self.keptStates.contains(state)
-    else { return nil }
-    return state
+    switch key >> 60 {
+    case 1: .waiting
+    case 2: .delayed
+    case 3: .dead
+    default: nil
+    }
   }
   /// The line in this key; nil where it means nothing.
   var line: Line? {

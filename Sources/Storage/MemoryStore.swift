@@ -39,6 +39,7 @@ public final class MemoryStore: QueueStore {
   /// Commits that were kept, for tests that count them.
   public private(set) var commits = 0
 
+  /// An empty store.
   public init() {}
 
   // MARK: Crashes and failures
@@ -115,7 +116,10 @@ public final class MemoryStore: QueueStore {
     }
     if !hasStagedChanges && books == saved { return }
     precondition(books.day >= saved.day, "A business day never comes again.")
-    do throws(StoreError) { try meet(.commit) } catch {
+    do throws(StoreError) {
+      try meet(.commit)
+      try requireNobodyLeft(from: saved, to: books)
+    } catch {
       recover(from: error)
       throw error
     }
@@ -128,6 +132,14 @@ public final class MemoryStore: QueueStore {
       recover(from: error)
       throw error
     }
+  }
+
+  private func requireNobodyLeft(from saved: Books, to books: Books) throws(StoreError) {
+    let kept = Int64(contents.positions.count)
+    if books.day == saved.day || kept == books.kept { return }
+    throw .damaged(
+      path: Self.path,
+      detail: "day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
   }
 
   private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime) {

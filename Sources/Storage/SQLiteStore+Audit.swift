@@ -34,7 +34,7 @@ struct CustomerCounts {
 extension SQLiteStore {
   /// Checks everything that can be checked from what is kept and committed. See `QueueStore`.
   ///
-  /// Nothing may be staged. Takes about two seconds a million rows.
+  /// Nothing may be staged. Takes about a second a million rows.
   public func audit() throws(StoreError) -> StoreAudit {
     try requireHealth()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")

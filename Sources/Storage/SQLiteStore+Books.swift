@@ -91,6 +91,11 @@ extension SQLiteStore {
   /// A closed day has a receipt for every ticket. The last books of the old day may never have been saved, so its
   /// receipts are its last word; tickets that were saved as issued and have no receipt remain visible to the audit.
   private func turnPages(from saved: Books, to books: Books) throws(StoreError) {
+    // Everyone who is kept belongs to the present day, so nobody of the old day may be left over.
+    let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
+    if kept != books.kept {
+      throw damage("day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
+    }
     var receipts = StagedReceipts(
       served: saved.served + staged.served, cancelled: saved.cancelled + staged.cancelled)
     var first = try firstSequence(of: saved.day)
@@ -215,6 +220,9 @@ extension Books {
     issued == other.issued && served == other.served && cancelled == other.cancelled
       && delayed == other.delayed && dead == other.dead && businessTime == other.businessTime
   }
+
+  /// Customers who wait, are delayed, or are dead letters.
+  var kept: Int64 { waitingInAll + delayed + dead }
 
   /// What these books cannot mean, as a sentence; nil where they agree with themselves.
   var contradiction: String? {

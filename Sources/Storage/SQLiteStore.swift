@@ -79,8 +79,7 @@ public final class SQLiteStore: QueueStore {
       try beginIfNeeded()
       try write(change)
     } catch {
-      recover(from: error)
-      throw error
+      throw recover(from: error)
     }
   }
 
@@ -96,8 +95,7 @@ public final class SQLiteStore: QueueStore {
       try save(books, over: saved)
       try statements.commit.run()
     } catch {
-      recover(from: error)
-      throw error
+      throw recover(from: error)
     }
     settleTransaction()
     self.saved = books
@@ -133,8 +131,7 @@ public final class SQLiteStore: QueueStore {
       settleTransaction()
       return result
     } catch {
-      recover(from: error)
-      throw error
+      throw recover(from: error)
     }
   }
 
@@ -164,9 +161,22 @@ public final class SQLiteStore: QueueStore {
     if let end { throw end }
   }
 
-  private func recover(from error: StoreError) {
+  /// Takes back what was staged, and gives back the error that the caller is to throw.
+  ///
+  /// A full disk may still have room for what is already in the log: once that is copied, the log begins anew in the
+  /// space that it has, and customers can be finished though nobody new can come.
+  private func recover(from error: StoreError) -> StoreError {
     if case .failed = error { endLife(with: error) }
     rollBack()
+    guard case .diskFull = error, database.logFrames > 0 else { return error }
+    do throws(StoreError) {
+      try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+      return error
+    } catch let second {
+      if case .diskFull = second { return error }
+      endLife(with: second)
+      return second
+    }
   }
 
   private func endLife(with error: StoreError) { end = error }

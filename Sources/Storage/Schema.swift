@@ -1,23 +1,6 @@
 // Owns the shape of the database: the tables, the numbers that mark the file as ours, and the ordered list of
 // migrations. It knows no connection and runs nothing. Invariant: a migration that was ever released is never
 // changed; a new shape is a new entry at the end of the list.
-//
-// The tables, in prose:
-//
-// - `customer`: everyone of the present day whose business is not finished. The key is one integer made of state,
-//   service, grade and ticket, so that the rows of one line lie next to each other in the order of their numbers:
-//   a page of a line is one short scan, and the next in line is the first row of a range. (A table keyed by the
-//   four columns took 1.5 times as long to fill.) The four parts can be read as generated columns.
-// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
-//   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
-// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket.
-// - `request_key`: the tickets that a client's idempotency key stands for.
-// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
-//   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
-// - `line` and `service_state`: the present day's waiting customers by line; served customers and pauses by service.
-// - `meta`: named numbers; `incarnation` counts the starts of the coordinator.
-
-import BankModel
 
 /// The shape of a database: who it belongs to, and how to get from any earlier version to the present one.
 struct Schema: Sendable {
@@ -29,7 +12,20 @@ struct Schema: Sendable {
   /// The version that this program writes.
   var version: Int64 { Int64(migrations.count) }
 
-  /// The branch's database.
+  /// The branch's database. The tables, in prose:
+  ///
+  /// - `customer`: everyone of the present day whose business is not finished. The key is one integer made of state,
+  ///   service, grade and ticket, so that the rows of one line lie next to each other in the order of their numbers:
+  ///   a page of a line is one short scan, and the next in line is the first row of a range. (A table keyed by the
+  ///   four columns took 1.5 times as long to fill.) The four parts can be read as generated columns.
+  /// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
+  ///   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
+  /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket.
+  /// - `request_key`: the tickets that a client's idempotency key stands for.
+  /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
+  ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
+  /// - `line` and `service_state`: the present day's waiting customers by line; served customers and pauses by service.
+  /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1])
 
   private static let version1 = """

@@ -15,7 +15,6 @@ extension StoreError {
     let name = Self.name(of: code)
     let message =
       connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
-    let system = connection.map { sqlite3_system_errno($0) } ?? 0
     var detail = "\(name): \(message), while \(purpose)"
     switch code & 0xFF {
     case SQLITE_FULL: self = .diskFull(detail: detail)
@@ -24,11 +23,28 @@ extension StoreError {
       self = .damaged(path: path, detail: detail)
     case SQLITE_BUSY, SQLITE_LOCKED: self = .inUse(path: path)
     case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY:
-      if system != 0 { detail += " (\(String(cString: strerror(system))))" }
-      let isFull = (system == ENOSPC || system == EDQUOT) && Self.leavesNothingBehind(code)
-      self = isFull ? .diskFull(detail: detail) : .failed(path: path, detail: detail)
+      let reasons = connection.map(Self.systemErrors) ?? []
+      if let reason = reasons.first { detail += " (\(String(cString: strerror(reason))))" }
+      let isFull = !reasons.isEmpty && reasons.allSatisfy { $0 == ENOSPC || $0 == EDQUOT }
+      self =
+        isFull && Self.leavesNothingBehind(code)
+        ? .diskFull(detail: detail) : .failed(path: path, detail: detail)
     default: self = .failed(path: path, detail: detail)
     }
+  }
+
+  /// The system's numbers beside the last error: the log's, and the connection's.
+  ///
+  /// Neither alone will do. A commit that fails leaves the connection's number as an earlier error left it, and a
+  /// failed checkpoint the log's; so a disk counts as full only where no number speaks against it.
+  private static func systemErrors(of connection: OpaquePointer) -> [Int32] {
+    var last: Int32 = 0
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    if code == SQLITE_OK, let log, let methods = log.pointee.pMethods {
+      _ = methods.pointee.xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &last)
+    }
+    return [last, sqlite3_system_errno(connection)].filter { $0 != 0 }
   }
 
   /// Whether a call that failed for want of room has changed nothing that matters: a write into the log that is

@@ -1,5 +1,6 @@
 // Random histories against both stores at once: after every step of every history they give the same answers.
-// The store in memory is the model; what SQLite does differently is an error of one of the two.
+// The store in memory is the model; what SQLite does differently is an error of one of the two. A failure names the
+// seed that repeats it.
 
 import BankModel
 import QueueCore

@@ -1,4 +1,6 @@
 // The audit of the database against damage that is planted with SQL: each kind is found, and counted where it counts.
+// The sound branch beneath has closed days, every state of a customer and every kind of row. What any store's audit
+// finds is in the conformance suite.
 
 import BankModel
 import QueueCore

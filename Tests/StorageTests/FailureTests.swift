@@ -1,4 +1,6 @@
 // A full disk, a failed fsync, failures at will: what is kept, what is refused, and what works afterwards.
+// The failures are made where SQLite calls the system, in the table of functions of its open files, so that all of
+// SQLite's own handling of them is part of the test.
 
 import BankModel
 import CSQLite
@@ -51,9 +53,23 @@ struct FailureTests {
     #expect(error?.kind == "diskFull")
     fault.heal()
     #expect(!store.hasStagedChanges)
+    // What was in the log is copied, so that the log can begin anew in the space that it has.
+    #expect(store.database.logFrames == 0)
     #expect(try store.find(2) == nil)
     try addOne(to: store, books)
     #expect(try store.find(2) != nil)
+    #expect(try store.audit().problems == [])
+  }
+
+  @Test("a quota that is used up is a full disk")
+  func quota() throws {
+    let (store, books) = try oneCustomer()
+    let fault = Fault(in: store, .log)
+    fault.useUpQuota()
+    let error = storeError { try addOne(to: store, books) }
+    #expect(error?.kind == "diskFull")
+    fault.heal()
+    try addOne(to: store, books)
     #expect(try store.audit().problems == [])
   }
 
@@ -258,6 +274,15 @@ private final class Fault {
       } else {
         methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
       }
+    }
+  }
+
+  /// A quota shows only in the system's number, which SQLite keeps with the file.
+  func useUpQuota() {
+    methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
+    methods.pointee.xFileControl = { _, operation, answer in
+      if operation == SQLITE_FCNTL_LAST_ERRNO { answer?.storeBytes(of: EDQUOT, as: Int32.self) }
+      return SQLITE_OK
     }
   }
 

@@ -1,5 +1,6 @@
 // Owns what the tests of the stores share: directories that vanish, customers, and a small branch that keeps books.
-// It knows nothing of how a store keeps what it is given.
+// It knows nothing of how a store keeps what it is given. A crash of a store on disk is a copy of its files while the
+// store is alive: that is what a killed process leaves.
 
 import BankModel
 import Glibc

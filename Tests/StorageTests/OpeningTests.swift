@@ -1,5 +1,5 @@
 // Opening the database: new files, files that are not ours, damage, versions, locks. Whatever is refused keeps every
-// one of its bytes.
+// one of its bytes. Other processes are real ones here: they hold the lock, and they are killed.
 
 import BankModel
 import CSQLite
@@ -65,6 +65,25 @@ struct OpeningTests {
     let scratch = Scratch()
     Scratch.write([], to: scratch.database)
     #expect(try SQLiteStore(path: scratch.database).load(now: now).books.day == 1)
+  }
+
+  @Test("a file that was being made when its process was killed becomes a database")
+  func halfMade() throws {
+    let scratch = Scratch()
+    try Database.createFile(scratch.database)
+    let database = try Database(path: scratch.database)
+    // A cache of a few pages makes SQLite write the file before the end of the transaction.
+    try database.execute(
+      "PRAGMA cache_size = 5; BEGIN EXCLUSIVE; CREATE TABLE half (a TEXT)", while: "beginning to make a file")
+    for _ in 0..<200 {
+      try database.execute("INSERT INTO half VALUES (hex(zeroblob(2000)))", while: "filling a file")
+    }
+    let copy = scratch.copyAfterKill()
+    #expect(copy.names == ["bank.db", "bank.db-journal"])
+    #expect(Scratch.bytes(of: copy.database)?.isEmpty == false)
+    let store = try SQLiteStore(path: copy.database)
+    #expect(try store.load(now: now).books.day == 1)
+    #expect(try store.audit() == StoreAudit())
   }
 
   @Test("an empty file beside a log is damage, because SQLite would throw the log away")
