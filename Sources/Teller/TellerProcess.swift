@@ -60,7 +60,7 @@ public final class TellerProcess {
   /// - Parameter deadline: no longer than this; nil for as long as it takes.
   public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
     let wake = machine.wakeAt.map { MonotonicInstant($0) }
-    try loop.runOnce(until: [wake, log?.output.nextFlush, deadline].compactMap { $0 }.min())
+    try loop.runOnce(until: Self.earlier(Self.earlier(wake, log?.output.nextFlush), deadline))
     if let due = machine.wakeAt {
       let now = SystemClock.monotonic()
       if now >= MonotonicInstant(due) { apply(.timeCame) }
@@ -117,6 +117,11 @@ public final class TellerProcess {
     } catch {
       complain("serving without a log: \(error)")
     }
+  }
+
+  private static func earlier(_ one: MonotonicInstant?, _ other: MonotonicInstant?) -> MonotonicInstant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
   }
 
   private static func event(of end: ChannelEnd) -> TellerEvent {
