@@ -72,6 +72,8 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
+    tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
     tests("PosixTests", of: ["Posix"]),
     tests("RepositoryRulesTests", of: []),

@@ -60,7 +60,7 @@ extension QueueMachine {
     case (.dead, false):
       bringBack(stored.customer, from: .dead, into: &effects)
       replyWhenSettled(request, .requeued(1), into: &effects)
-    case (.waiting, true) where ticket > lines[stored.customer.line.index].cursor:
+    case (.waiting, true) where ticket > lines[stored.customer.line.index].cursor && !isServed(ticket):
       let line = stored.customer.line.index
       guard !lines[line].isLoading else {
         // A page is on its way that may hold this customer: ask again behind it.

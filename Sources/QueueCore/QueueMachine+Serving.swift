@@ -34,6 +34,13 @@ extension QueueMachine {
     return nil
   }
 
+  /// The next page of a line has come.
+  mutating func join(_ page: [Customer], _ line: Line) {
+    let places = desks[Int(line.service.rawValue) - 1]
+    let atWindows = places.compactMap { $0.isServing ? $0.customer?.ticket : nil }
+    lines[line.index].append(page: page) { atWindows.contains($0) }
+  }
+
   private mutating func begin(
     _ customer: Customer, at place: Int, of service: Int, _ now: Moment, into effects: inout [QueueEffect]
   ) {

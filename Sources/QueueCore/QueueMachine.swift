@@ -95,7 +95,7 @@ public struct QueueMachine: Sendable {
       takeIn(orders, total: total, isLast: isLast, for: request, at: now, into: &effects)
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: unsettle(into: &effects)
-    case .pageLoaded(let line, let page): lines[line.index].append(page: page)
+    case .pageLoaded(let line, let page): join(page, line)
     case .found(let request, let ticket, let stored):
       resolve(request, ticket, stored, at: now, into: &effects)
     case .deadLoaded(let request, let letters): revive(letters, for: request, into: &effects)

@@ -1,7 +1,7 @@
 // Owns one line of waiting customers: the first of them in memory, the others in the store.
 // It knows no store: it says what page it wants and is told what was in it.
-// Invariants: those in memory are in the order of their numbers; everyone in the store beyond them has a number
-// above `cursor`; whoever is in memory, or at a window, has a number of `cursor` or below, or nobody stands beyond.
+// Invariants: those in memory are in the order of their numbers, none above `cursor`; everyone who waits in the store
+// beyond them has a number above it. Those at a window may have any number: a page shows them, and they are skipped.
 
 import BankModel
 
@@ -36,8 +36,10 @@ struct WaitingLine: Sendable {
 
   /// A customer got a ticket that is not on disk yet.
   mutating func admit(_ customer: Customer) {
+    // Only a run that begins with the very first newcomer may join those in memory: nobody is overtaken.
+    let isRun = Int64(firstNewcomers.count) == newcomers
     newcomers += 1
-    if beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
+    if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
   }
 
   /// The tickets of all newcomers are on disk.
@@ -118,17 +120,18 @@ struct WaitingLine: Sendable {
     return Int(min(room, beyond))
   }
 
-  /// The page that was asked for has come.
-  mutating func append(page: [Customer]) {
+  /// The page that was asked for has come. Those at a window wait in the store too, for an assignment is not durable.
+  mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
     precondition(isLoading, "a page came that nobody asked for")
-    precondition(Int64(page.count) <= beyond, "a page holds more than stand in the store")
     precondition(!page.isEmpty, "the store has lost customers who wait in it")
     isLoading = false
     for customer in page {
       precondition(customer.ticket > cursor, "a page is in order and begins behind the cursor")
-      front.enqueue(customer)
       cursor = customer.ticket
+      guard !isAtWindow(customer.ticket) else { continue }
+      precondition(beyond > 0, "a page holds more than wait in the store")
+      front.enqueue(customer)
+      beyond -= 1
     }
-    beyond -= Int64(page.count)
   }
 }
