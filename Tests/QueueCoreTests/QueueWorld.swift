@@ -49,6 +49,8 @@ struct QueueWorld {
     policy.maxWaiting = chance.draw(20...400)
     policy.maxUnsettled = Int(chance.draw(8...200))
     policy.maxDelayed = Int(chance.draw(1...5))
+    policy.maxCrashes = Int32(chance.draw(1...3))
+    policy.maxFailures = Int32(chance.draw(1...5))
     policy.lease = .seconds(10)
     self.policy = policy
     let kept = Kept(books: Books(day: 1, openedAt: WallTime(milliseconds: 0)))
