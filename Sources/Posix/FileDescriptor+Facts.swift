@@ -1,0 +1,19 @@
+// Owns looking at the file behind an open descriptor, whatever its name is by now.
+// It must not know why somebody wants to tell one file from another.
+// Invariant: the facts are of the open file and not of a path, so no rename can come between.
+// Failure: SystemError.
+import CLinux
+import Glibc
+
+extension FileDescriptor {
+  /// What the kernel says about the open file. `fstat(2)`
+  public borrowing func facts() throws(SystemError) -> FileFacts {
+    let number = rawValue
+    var facts = linux_file_facts()
+    try systemCall("fstat", on: "descriptor \(number)") { linux_descriptor_facts(number, &facts) }
+    return FileFacts(
+      owner: facts.owner, group: facts.group, mode: facts.mode & 0o7777, size: facts.size,
+      device: facts.device, inode: facts.inode, isDirectory: linux_is_directory(facts.mode),
+      isFile: linux_is_regular(facts.mode), isSocket: linux_is_socket(facts.mode))
+  }
+}
