@@ -12,7 +12,8 @@ extension LogSegment {
     let lines: Int
   }
 
-  private static let stride: Int64 = 64 << 10
+  /// How much is looked at at a time, in bytes.
+  static let stride: Int64 = 64 << 10
 
   /// Where the last `count` lines begin, looking at the bytes before `end`; fewer lines where there are fewer.
   ///
