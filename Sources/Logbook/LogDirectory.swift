@@ -23,7 +23,7 @@ struct LogDirectory {
   ///
   /// - Parameter known: where the walk from the present file back ends.
   func segments(
-    of worker: String, newerThan known: (LogSegment.Identity, _ size: Int64) -> Bool
+    of worker: String, newerThan known: (LogSegment) throws(LogFailure) -> Bool
   ) throws(LogFailure) -> [LogSegment] {
     // A rotation renames from the old end on; walking from the new end on, a file that moves is met twice and never missed.
     let highest = try entries().compactMap { Self.parse($0) }.filter { $0.worker == worker }.map(\.age).max()
@@ -31,7 +31,7 @@ struct LogDirectory {
     for age in 0...(highest ?? 0) + 1 {
       guard let segment = try LogSegment.open(file(of: worker, age: age)) else { continue }
       if met.contains(where: { $0.identity == segment.identity }) { continue }
-      if known(segment.identity, segment.sizeAtOpening) { break }
+      if try known(segment) { break }
       met.append(segment)
     }
     return met.reversed()

@@ -79,7 +79,9 @@ public final class LogFollower {
     nextBatch = nil
     if try watch.takeNews() == .names {
       for log in try reader.open(workers()) { log.follow() }
-      for log in reader.logs { try lookForSuccessors(of: log) }
+      for log in reader.logs {
+        if watch.isMissing { log.letGo() } else { try lookForSuccessors(of: log) }
+      }
     }
     // The clock is read before the files: what is stamped later may stand in a file that was just read to its end.
     horizon = SystemClock.wallMilliseconds() - gathering.wholeMilliseconds

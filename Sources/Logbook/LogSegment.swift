@@ -39,6 +39,24 @@ final class LogSegment {
     self.descriptor = descriptor
   }
 
+  /// What a file that nobody writes to any more is known again by, after it was closed. Its number on the disk alone may
+  /// have been given to another file.
+  struct Fingerprint: Equatable {
+    let identity: Identity
+    let size: Int64
+    let written: Int64
+  }
+
+  /// What the file looks like now.
+  func fingerprint() throws(LogFailure) -> Fingerprint {
+    do throws(SystemError) {
+      return Fingerprint(
+        identity: identity, size: try descriptor.size(), written: try descriptor.lastWritten())
+    } catch {
+      throw .system(error)
+    }
+  }
+
   /// The size now, in bytes.
   func size() throws(LogFailure) -> Int64 {
     do throws(SystemError) { return try descriptor.size() } catch { throw .system(error) }

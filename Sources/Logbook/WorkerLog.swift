@@ -17,10 +17,11 @@ final class WorkerLog: LogSource {
   private var offset: Int64 = 0
   /// Up to where the last of them is read; nil while following.
   private var limit: Int64?
-  /// The files that were read or left out last, with the size that each of them ended with. It is how the files before
-  /// the one that is open are known again when that one has been removed. Whoever got the number of a removed file on
-  /// the disk hardly has its size too.
-  private var past: [(identity: LogSegment.Identity, size: Int64)] = []
+  /// The files that were read or left out last. It is how the files before the one that is open are known again when that
+  /// one has been removed.
+  private var past: [LogSegment.Fingerprint] = []
+  /// The directory is gone, so that the last file cannot have a successor there.
+  private var isGone = false
   private var time = LogRecord.unknownTime
   /// More files than a log has at a time.
   private static let remembered = 64
@@ -33,7 +34,7 @@ final class WorkerLog: LogSource {
   init(_ name: String, in directory: LogDirectory) throws(LogFailure) {
     self.name = name
     self.directory = directory
-    segments = try directory.segments(of: name) { _, _ in false }
+    segments = try directory.segments(of: name) { _ in false }
     limit = segments.last?.sizeAtOpening ?? 0
   }
 
@@ -42,10 +43,9 @@ final class WorkerLog: LogSource {
       if let line = buffer.nextLine() { return record(line) }
       guard let segment = segments.first else { return nil }
       if try fill(from: segment) > 0 { continue }
-      if segments.count > 1 {
-        let line = buffer.lastLine()
-        leave(segment, endingAt: offset)
-        if let line { return record(line) }
+      if segments.count > 1 || isGone {
+        try leave(segment)
+        if let line = buffer.lastLine() { return record(line) }
       } else if limit == nil, try segment.size() < offset {
         // The file was cut: what is in it now was written since.
         buffer.discard()
@@ -67,8 +67,8 @@ final class WorkerLog: LogSource {
     return count
   }
 
-  private func leave(_ segment: LogSegment, endingAt end: Int64) {
-    past.append((segment.identity, end))
+  private func leave(_ segment: LogSegment) throws(LogFailure) {
+    past.append(try segment.fingerprint())
     if past.count > Self.remembered { past.removeFirst() }
     bytesReadBefore += segment.bytesRead
     segments.removeFirst()
@@ -87,11 +87,18 @@ extension WorkerLog {
   /// From now on the stream has no end: ``next()`` says nil and may have more later.
   func follow() { limit = nil }
 
+  /// The directory is gone: what is left in the open files is read, and then they are let go, because an open file keeps
+  /// the kernel from telling that the directories above were removed too.
+  func letGo() { isGone = true }
+
   /// Looks whether the files have been rotated, or the present one replaced, and reads on in the new ones after this one.
   func lookForSuccessors() throws(LogFailure) {
-    segments += try directory.segments(of: name) { identity, size in
-      segments.contains { $0.identity == identity } || past.contains { $0 == (identity, size) }
+    let found = try directory.segments(of: name) { (met) throws(LogFailure) in
+      if segments.contains(where: { $0.identity == met.identity }) { return true }
+      return past.contains(try met.fingerprint())
     }
+    segments += found
+    if !found.isEmpty { isGone = false }
   }
 }
 
@@ -135,7 +142,7 @@ extension WorkerLog {
     for earlier in segments[..<index].reversed() where stamp == nil && place <= LogSegment.stride {
       stamp = try earlier.stamp(before: earlier.size())
     }
-    for segment in segments[..<index] { leave(segment, endingAt: try segment.size()) }
+    for segment in segments[..<index] { try leave(segment) }
     offset = place
     time = stamp ?? LogRecord.unknownTime
   }

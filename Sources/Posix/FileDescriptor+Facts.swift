@@ -16,4 +16,13 @@ extension FileDescriptor {
       device: facts.device, inode: facts.inode, isDirectory: linux_is_directory(facts.mode),
       isFile: linux_is_regular(facts.mode), isSocket: linux_is_socket(facts.mode))
   }
+
+  /// When the file was last written to, in nanoseconds since 1970 UTC, by the grain of the file system's clock. `fstat(2)`
+  public borrowing func lastWritten() throws(SystemError) -> Int64 {
+    let number = rawValue
+    var status = stat()
+    try systemCall("fstat", on: "descriptor \(number)") { fstat(number, &status) }
+    let (seconds, overflow) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : seconds &+ Int64(status.st_mtim.tv_nsec)
+  }
 }
