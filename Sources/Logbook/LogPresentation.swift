@@ -24,6 +24,13 @@ public enum LogPresentation: Sendable, Hashable {
     output.append(0x0a)
   }
 
+  /// A text of somebody else's, such as a file name, with its control characters made visible.
+  public static func visible(_ text: String) -> String {
+    var output: [UInt8] = []
+    appendVisible(Array(text.utf8), to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+
   private static func appendColoured(_ line: [UInt8], to output: inout [UInt8]) {
     guard let colour = LogLine.parse(line)?.level.flatMap(colour) else {
       return appendVisible(line, to: &output)
