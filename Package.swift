@@ -87,6 +87,7 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
+    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
   ],
   swiftLanguageModes: [.v6]
 )
