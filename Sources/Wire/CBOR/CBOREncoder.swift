@@ -1,0 +1,41 @@
+// Owns the public way from a Swift value to bytes of the profile.
+// It must not know messages or frames; the bytes are made by `CBORWriter`.
+// Invariant: the same value gives the same bytes, and whatever is written `CBORDecoder` accepts.
+// On an error the caller's buffer is as long as it was before.
+
+/// Writes `Encodable` values in the CBOR profile of ``CBORProfile``.
+///
+/// One call costs a few small allocations and no intermediate copy of the value's bytes: they are appended to the
+/// buffer where they stay. The encoder keeps nothing between calls.
+public struct CBOREncoder: Sendable {
+  /// An encoder; there is nothing to choose.
+  public init() {}
+
+  /// The value's bytes.
+  ///
+  /// - Throws: ``CBOREncodingError`` when the value's type does not fit the profile.
+  public func encode<T: Encodable>(_ value: T) throws(CBOREncodingError) -> [UInt8] {
+    var buffer: [UInt8] = []
+    buffer.reserveCapacity(64)
+    try encode(value, into: &buffer)
+    return buffer
+  }
+
+  /// Appends the value's bytes to a buffer; on an error the buffer keeps its former content.
+  ///
+  /// - Throws: ``CBOREncodingError`` when the value's type does not fit the profile.
+  public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws(CBOREncodingError) {
+    let lengthBefore = buffer.count
+    let writer = CBORWriter()
+    // The buffer moves into the writer and back, so that it is appended to in place and never copied.
+    swap(&writer.bytes, &buffer)
+    defer { swap(&writer.bytes, &buffer) }
+    do {
+      try writer.append(value, level: 0)
+      try writer.finish()
+    } catch {
+      writer.bytes.removeSubrange(lengthBefore...)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// Owns the ways in which a Swift value can be impossible to write in the profile, and their wording.
+// It must not know how values are written.
+// Invariant: whoever sees one of these sees a mistake in a message type, never the fault of a peer.
+// An encoder that has thrown one leaves the caller's buffer as it was.
+
+/// Why a value cannot be written in the profile of ``CBORProfile``.
+public enum CBOREncodingError: Error, Equatable, Sendable {
+  /// A coding key has no `intValue`; the payload is its name.
+  case keyWithoutFieldNumber(String)
+  /// A coding key's integer is not in ``CBORProfile/fieldNumbers``.
+  case fieldNumberOutOfRange(Int)
+  /// The same field number was written twice in one map.
+  case duplicateField(Int)
+  /// A `Double` or a `Float`.
+  case floatingPoint
+  /// An integer below −2⁶³ or above 2⁶⁴ − 1.
+  case integerOutOfRange
+  /// More containers inside one another than ``CBORLimits/standard`` allows.
+  case nestingTooDeep(limit: Int)
+  /// A type's `encode(to:)` wrote nothing; the payload is its name.
+  case nothingEncoded(String)
+  /// A second value, or a container of another kind, in a place that has its value already.
+  case secondValue
+  /// A nested container was used after its parent had gone on.
+  case containerOutOfOrder
+  /// `superEncoder()` was asked for; message types are not classes that inherit.
+  case superEncoderUnsupported
+  /// A type's own `encode(to:)` refused, with its reason.
+  case valueRefused(String)
+}
+
+extension CBOREncodingError: CustomStringConvertible {
+  /// One sentence: what could not be written, why, and what to change.
+  public var description: String {
+    switch self {
+    case .keyWithoutFieldNumber(let name):
+      "cannot encode field '\(name)': it has no number; declare its CodingKeys with Int raw values"
+    case .fieldNumberOutOfRange(let number):
+      "cannot encode field \(number): field numbers are 0 to 255"
+    case .duplicateField(let number):
+      "cannot encode field \(number) twice in one map; give every field a number of its own"
+    case .floatingPoint:
+      "cannot encode a floating-point number: the protocol has none; use a whole number of a smaller unit"
+    case .integerOutOfRange:
+      "cannot encode an integer that fits neither Int64 nor UInt64"
+    case .nestingTooDeep(let limit):
+      "cannot encode more than \(limit) containers inside one another; flatten the message"
+    case .nothingEncoded(let type):
+      "cannot encode \(type): its encode(to:) wrote nothing; encode a value or nil"
+    case .secondValue:
+      "cannot encode two values in one place; use a container that holds both"
+    case .containerOutOfOrder:
+      "cannot encode into a nested container once its parent has gone on; finish the nested one first"
+    case .superEncoderUnsupported:
+      "cannot encode through superEncoder(); encode the parts as fields"
+    case .valueRefused(let reason):
+      "cannot encode the value: \(reason)"
+    }
+  }
+}

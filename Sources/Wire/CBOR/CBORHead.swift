@@ -1,0 +1,75 @@
+// Owns the words of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys.
+// It must not know containers, Codable or where the bytes come from.
+// Invariant: values here are plain data; reading and writing them is the business of `CBORInput` and `CBORWriter`.
+// Nothing in this file fails.
+
+/// The high three bits of a head, in place (RFC 8949, section 3.1).
+enum CBORMajor {
+  static let unsigned: UInt8 = 0x00
+  static let negative: UInt8 = 0x20
+  static let bytes: UInt8 = 0x40
+  static let text: UInt8 = 0x60
+  static let array: UInt8 = 0x80
+  static let map: UInt8 = 0xA0
+  static let tag: UInt8 = 0xC0
+  static let simple: UInt8 = 0xE0
+}
+
+/// The simple values of the profile, each a whole data item of one byte.
+enum CBORSimple {
+  static let `false`: UInt8 = 0xF4
+  static let `true`: UInt8 = 0xF5
+  static let null: UInt8 = 0xF6
+}
+
+/// A head that was read: what follows it begins at `end`.
+struct CBORHead {
+  /// One of ``CBORMajor``.
+  let major: UInt8
+  /// The value, length, count, tag number or simple value, by major type.
+  let argument: UInt64
+  /// The offset behind the head.
+  let end: Int
+}
+
+/// What a data item within the profile can be, as errors name it.
+public enum CBORKind: String, Sendable, Equatable {
+  /// An integer of either sign.
+  case integer
+  /// A byte string.
+  case byteString = "byte string"
+  /// A text string.
+  case textString = "text string"
+  /// An array.
+  case array
+  /// A map of field numbers to values.
+  case map
+  /// True or false.
+  case boolean
+  /// The absence of a value.
+  case null
+}
+
+/// The field numbers a map has had so far: 256 bits, no allocation.
+struct CBORKeySet {
+  private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+  /// Adds a key and says whether it is new.
+  @inline(__always)
+  mutating func insert(_ key: UInt8) -> Bool {
+    let bit: UInt64 = 1 << UInt64(key & 63)
+    switch key >> 6 {
+    case 0: return Self.set(bit, in: &bits.0)
+    case 1: return Self.set(bit, in: &bits.1)
+    case 2: return Self.set(bit, in: &bits.2)
+    default: return Self.set(bit, in: &bits.3)
+    }
+  }
+
+  @inline(__always)
+  private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
+    guard word & bit == 0 else { return false }
+    word |= bit
+    return true
+  }
+}

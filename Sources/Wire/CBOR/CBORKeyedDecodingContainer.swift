@@ -1,0 +1,119 @@
+// Owns the translation of Codable's keyed container into lookups in a map.
+// It must not know the bytes; it asks `CBORMap` and `CBORInput`.
+// Invariant: a missing field and a null are the same nil. The generic integer method serves every width, so that
+// an integer comes straight from the input.
+// A missing field is thrown with the offset of the map, a wrong one with its own.
+
+struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let map: CBORMap
+
+  var codingPath: [any CodingKey] { [] }
+
+  var allKeys: [Key] { map.fieldNumbers.compactMap { Key(intValue: $0) } }
+
+  private var input: CBORInput { map.input }
+
+  func contains(_ key: Key) -> Bool {
+    guard let number = key.intValue else { return false }
+    return map.valueOffset(number) != nil
+  }
+
+  // MARK: Fields that have to be there
+
+  func decodeNil(forKey key: Key) throws -> Bool { try input.isNull(at: offset(of: key)) }
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try input.bool(at: offset(of: key)) }
+
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try input.text(at: offset(of: key)) }
+
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    throw CBORDecodingError(.floatingPointUnsupported, at: map.offset)
+  }
+
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+    throw CBORDecodingError(.floatingPointUnsupported, at: map.offset)
+  }
+
+  func decode<I: FixedWidthInteger & Decodable>(_ type: I.Type, forKey key: Key) throws -> I {
+    try input.integer(type, at: offset(of: key))
+  }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try input.value(type, at: offset(of: key))
+  }
+
+  // MARK: Optional fields
+
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    guard let offset = try offsetIfPresent(of: key) else { return nil }
+    return try input.bool(at: offset)
+  }
+
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    guard let offset = try offsetIfPresent(of: key) else { return nil }
+    return try input.text(at: offset)
+  }
+
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    guard let offset = try offsetIfPresent(of: key) else { return nil }
+    throw CBORDecodingError(.floatingPointUnsupported, at: offset)
+  }
+
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+    guard let offset = try offsetIfPresent(of: key) else { return nil }
+    throw CBORDecodingError(.floatingPointUnsupported, at: offset)
+  }
+
+  func decodeIfPresent<I: FixedWidthInteger & Decodable>(_ type: I.Type, forKey key: Key) throws -> I? {
+    guard let offset = try offsetIfPresent(of: key) else { return nil }
+    return try input.integer(type, at: offset)
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    guard let offset = try offsetIfPresent(of: key) else { return nil }
+    return try input.value(type, at: offset)
+  }
+
+  // MARK: Nested containers
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try CBORValueDecoder(input: input, offset: offset(of: key)).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try CBORUnkeyedDecodingContainer(input, at: offset(of: key))
+  }
+
+  func superDecoder() throws -> any Decoder {
+    throw CBORDecodingError(.superDecoderUnsupported, at: map.offset)
+  }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }
+
+  // MARK: Lookup
+
+  @inline(__always)
+  private func number(of key: Key) throws(CBORDecodingError) -> Int {
+    guard let number = key.intValue else {
+      throw CBORDecodingError(.keyWithoutFieldNumber(key.stringValue), at: map.offset)
+    }
+    return number
+  }
+
+  @inline(__always)
+  private func offset(of key: Key) throws(CBORDecodingError) -> Int {
+    let number = try number(of: key)
+    guard let offset = map.valueOffset(number) else {
+      throw CBORDecodingError(.missingField(number), at: map.offset)
+    }
+    return offset
+  }
+
+  @inline(__always)
+  private func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
+    guard let offset = map.valueOffset(try number(of: key)) else { return nil }
+    return try input.isNull(at: offset) ? nil : offset
+  }
+}

@@ -1,0 +1,66 @@
+// Owns the index of one map: field number to the offset of its value.
+// It must not know Codable's keys; the keyed container in front of it translates.
+// Invariant: the map is walked once, when the container is opened; the sixteen lowest numbers are found without a
+// search and without an allocation, the others in a short list.
+// A duplicate or a foreign key is thrown, though validation has met it first.
+
+struct CBORMap {
+  let input: CBORInput
+  /// Where the map begins.
+  let offset: Int
+  /// Offsets of the values of fields 0 to 15, four to a vector; 0 where there is none, as no value begins there.
+  private var low: (SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>) = (.zero, .zero, .zero, .zero)
+  private var high: [(number: UInt8, offset: UInt32)] = []
+
+  init(_ input: CBORInput, at offset: Int) throws(CBORDecodingError) {
+    self.input = input
+    self.offset = offset
+    let (count, begin) = try input.container(CBORMajor.map, at: offset)
+    var position = begin
+    for _ in 0..<count {
+      let key = try input.fieldNumber(at: position)
+      guard valueOffset(Int(key.number)) == nil else {
+        throw CBORDecodingError(.duplicateField(Int(key.number)), at: position)
+      }
+      insert(key.number, at: UInt32(truncatingIfNeeded: key.end))
+      position = try input.end(of: key.end)
+    }
+  }
+
+  /// Where a field's value begins, if the map has the field.
+  @inline(__always)
+  func valueOffset(_ number: Int) -> Int? {
+    let place = number & 3
+    let found: UInt32
+    switch number {
+    case 0...3: found = low.0[place]
+    case 4...7: found = low.1[place]
+    case 8...11: found = low.2[place]
+    case 12...15: found = low.3[place]
+    default: return highOffset(number)
+    }
+    return found == 0 ? nil : Int(found)
+  }
+
+  /// The map's field numbers, ascending.
+  var fieldNumbers: [Int] {
+    (0..<16).filter { valueOffset($0) != nil } + high.map { Int($0.number) }.sorted()
+  }
+
+  private func highOffset(_ number: Int) -> Int? {
+    for field in high where Int(field.number) == number { return Int(field.offset) }
+    return nil
+  }
+
+  @inline(__always)
+  private mutating func insert(_ number: UInt8, at offset: UInt32) {
+    let place = Int(number & 3)
+    switch number {
+    case 0...3: low.0[place] = offset
+    case 4...7: low.1[place] = offset
+    case 8...11: low.2[place] = offset
+    case 12...15: low.3[place] = offset
+    default: high.append((number, offset))
+    }
+  }
+}

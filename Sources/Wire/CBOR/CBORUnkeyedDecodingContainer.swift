@@ -1,0 +1,91 @@
+// Owns the walk over the elements of an array.
+// It must not know the bytes; it asks `CBORInput`.
+// Invariant: an element is passed only when it was read without an error; each is read and passed once, so an
+// array takes time linear in its length.
+// Reading beyond the last element is thrown as `endOfArray`.
+
+struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
+  private let input: CBORInput
+  private let elements: Int
+  private var offset: Int
+  private(set) var currentIndex = 0
+
+  init(_ input: CBORInput, at offset: Int) throws(CBORDecodingError) {
+    self.input = input
+    (elements, self.offset) = try input.container(CBORMajor.array, at: offset)
+  }
+
+  var codingPath: [any CodingKey] { [] }
+
+  var count: Int? { elements }
+
+  var isAtEnd: Bool { currentIndex >= elements }
+
+  mutating func decodeNil() throws -> Bool {
+    guard try input.isNull(at: current()) else { return false }
+    try advance()
+    return true
+  }
+
+  mutating func decode(_ type: Bool.Type) throws -> Bool {
+    let value = try input.bool(at: current())
+    try advance()
+    return value
+  }
+
+  mutating func decode(_ type: String.Type) throws -> String {
+    let value = try input.text(at: current())
+    try advance()
+    return value
+  }
+
+  mutating func decode(_ type: Double.Type) throws -> Double {
+    throw CBORDecodingError(.floatingPointUnsupported, at: try current())
+  }
+
+  mutating func decode(_ type: Float.Type) throws -> Float {
+    throw CBORDecodingError(.floatingPointUnsupported, at: try current())
+  }
+
+  mutating func decode<I: FixedWidthInteger & Decodable>(_ type: I.Type) throws -> I {
+    let value = try input.integer(type, at: current())
+    try advance()
+    return value
+  }
+
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    let value = try input.value(type, at: current())
+    try advance()
+    return value
+  }
+
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    let container = try CBORValueDecoder(input: input, offset: current()).container(keyedBy: type)
+    try advance()
+    return container
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    let container = try CBORUnkeyedDecodingContainer(input, at: current())
+    try advance()
+    return container
+  }
+
+  mutating func superDecoder() throws -> any Decoder {
+    throw CBORDecodingError(.superDecoderUnsupported, at: offset)
+  }
+
+  @inline(__always)
+  private func current() throws(CBORDecodingError) -> Int {
+    guard currentIndex < elements else { throw CBORDecodingError(.endOfArray, at: offset) }
+    return offset
+  }
+
+  @inline(__always)
+  private mutating func advance() throws(CBORDecodingError) {
+    offset = try input.end(of: offset)
+    currentIndex += 1
+  }
+}

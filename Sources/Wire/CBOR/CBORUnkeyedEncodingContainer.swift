@@ -1,0 +1,62 @@
+// Owns the translation of Codable's unkeyed container into elements of an array.
+// It must not know the buffer's layout; it asks `CBORWriter`.
+// Invariant: one call writes one element, in constant time however long the array is.
+// Calls that cannot throw, such as nested containers, leave their failure with the writer, where the next call meets it.
+
+struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
+  let slot: CBORSlot
+
+  var codingPath: [any CodingKey] { [] }
+
+  var count: Int { writer.count(of: slot) }
+
+  private var writer: CBORWriter { slot.writer }
+
+  func encodeNil() throws {
+    try writer.beginElement(in: slot)
+    writer.appendNull()
+  }
+
+  func encode(_ value: Bool) throws {
+    try writer.beginElement(in: slot)
+    writer.append(bool: value)
+  }
+
+  func encode(_ value: String) throws {
+    try writer.beginElement(in: slot)
+    writer.append(text: value)
+  }
+
+  func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
+
+  func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
+
+  func encode<I: FixedWidthInteger & Encodable>(_ value: I) throws {
+    try writer.beginElement(in: slot)
+    try writer.append(integer: value)
+  }
+
+  func encode<T: Encodable>(_ value: T) throws {
+    try writer.beginElement(in: slot)
+    try writer.append(value, level: slot.level + 1)
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type
+  ) -> KeyedEncodingContainer<NestedKey> {
+    nestedSlot().container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nestedSlot().unkeyedContainer() }
+
+  func superEncoder() -> any Encoder {
+    _ = writer.fail(.superEncoderUnsupported)
+    return slot
+  }
+
+  private func nestedSlot() -> CBORSlot {
+    // The protocol gives no way to throw here; the writer has kept the failure.
+    try? writer.beginElement(in: slot)
+    return CBORSlot(writer: writer, start: writer.bytes.count, level: slot.level + 1)
+  }
+}

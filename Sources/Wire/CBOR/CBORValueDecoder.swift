@@ -1,0 +1,48 @@
+// Owns the place of one value that is to be read: Codable's `Decoder` and its single-value container.
+// It must not know the bytes; it asks `CBORInput`.
+// Invariant: two words without state of their own, so a type may ask for its containers as often as it likes, and
+// `any Decoder` holds it without an allocation.
+// Whatever does not fit the asked type is thrown as a `CBORDecodingError`.
+
+struct CBORValueDecoder {
+  let input: CBORInput
+  let offset: Int
+
+  var codingPath: [any CodingKey] { [] }
+}
+
+extension CBORValueDecoder: Decoder {
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(CBORKeyedDecodingContainer<Key>(map: try CBORMap(input, at: offset)))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try CBORUnkeyedDecodingContainer(input, at: offset)
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+}
+
+extension CBORValueDecoder: SingleValueDecodingContainer {
+  func decodeNil() -> Bool { (try? input.isNull(at: offset)) ?? false }
+
+  func decode(_ type: Bool.Type) throws -> Bool { try input.bool(at: offset) }
+
+  func decode(_ type: String.Type) throws -> String { try input.text(at: offset) }
+
+  func decode(_ type: Double.Type) throws -> Double {
+    throw CBORDecodingError(.floatingPointUnsupported, at: offset)
+  }
+
+  func decode(_ type: Float.Type) throws -> Float {
+    throw CBORDecodingError(.floatingPointUnsupported, at: offset)
+  }
+
+  func decode<I: FixedWidthInteger & Decodable>(_ type: I.Type) throws -> I {
+    try input.integer(type, at: offset)
+  }
+
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try input.value(type, at: offset) }
+}

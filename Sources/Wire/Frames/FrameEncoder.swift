@@ -1,0 +1,40 @@
+// Owns the encoding of a message straight into an output buffer, behind a length that is filled in afterwards.
+// It must not know any message; what is in the body is the codec's business.
+// Invariant: the buffer gains a whole frame or nothing; there is no intermediate copy of the body.
+// An error leaves the buffer as it was.
+
+/// Writes messages as frames into an output buffer.
+public struct FrameEncoder: Sendable {
+  /// A frame encoder; there is nothing to choose.
+  public init() {}
+
+  /// Appends one frame with a message to a buffer.
+  ///
+  /// - Parameters:
+  ///   - message: The message; its type has to fit ``CBORProfile``.
+  ///   - buffer: Where the frame goes, behind what is there; unchanged on an error.
+  ///   - limit: The longest body, in bytes; one of ``FrameLimits``.
+  /// - Throws: ``FrameEncodingError`` when the message does not fit the profile or the limit.
+  public func append(
+    _ message: some Encodable, to buffer: inout [UInt8], limit: Int
+  ) throws(FrameEncodingError) {
+    let begin = buffer.count
+    buffer.append(contentsOf: repeatElement(0, count: Frame.headerLength))
+    do {
+      try CBOREncoder().encode(message, into: &buffer)
+    } catch {
+      buffer.removeSubrange(begin...)
+      throw .message(error)
+    }
+    let length = buffer.count - begin - Frame.headerLength
+    do {
+      try Frame.check(length: length, limit: limit)
+    } catch {
+      buffer.removeSubrange(begin...)
+      throw .frame(error)
+    }
+    for place in 0..<Frame.headerLength {
+      buffer[begin + place] = UInt8(truncatingIfNeeded: length >> (24 - 8 * place))
+    }
+  }
+}
