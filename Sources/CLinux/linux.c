@@ -1,1 +1,327 @@
+// Owns the calls declared in CLinux.h; the only file that asks the C library for its GNU and Linux extensions.
+// It must know no policy and keep no state beyond one remembered answer (whether epoll_pwait2 exists).
+// Invariant: every descriptor made here is closed on exec.
+// Failure: -1 and errno, or an errno value where the header says so.
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(LINUX_READABLE == EPOLLIN, "EPOLLIN");
+_Static_assert(LINUX_WRITABLE == EPOLLOUT, "EPOLLOUT");
+_Static_assert(LINUX_ERROR == EPOLLERR, "EPOLLERR");
+_Static_assert(LINUX_HANG_UP == EPOLLHUP, "EPOLLHUP");
+_Static_assert(LINUX_PEER_CLOSED == EPOLLRDHUP, "EPOLLRDHUP");
+_Static_assert(LINUX_SOCKET_PATH_LIMIT + 1 == sizeof(((struct sockaddr_un *)0)->sun_path), "sun_path");
+
+// MARK: epoll
+
+int linux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static int epoll_change(int epoll, int operation, int fd, uint32_t interest, uint64_t token) {
+  struct epoll_event event = {.events = interest, .data.u64 = token};
+  return epoll_ctl(epoll, operation, fd, &event);
+}
+
+int linux_epoll_add(int epoll, int fd, uint32_t interest, uint64_t token) {
+  return epoll_change(epoll, EPOLL_CTL_ADD, fd, interest, token);
+}
+
+int linux_epoll_modify(int epoll, int fd, uint32_t interest, uint64_t token) {
+  return epoll_change(epoll, EPOLL_CTL_MOD, fd, interest, token);
+}
+
+int linux_epoll_delete(int epoll, int fd) { return epoll_change(epoll, EPOLL_CTL_DEL, fd, 0, 0); }
+
+static int wait_in_milliseconds(int epoll, struct epoll_event *events, int64_t timeout_ns) {
+  int milliseconds = -1;
+  if (timeout_ns >= 0) {
+    // Rounded up: waking before the deadline would make the caller spin until it is there.
+    int64_t rounded = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0);
+    milliseconds = rounded > INT_MAX ? INT_MAX : (int)rounded;
+  }
+  return epoll_wait(epoll, events, LINUX_EVENT_BATCH, milliseconds);
+}
+
+static int wait_for_events(int epoll, struct epoll_event *events, int64_t timeout_ns) {
+#ifdef SYS_epoll_pwait2
+  static bool missing = false;
+  if (!__atomic_load_n(&missing, __ATOMIC_RELAXED)) {
+    struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    long count = syscall(SYS_epoll_pwait2, epoll, events, LINUX_EVENT_BATCH, timeout_ns < 0 ? NULL : &timeout,
+                         NULL, (size_t)0);
+    // Kernels before 5.11 say ENOSYS; seccomp filters that do not know the call say EPERM.
+    if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return (int)count;
+    __atomic_store_n(&missing, true, __ATOMIC_RELAXED);
+  }
+#endif
+  return wait_in_milliseconds(epoll, events, timeout_ns);
+}
+
+int linux_epoll_wait(int epoll, struct linux_event *events, int64_t timeout_ns) {
+  struct epoll_event batch[LINUX_EVENT_BATCH];
+  int count = wait_for_events(epoll, batch, timeout_ns);
+  for (int i = 0; i < count; i++) {
+    events[i].token = batch[i].data.u64;
+    events[i].ready = batch[i].events;
+  }
+  return count;
+}
+
+// MARK: signals
+
+static void fill(sigset_t *set, const int *signals, int count) {
+  sigemptyset(set);
+  for (int i = 0; i < count; i++) sigaddset(set, signals[i]);
+}
+
+int linux_signal_descriptor(const int *signals, int count) {
+  sigset_t set;
+  fill(&set, signals, count);
+  int code = pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (code != 0) {
+    errno = code;
+    return -1;
+  }
+  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int linux_signal_read(int fd, struct linux_signal *signal) {
+  struct signalfd_siginfo info;
+  ssize_t count = read(fd, &info, sizeof info);
+  if (count == -1) return errno == EAGAIN ? 0 : -1;
+  if (count != sizeof info) {
+    errno = EIO;
+    return -1;
+  }
+  signal->number = (int32_t)info.ssi_signo;
+  signal->sender_pid = (int32_t)info.ssi_pid;
+  signal->sender_uid = info.ssi_uid;
+  signal->code = info.ssi_code;
+  return 1;
+}
+
+int linux_signals_unblock(const int *signals, int count) {
+  sigset_t set;
+  fill(&set, signals, count);
+  int code = pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  if (code == 0) return 0;
+  errno = code;
+  return -1;
+}
+
+int linux_signals_ignore(int number) {
+  struct sigaction action = {.sa_handler = SIG_IGN};
+  sigemptyset(&action.sa_mask);
+  return sigaction(number, &action, NULL);
+}
+
+int linux_signals_reset(void) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigemptyset(&action.sa_mask);
+  // SIGKILL, SIGSTOP and the two that the C library keeps for itself refuse, and are at their default anyway.
+  for (int number = 1; number <= SIGRTMAX; number++) (void)sigaction(number, &action, NULL);
+  sigset_t none;
+  sigemptyset(&none);
+  int code = pthread_sigmask(SIG_SETMASK, &none, NULL);
+  if (code == 0) return 0;
+  errno = code;
+  return -1;
+}
+
+const char *linux_signal_abbreviation(int number) { return sigabbrev_np(number); }
+int linux_realtime_signal_minimum(void) { return SIGRTMIN; }
+int linux_realtime_signal_maximum(void) { return SIGRTMAX; }
+
+// MARK: processes
+
+int linux_set_parent_death_signal(int number) { return prctl(PR_SET_PDEATHSIG, (unsigned long)number, 0, 0, 0); }
+int linux_set_name(const char *name) { return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0); }
+int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int linux_reap(pid_t pid, bool wait, struct linux_ending *ending) {
+  int status = 0;
+  struct rusage usage;
+  pid_t reaped = wait4(pid, &status, wait ? 0 : WNOHANG, &usage);
+  if (reaped <= 0) return (int)reaped;
+  ending->exited = WIFEXITED(status);
+  ending->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  ending->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  ending->core_dumped = WIFSIGNALED(status) && WCOREDUMP(status);
+  ending->max_resident_kilobytes = usage.ru_maxrss;
+  return 1;
+}
+
+static int describe_descriptors(posix_spawn_file_actions_t *actions, const int sources[4],
+                                const char *working_directory) {
+  int code = 0;
+  for (int target = 0; target < 4 && code == 0; target++)
+    if (sources[target] >= 0) code = posix_spawn_file_actions_adddup2(actions, sources[target], target);
+  if (code == 0 && working_directory != NULL)
+    code = posix_spawn_file_actions_addchdir_np(actions, working_directory);
+  if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(actions, sources[3] >= 0 ? 4 : 3);
+  return code;
+}
+
+static int describe_signals(posix_spawnattr_t *attributes, bool new_session) {
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  if (new_session) flags |= POSIX_SPAWN_SETSID;
+  int code = posix_spawnattr_setsigmask(attributes, &none);
+  if (code == 0) code = posix_spawnattr_setsigdefault(attributes, &all);
+  if (code == 0) code = posix_spawnattr_setflags(attributes, flags);
+  return code;
+}
+
+int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
+                const int sources[4], bool new_session, const char *working_directory) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int code = posix_spawn_file_actions_init(&actions);
+  if (code != 0) return code;
+  code = posix_spawnattr_init(&attributes);
+  if (code == 0) {
+    code = describe_descriptors(&actions, sources, working_directory);
+    if (code == 0) code = describe_signals(&attributes, new_session);
+    if (code == 0) code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  return code;
+}
+
+// MARK: sockets
+
+static int stream_type(bool nonblocking) { return SOCK_STREAM | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0); }
+
+int linux_unix_socket(bool nonblocking) { return socket(AF_UNIX, stream_type(nonblocking), 0); }
+int linux_unix_pair(int pair[2], bool nonblocking) { return socketpair(AF_UNIX, stream_type(nonblocking), 0, pair); }
+
+static int fill_address(struct sockaddr_un *address, const char *path) {
+  size_t length = strlen(path);
+  if (length == 0 || length > LINUX_SOCKET_PATH_LIMIT) {
+    errno = length == 0 ? ENOENT : ENAMETOOLONG;
+    return -1;
+  }
+  memset(address, 0, sizeof *address);
+  address->sun_family = AF_UNIX;
+  memcpy(address->sun_path, path, length);
+  return 0;
+}
+
+int linux_unix_bind(int fd, const char *path) {
+  struct sockaddr_un address;
+  if (fill_address(&address, path) == -1) return -1;
+  return bind(fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+int linux_unix_connect(int fd, const char *path) {
+  struct sockaddr_un address;
+  if (fill_address(&address, path) == -1) return -1;
+  return connect(fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+int linux_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int linux_peer_credentials(int fd, struct linux_peer *peer) {
+  struct ucred credentials;
+  socklen_t length = sizeof credentials;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == -1) return -1;
+  peer->pid = credentials.pid;
+  peer->uid = credentials.uid;
+  peer->gid = credentials.gid;
+  return 0;
+}
+
+ssize_t linux_send(int fd, const void *bytes, size_t count) { return send(fd, bytes, count, MSG_NOSIGNAL); }
+
+// MARK: descriptors and files
+
+int linux_open_directory_path(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
+int linux_close_from(unsigned int first) { return close_range(first, UINT_MAX, 0); }
+int linux_duplicate(int fd, int lowest) { return fcntl(fd, F_DUPFD_CLOEXEC, lowest); }
+int linux_pipe(int pair[2]) { return pipe2(pair, O_CLOEXEC); }
+
+int linux_set_nonblocking(int fd, bool nonblocking) {
+  int flags = fcntl(fd, F_GETFL);
+  if (flags == -1) return -1;
+  int wanted = nonblocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+  return wanted == flags ? 0 : fcntl(fd, F_SETFL, wanted);
+}
+
+static void copy_facts(const struct stat *from, struct linux_file_facts *to) {
+  to->mode = from->st_mode;
+  to->owner = from->st_uid;
+  to->group = from->st_gid;
+  to->size = from->st_size;
+  to->device = from->st_dev;
+  to->inode = from->st_ino;
+}
+
+int linux_file_facts(const char *path, bool follow, struct linux_file_facts *facts) {
+  struct stat status;
+  if ((follow ? stat(path, &status) : lstat(path, &status)) == -1) return -1;
+  copy_facts(&status, facts);
+  return 0;
+}
+
+int linux_descriptor_facts(int fd, struct linux_file_facts *facts) {
+  struct stat status;
+  if (fstat(fd, &status) == -1) return -1;
+  copy_facts(&status, facts);
+  return 0;
+}
+
+bool linux_is_directory(uint32_t mode) { return S_ISDIR(mode); }
+bool linux_is_socket(uint32_t mode) { return S_ISSOCK(mode); }
+bool linux_is_regular(uint32_t mode) { return S_ISREG(mode); }
+
+// MARK: the rest
+
+char **linux_environment(void) { return environ; }
+const char *linux_error_name(int code) { return strerrorname_np(code); }
+const char *linux_error_text(int code) { return strerrordesc_np(code); }
+
+int linux_open_file_limit(uint64_t *soft, uint64_t *hard) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == -1) return -1;
+  *soft = limit.rlim_cur;
+  *hard = limit.rlim_max;
+  return 0;
+}
+
+int linux_set_open_file_limit(uint64_t soft, uint64_t hard) {
+  struct rlimit limit = {.rlim_cur = soft, .rlim_max = hard};
+  return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+ssize_t linux_random(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
+
+int linux_terminal_size(int fd, int *columns, int *rows) {
+  struct winsize size;
+  if (ioctl(fd, TIOCGWINSZ, &size) == -1) return -1;
+  *columns = size.ws_col;
+  *rows = size.ws_row;
+  return 0;
+}

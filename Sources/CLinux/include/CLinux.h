@@ -1,4 +1,126 @@
-// What Swift's Glibc module does not import.
+// Owns what Swift's Glibc module does not import from Linux: epoll, signalfd, pidfd, prctl, peer credentials,
+// a spawn that leaves exactly the wanted descriptors open, and a few constants behind macros.
+// It must know no policy and keep no state: each function is one system call, or the few that belong together.
+// Invariant: nothing here needs _GNU_SOURCE in the header, so Swift's own view of the C library is unchanged.
+// Failure: as in C, -1 and errno, or an errno value where the comment says so. EINTR is left to the caller.
 #ifndef CLINUX_H
 #define CLINUX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// epoll(7). The values are the kernel's, checked in linux.c.
+enum {
+  LINUX_READABLE = 0x001,
+  LINUX_WRITABLE = 0x004,
+  LINUX_ERROR = 0x008,
+  LINUX_HANG_UP = 0x010,
+  LINUX_PEER_CLOSED = 0x2000,
+};
+
+// One event: what is ready, and the token given at registration. Unlike struct epoll_event it is not packed.
+struct linux_event {
+  uint64_t token;
+  uint32_t ready;
+};
+
+// At most this many events are handed out by one linux_epoll_wait.
+enum { LINUX_EVENT_BATCH = 256 };
+
+int linux_epoll_create(void);
+int linux_epoll_add(int epoll, int fd, uint32_t interest, uint64_t token);
+int linux_epoll_modify(int epoll, int fd, uint32_t interest, uint64_t token);
+int linux_epoll_delete(int epoll, int fd);
+// Waits timeout_ns nanoseconds, or for ever when negative. Where the kernel has no epoll_pwait2, milliseconds rounded up.
+int linux_epoll_wait(int epoll, struct linux_event *events, int64_t timeout_ns);
+
+// signalfd(2): signals as a null-ended list. Blocks them for the calling thread and returns a non-blocking descriptor.
+struct linux_signal {
+  int32_t number;
+  int32_t sender_pid;
+  uint32_t sender_uid;
+  int32_t code;
+};
+int linux_signal_descriptor(const int *signals, int count);
+// 1: a signal was read; 0: none is pending; -1: errno.
+int linux_signal_read(int fd, struct linux_signal *signal);
+int linux_signals_unblock(const int *signals, int count);
+int linux_signals_ignore(int signal);
+int linux_signals_reset(void);
+// "KILL" for 9, or NULL. The realtime signals have no name of their own.
+const char *linux_signal_abbreviation(int signal);
+int linux_realtime_signal_minimum(void);
+int linux_realtime_signal_maximum(void);
+
+// prctl(2).
+int linux_set_parent_death_signal(int signal);
+int linux_set_name(const char *name);
+
+// How a child ended.
+struct linux_ending {
+  bool exited;
+  int code;
+  int signal;
+  bool core_dumped;
+  int64_t max_resident_kilobytes;
+};
+int linux_pidfd_open(pid_t pid);
+// wait4(2). 1: reaped; 0: still running (only with wait == false); -1: errno.
+int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
+
+// posix_spawn(3). sources[i] becomes descriptor i of the child; -1 leaves 0, 1, 2 inherited and 3 closed.
+// Each source is 4 or more, so that no duplication overwrites the source of another. Signals are reset; descriptors
+// from 4 (or 3) on are closed. Returns an errno value, 0 for success.
+int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
+                const int sources[4], bool new_session, const char *working_directory);
+
+// Sockets.
+struct linux_peer {
+  pid_t pid;
+  uid_t uid;
+  gid_t gid;
+};
+enum { LINUX_SOCKET_PATH_LIMIT = 107 };
+int linux_unix_socket(bool nonblocking);
+int linux_unix_pair(int pair[2], bool nonblocking);
+int linux_unix_bind(int fd, const char *path);
+int linux_unix_connect(int fd, const char *path);
+int linux_accept(int fd);
+int linux_peer_credentials(int fd, struct linux_peer *peer);
+// MSG_NOSIGNAL: a peer that is gone is EPIPE and never a signal.
+ssize_t linux_send(int fd, const void *bytes, size_t count);
+
+// Descriptors.
+int linux_open_directory_path(const char *path);
+int linux_close_from(unsigned int first);
+int linux_set_nonblocking(int fd, bool nonblocking);
+int linux_duplicate(int fd, int lowest);
+int linux_pipe(int pair[2]);
+
+// Files without an "int or pointer" variadic, and types that Swift does not see as plain numbers.
+struct linux_file_facts {
+  uint32_t mode;
+  uid_t owner;
+  gid_t group;
+  int64_t size;
+  uint64_t device;
+  uint64_t inode;
+};
+int linux_file_facts(const char *path, bool follow, struct linux_file_facts *facts);
+int linux_descriptor_facts(int fd, struct linux_file_facts *facts);
+bool linux_is_directory(uint32_t mode);
+bool linux_is_socket(uint32_t mode);
+bool linux_is_regular(uint32_t mode);
+
+// The rest.
+char **linux_environment(void);
+const char *linux_error_name(int code);
+const char *linux_error_text(int code);
+int linux_open_file_limit(uint64_t *soft, uint64_t *hard);
+int linux_set_open_file_limit(uint64_t soft, uint64_t hard);
+ssize_t linux_random(void *bytes, size_t count);
+int linux_terminal_size(int fd, int *columns, int *rows);
+
 #endif

@@ -1,0 +1,125 @@
+// Owns the start of a child: exactly which descriptors, signals, arguments and environment it begins with.
+// It must not know which executables there are. No Swift runs between fork and exec: posix_spawn does all of it.
+// Invariant: the child has descriptors 0, 1, 2, and 3 where a channel was given, and no others; every signal is at its
+// default and none is blocked.
+// Failure: SystemError; a child that was started and cannot be watched is killed and reaped before the error is thrown.
+import CLinux
+import Glibc
+
+extension ChildProcess {
+  /// Where the child's standard input comes from.
+  public enum Input: Sendable, Hashable {
+    /// Always at its end: /dev/null.
+    case null
+    /// The parent's own.
+    case inherit
+  }
+
+  /// Where the child's standard output or standard error goes.
+  public enum Output: Sendable, Hashable {
+    /// To the parent's own.
+    case inherit
+    /// Nowhere: /dev/null.
+    case null
+    /// To the end of this file, made with 0600 where there is none.
+    case append(path: String)
+  }
+
+  /// Starts a program. `posix_spawn(3)`
+  ///
+  /// - Parameters:
+  ///   - executable: the path of the program; no search is made.
+  ///   - arguments: without the program's own name, which is put in front.
+  ///   - environment: all of it; nothing else is inherited. See ``Environment/all()``.
+  ///   - channel: becomes descriptor 3 of the child and is closed here, whether or not the start succeeds.
+  ///   - newSession: the child leads a session of its own and hears nothing of the terminal (Ctrl-C). `setsid(2)`
+  ///   - workingDirectory: where it starts; nil for where the parent is.
+  /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run; EAGAIN where no more processes are allowed.
+  public static func spawn(
+    executable: String, arguments: [String] = [], environment: [String: String],
+    channel: consuming FileDescriptor? = nil, standardInput: Input = .null,
+    standardOutput: Output = .inherit, standardError: Output = .inherit, newSession: Bool = false,
+    workingDirectory: String? = nil
+  ) throws(SystemError) -> ChildProcess {
+    let words = [executable] + arguments
+    let settings = environment.map { "\($0.key)=\($0.value)" }
+    for text in words + settings + [workingDirectory ?? ""] where text.utf8.contains(0) {
+      throw SystemError(call: "posix_spawn", subject: text, code: EINVAL)
+    }
+    let input = try source(of: standardInput)
+    let output = try source(of: standardOutput)
+    let error = try source(of: standardError)
+    let end = try clearOfTargets(channel.take())
+    let sources = [number(of: input), number(of: output), number(of: error), number(of: end)]
+    var pid: pid_t = -1
+    let code = withCStrings(words) { words in
+      withCStrings(settings) { settings in
+        withOptionalCString(workingDirectory) { directory in
+          linux_spawn(&pid, words[0], words, settings, sources, newSession, directory)
+        }
+      }
+    }
+    guard code == 0 else { throw SystemError(call: "posix_spawn", subject: executable, code: code) }
+    return try watched(pid)
+  }
+
+  private static func watched(_ pid: pid_t) throws(SystemError) -> ChildProcess {
+    do throws(SystemError) {
+      let number = try systemCall("pidfd_open", on: "process \(pid)") { linux_pidfd_open(pid) }
+      return ChildProcess(pid: pid, pidDescriptor: FileDescriptor(owning: number))
+    } catch {
+      var ending = linux_ending()
+      _ = Glibc.kill(pid, SIGKILL)
+      _ = uninterrupted { linux_reap(pid, true, &ending) }
+      throw error
+    }
+  }
+
+  // Opened here and not by the child, so that a failure names the file.
+  private static func source(of input: Input) throws(SystemError) -> FileDescriptor? {
+    switch input {
+    case .inherit: nil
+    case .null: try clearOfTargets(try FileDescriptor.open("/dev/null", .readOnly))
+    }
+  }
+
+  private static func source(of output: Output) throws(SystemError) -> FileDescriptor? {
+    switch output {
+    case .inherit: nil
+    case .null: try clearOfTargets(try FileDescriptor.open("/dev/null", .writeOnly))
+    case .append(let path):
+      try clearOfTargets(try FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600))
+    }
+  }
+
+  /// Moves a descriptor above 3, so that putting one in its place in the child never overwrites another's source.
+  private static func clearOfTargets(
+    _ descriptor: consuming FileDescriptor?
+  ) throws(SystemError) -> FileDescriptor? {
+    guard let descriptor = consume descriptor else { return nil }
+    return descriptor.rawValue > 3 ? descriptor : try descriptor.duplicate(atLeast: 4)
+  }
+
+  private static func number(of descriptor: borrowing FileDescriptor?) -> CInt {
+    switch descriptor {
+    case .some(let open): open.rawValue
+    case .none: -1
+    }
+  }
+}
+
+/// Hands `body` a null-ended array of C strings, as `execve(2)` wants it.
+private func withCStrings<Result>(
+  _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+  var pointers = strings.map { strdup($0) } + [nil]
+  defer { for pointer in pointers { free(pointer) } }
+  return pointers.withUnsafeMutableBufferPointer { body(UnsafePointer($0.baseAddress!)) }
+}
+
+private func withOptionalCString<Result>(
+  _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
+) -> Result {
+  guard let string else { return body(nil) }
+  return string.withCString { body($0) }
+}

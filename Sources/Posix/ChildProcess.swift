@@ -1,0 +1,67 @@
+// Owns one child from its start until it is reaped: its pid, and the pidfd that tells when it has ended.
+// It must not know what the child does nor whether it should be started again.
+// Invariant: a pid is signalled only while it is certainly this child's, which is until it is reaped, and only here.
+// Failure: SystemError where starting fails; afterwards signalling and reaping cannot fail in ways a caller could mend.
+import CLinux
+import Glibc
+
+/// A child process. Not Sendable: it lives with the event loop that watches it.
+public final class ChildProcess {
+  /// The process id. After ``reap()`` or ``wait()`` the number may belong to a stranger.
+  public let pid: pid_t
+  private let pidDescriptor: FileDescriptor
+  /// How it ended, once it was reaped.
+  public private(set) var exitStatus: ExitStatus?
+
+  init(pid: pid_t, pidDescriptor: consuming FileDescriptor) {
+    self.pid = pid
+    self.pidDescriptor = pidDescriptor
+  }
+
+  deinit {
+    // Whoever forgets a child that has ended does not leave a zombie behind; one that runs is not waited for.
+    _ = reap()
+  }
+
+  /// The pidfd: becomes readable when the child has ended. For an ``EventLoop``; borrowed, do not close it. `pidfd_open(2)`
+  public var fd: CInt { pidDescriptor.rawValue }
+
+  /// Whether it was reaped.
+  public var isReaped: Bool { exitStatus != nil }
+
+  /// Sends a signal. `kill(2)`
+  ///
+  /// A child that has ended but was not reaped takes any signal and nothing happens.
+  /// - Returns: false where it was reaped already (nothing is sent, the pid may be a stranger's), or where the kernel
+  ///   refuses because the child has become another user.
+  @discardableResult
+  public func kill(_ signal: CInt) -> Bool {
+    guard exitStatus == nil else { return false }
+    return Glibc.kill(pid, signal) == 0
+  }
+
+  /// Collects the exit status if the child has ended; nil while it runs. Asking again gives the same answer. `wait4(2)` WNOHANG
+  public func reap() -> ExitStatus? {
+    exitStatus ?? collect(waiting: false)
+  }
+
+  /// Waits until the child has ended and collects the exit status. `wait4(2)`
+  public func wait() -> ExitStatus {
+    if let exitStatus { return exitStatus }
+    guard let status = collect(waiting: true) else {
+      preconditionFailure("wait4 returned without a child that ended")
+    }
+    return status
+  }
+
+  private func collect(waiting: Bool) -> ExitStatus? {
+    var ending = linux_ending()
+    let reaped = uninterrupted { linux_reap(pid, waiting, &ending) }
+    // ECHILD: somebody else has reaped it, and from then on this object would signal strangers.
+    precondition(reaped >= 0, "process \(pid) was reaped by somebody who did not start it")
+    guard reaped == 1 else { return nil }
+    let status = ExitStatus(ending)
+    exitStatus = status
+    return status
+  }
+}

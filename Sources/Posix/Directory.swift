@@ -1,0 +1,104 @@
+// Owns making directories and looking at what is behind a path.
+// It must not know which directories the system above wants, nor whom they should belong to: it reports, the caller decides.
+// Invariant: a directory made here never had more permissions than asked for.
+// Failure: SystemError with the path that failed, which may be a parent of the one asked for.
+import CLinux
+import Glibc
+
+/// What the kernel says about a file.
+public struct FileFacts: Sendable, Hashable {
+  /// The owner.
+  public let owner: uid_t
+  /// The group.
+  public let group: gid_t
+  /// The permissions, without the kind of the file (0o700, not 0o40700).
+  public let mode: mode_t
+  /// The size in bytes; meaningful for files.
+  public let size: Int64
+  /// Together with ``inode``: which file it is, whatever its name.
+  public let device: UInt64
+  /// See ``device``.
+  public let inode: UInt64
+  /// A directory.
+  public let isDirectory: Bool
+  /// An ordinary file.
+  public let isFile: Bool
+  /// A socket.
+  public let isSocket: Bool
+
+  /// Looks at what has this name; nil where nothing has. `stat(2)`, `lstat(2)`
+  public static func inspect(
+    _ path: String, followLinks: Bool = true
+  ) throws(SystemError) -> FileFacts? {
+    var facts = linux_file_facts()
+    do throws(SystemError) {
+      try pathCall(followLinks ? "stat" : "lstat", path) { linux_file_facts($0, followLinks, &facts) }
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+      throw error
+    }
+    return FileFacts(
+      owner: facts.owner, group: facts.group, mode: facts.mode & 0o7777, size: facts.size,
+      device: facts.device, inode: facts.inode, isDirectory: linux_is_directory(facts.mode),
+      isFile: linux_is_regular(facts.mode), isSocket: linux_is_socket(facts.mode))
+  }
+}
+
+/// Directories.
+public enum Directory {
+  /// Makes a directory; one that is there already stays as it is. `mkdir(2)`
+  ///
+  /// - Parameters:
+  ///   - mode: the permissions of every directory that is made, less the umask.
+  ///   - recursive: also makes the parents that are missing.
+  public static func create(
+    path: String, mode: mode_t = 0o700, recursive: Bool = true
+  ) throws(SystemError) {
+    do throws(SystemError) {
+      try pathCall("mkdir", path) { mkdir($0, mode) }
+    } catch {
+      switch error.code {
+      case EEXIST:
+        guard let facts = try inspect(path), facts.isDirectory else { throw error }
+      case ENOENT where recursive && Paths.directory(of: path) != path && !path.isEmpty:
+        try create(path: Paths.directory(of: path), mode: mode, recursive: true)
+        try create(path: path, mode: mode, recursive: false)
+      default: throw error
+      }
+    }
+  }
+
+  /// Looks at a directory (or whatever else has the name); nil where there is nothing. Symbolic links are followed.
+  public static func inspect(_ path: String) throws(SystemError) -> FileFacts? {
+    try FileFacts.inspect(path)
+  }
+
+  /// The names in a directory in no particular order, without `.` and `..`. `readdir(3)`
+  public static func entries(of path: String) throws(SystemError) -> [String] {
+    let number = try pathCall("open", path) { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard let stream = fdopendir(number) else {
+      let code = errno
+      Glibc.close(number)
+      throw SystemError(call: "fdopendir", subject: path, code: code)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      // Only errno tells the end from a failure.
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw SystemError(call: "readdir", subject: path, code: errno) }
+        return names
+      }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+  }
+
+  /// Makes the names in a directory durable: a file just created, renamed or removed. `fsync(2)`
+  public static func sync(_ path: String) throws(SystemError) {
+    try FileDescriptor.open(path, [.readOnly, .directory]).sync()
+  }
+}

@@ -1,0 +1,125 @@
+// Owns the epoll descriptor and who is told when a descriptor becomes ready; the only place where a process waits.
+// It must not know timers, sockets or messages: the caller says until when to wait.
+// Invariant: a handler is called only for the registration it was given with. Each registration has a generation, so an
+// event that was fetched for a descriptor closed and opened again in the same batch falls on nobody.
+// Failure: SystemError; a stale registration is never an error when it is taken out.
+import CLinux
+
+/// Waits for descriptors and calls their handlers, on one thread.
+///
+/// Not Sendable: everything is called from the thread that runs the loop, also from within handlers. Level-triggered:
+/// whoever leaves data behind is told again. Source: `epoll(7)`.
+public final class EventLoop {
+  private struct Slot {
+    var generation: UInt32 = 0
+    var interest: Interest = []
+    var handler: ((Readiness) -> Void)?
+  }
+
+  private let epoll: FileDescriptor
+  private let batch: UnsafeMutablePointer<linux_event>
+  // Indexed by descriptor: numbers are small and dense, so finding a handler needs neither hashing nor allocation.
+  private var slots: [Slot] = []
+  private var isDelivering = false
+
+  /// How many registrations there are.
+  public private(set) var count = 0
+
+  /// Makes a loop that watches nothing. `epoll_create1(2)`
+  public init() throws(SystemError) {
+    epoll = FileDescriptor(owning: try systemCall("epoll_create1", on: "") { linux_epoll_create() })
+    batch = .allocate(capacity: Int(LINUX_EVENT_BATCH))
+  }
+
+  deinit { batch.deallocate() }
+
+  /// Watches a descriptor. `epoll_ctl(2)` EPOLL_CTL_ADD
+  ///
+  /// The caller keeps the descriptor and takes the registration out before closing it. A peer that hangs up and errors are
+  /// reported whatever the interest is.
+  /// - Parameter handler: called from ``runOnce(until:)``; it may register, modify and deregister anything.
+  /// - Throws: EEXIST for a descriptor that is registered already, EPERM for one that cannot be waited for (a file).
+  public func register(
+    fd: CInt, interest: Interest, handler: @escaping (Readiness) -> Void
+  ) throws(SystemError) -> Registration {
+    precondition(fd >= 0, "a descriptor is never negative")
+    let index = Int(fd)
+    if index >= slots.count {
+      slots.append(contentsOf: repeatElement(Slot(), count: index + 1 - slots.count))
+    }
+    let generation = slots[index].generation &+ 1
+    let registration = Registration(fd: fd, generation: generation)
+    try systemCall("epoll_ctl", on: "descriptor \(fd)") {
+      linux_epoll_add(epoll.rawValue, fd, interest.rawValue, registration.token)
+    }
+    // A handler that is still here belongs to a descriptor closed without a word: the kernel forgot it, and so do we.
+    if slots[index].handler == nil { count += 1 }
+    slots[index] = Slot(generation: generation, interest: interest, handler: handler)
+    return registration
+  }
+
+  /// Changes what a registration waits for; costs nothing where that is what it waits for already. `epoll_ctl(2)` EPOLL_CTL_MOD
+  ///
+  /// The registration must be in force.
+  public func modify(_ registration: Registration, interest: Interest) throws(SystemError) {
+    precondition(contains(registration), "the registration of descriptor \(registration.fd) is not in force")
+    let index = Int(registration.fd)
+    guard slots[index].interest != interest else { return }
+    try systemCall("epoll_ctl", on: "descriptor \(registration.fd)") {
+      linux_epoll_modify(epoll.rawValue, registration.fd, interest.rawValue, registration.token)
+    }
+    slots[index].interest = interest
+  }
+
+  /// Stops watching; no handler of this registration is called any more, not even for an event already fetched.
+  ///
+  /// Taking out what is not in force does nothing. `epoll_ctl(2)` EPOLL_CTL_DEL
+  public func deregister(_ registration: Registration) {
+    guard contains(registration) else { return }
+    slots[Int(registration.fd)].handler = nil
+    slots[Int(registration.fd)].interest = []
+    count -= 1
+    // It fails only where the descriptor was closed too early, and then the kernel has forgotten it already.
+    _ = uninterrupted { linux_epoll_delete(epoll.rawValue, registration.fd) }
+  }
+
+  /// Whether the registration is in force.
+  public func contains(_ registration: Registration) -> Bool {
+    let index = Int(registration.fd)
+    return index < slots.count && slots[index].generation == registration.generation
+      && slots[index].handler != nil
+  }
+
+  /// Waits until something is ready or the deadline has come, and calls the handlers of everything that is ready.
+  ///
+  /// The whole batch is fetched before the first handler is called.
+  /// - Parameter deadline: nil waits for ever, so an idle process is never woken; one in the past does not wait.
+  /// - Returns: the number of events fetched, 0 when the deadline came first. Some may have fallen on nobody.
+  @discardableResult
+  public func runOnce(until deadline: MonotonicInstant?) throws(SystemError) -> Int {
+    precondition(!isDelivering, "a handler must not run the loop that called it")
+    let fetched = try systemCall("epoll_wait", on: "") {
+      // Inside the retry: after an interruption only what is left of the time may be waited for.
+      linux_epoll_wait(epoll.rawValue, batch, Self.nanoseconds(until: deadline))
+    }
+    isDelivering = true
+    defer { isDelivering = false }
+    for index in 0..<Int(fetched) {
+      deliver(batch[index])
+    }
+    return Int(fetched)
+  }
+
+  private func deliver(_ event: linux_event) {
+    let registration = Registration(token: event.token)
+    guard contains(registration) else { return }
+    // Held in a local, because the handler may take its own registration out while it runs.
+    guard let handler = slots[Int(registration.fd)].handler else { return }
+    handler(Readiness(rawValue: event.ready))
+  }
+
+  private static func nanoseconds(until deadline: MonotonicInstant?) -> Int64 {
+    guard let deadline else { return -1 }
+    return max(0, deadline.nanoseconds - SystemClock.monotonic().nanoseconds)
+  }
+}

@@ -1,0 +1,147 @@
+// Owns what only files can do: opening by path, reading and writing at an offset, syncing, cutting.
+// It must not know what the bytes mean or where a home is.
+// Invariant: every descriptor opened here is closed on exec.
+// Failure: SystemError, which names the path where there was one. A failed sync is the caller's to treat as fatal.
+import CLinux
+import Glibc
+
+/// How a file is opened. Close-on-exec is always added. `open(2)`
+public struct OpenOptions: OptionSet, Sendable, Hashable {
+  /// The bits of `open(2)`.
+  public let rawValue: CInt
+  /// Takes the bits of `open(2)`.
+  public init(rawValue: CInt) { self.rawValue = rawValue }
+
+  /// Reading only, which is the absence of the other two.
+  public static let readOnly = OpenOptions([])
+  /// Writing only.
+  public static let writeOnly = OpenOptions(rawValue: O_WRONLY)
+  /// Reading and writing.
+  public static let readWrite = OpenOptions(rawValue: O_RDWR)
+  /// Makes the file where there is none.
+  public static let create = OpenOptions(rawValue: O_CREAT)
+  /// With `create`: fails (EEXIST) where there is one.
+  public static let exclusive = OpenOptions(rawValue: O_EXCL)
+  /// Empties the file.
+  public static let truncate = OpenOptions(rawValue: O_TRUNC)
+  /// Every write goes to the present end.
+  public static let append = OpenOptions(rawValue: O_APPEND)
+  /// Fails (ELOOP) where the last part of the path is a symbolic link.
+  public static let noFollow = OpenOptions(rawValue: O_NOFOLLOW)
+  /// Fails (ENOTDIR) where the path is no directory.
+  public static let directory = OpenOptions(rawValue: O_DIRECTORY)
+  /// Calls that would wait say so instead.
+  public static let nonBlocking = OpenOptions(rawValue: O_NONBLOCK)
+}
+
+extension FileDescriptor {
+  /// Opens a file. `open(2)`
+  ///
+  /// - Parameter mode: the permissions of a file that is created, less the umask.
+  public static func open(
+    _ path: String, _ options: OpenOptions, mode: mode_t = 0o600
+  ) throws(SystemError) -> FileDescriptor {
+    let number = try pathCall("open", path) { Glibc.open($0, options.rawValue | O_CLOEXEC, mode) }
+    return FileDescriptor(owning: number)
+  }
+
+  /// Reads at an offset without moving the position; fewer bytes than asked for mean the end. `pread(2)`
+  public borrowing func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int {
+    let number = rawValue
+    var done = 0
+    while done < buffer.count {
+      let count = try systemCall("pread", on: "descriptor \(number)") {
+        Glibc.pread(number, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + done)
+      }
+      if count == 0 { break }
+      done += count
+    }
+    return done
+  }
+
+  /// Writes all of the bytes at an offset without moving the position. `pwrite(2)`
+  public borrowing func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {
+    let number = rawValue
+    var done = 0
+    while done < bytes.count {
+      done += try systemCall("pwrite", on: "descriptor \(number)") {
+        Glibc.pwrite(number, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + done)
+      }
+    }
+  }
+
+  /// Writes all of the bytes, waiting where the descriptor is non-blocking.
+  ///
+  /// - Throws: EPIPE where nobody reads any more. What had been taken before a failure stays written.
+  public borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      switch try write(rest) {
+      case .bytes(let count): rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      case .wouldBlock: try waitUntilWritable()
+      case .peerClosed: throw SystemError(call: "write", subject: subject, code: EPIPE)
+      }
+    }
+  }
+
+  /// Writes all of an array's bytes; see ``writeAll(_:)-(UnsafeRawBufferPointer)``.
+  public borrowing func writeAll(_ bytes: [UInt8]) throws(SystemError) {
+    // The standard library's closure does not carry a typed error, so the failure comes out as a value.
+    let failure: SystemError? = bytes.withUnsafeBytes { buffer in
+      do throws(SystemError) { try writeAll(buffer) } catch { return error }
+      return nil
+    }
+    if let failure { throw failure }
+  }
+
+  /// Reads from the present position to the end.
+  ///
+  /// - Throws: EFBIG where there are more than `limit` bytes.
+  public borrowing func readAll(limit: Int = 16 << 20) throws(SystemError) -> [UInt8] {
+    let number = rawValue
+    var bytes: [UInt8] = []
+    while true {
+      let room = 4096
+      let start = bytes.count
+      bytes.append(contentsOf: repeatElement(0, count: room))
+      let count = uninterrupted {
+        bytes.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress! + start, room) }
+      }
+      let code = errno
+      bytes.removeLast(room - max(count, 0))
+      if count == 0 { return bytes }
+      if count == -1 { throw SystemError(call: "read", subject: subject, code: code) }
+      if bytes.count > limit { throw SystemError(call: "read", subject: subject, code: EFBIG) }
+    }
+  }
+
+  /// Waits until the disk has the data and what is needed to find it. `fsync(2)`
+  ///
+  /// After a failure nothing is known about what reached the disk, and a second call may wrongly succeed.
+  public borrowing func sync() throws(SystemError) {
+    let number = rawValue
+    try systemCall("fsync", on: "descriptor \(number)") { Glibc.fsync(number) }
+  }
+
+  /// Sets the size, cutting off or adding zeros. `ftruncate(2)`
+  public borrowing func truncate(to size: Int64) throws(SystemError) {
+    let number = rawValue
+    try systemCall("ftruncate", on: "descriptor \(number)") { Glibc.ftruncate(number, off_t(size)) }
+  }
+
+  /// The size of the file in bytes. `fstat(2)`
+  public borrowing func size() throws(SystemError) -> Int64 {
+    let number = rawValue
+    var facts = linux_file_facts()
+    try systemCall("fstat", on: "descriptor \(number)") { linux_descriptor_facts(number, &facts) }
+    return facts.size
+  }
+
+  private borrowing func waitUntilWritable() throws(SystemError) {
+    let number = rawValue
+    var item = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+    try systemCall("poll", on: "descriptor \(number)") { Glibc.poll(&item, 1, -1) }
+  }
+}

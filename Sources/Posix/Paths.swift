@@ -1,0 +1,77 @@
+// Owns paths as text: joining, taking apart, making absolute.
+// It must not know any particular path of the system above, nor touch what the paths name.
+// Invariant: the pieces of a path join to a path of the same file.
+// Failure: SystemError where the kernel has to be asked (the working directory, the executable).
+import Glibc
+
+/// Paths, as text.
+public enum Paths {
+  /// Puts `part` under `directory`; an absolute part stands for itself.
+  public static func join(_ directory: String, _ parts: String...) -> String {
+    var path = directory
+    for part in parts where !part.isEmpty {
+      if part.utf8.first == UInt8(ascii: "/") || path.isEmpty {
+        path = part
+      } else {
+        path += path.utf8.last == UInt8(ascii: "/") ? part : "/" + part
+      }
+    }
+    return path
+  }
+
+  /// Everything before the last part: `/a/b` for `/a/b/c`, `/` for `/a`, `.` for `a`. `dirname(3)`
+  public static func directory(of path: String) -> String {
+    let bytes = trimmed(path)
+    guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    let before = trimmed(bytes[..<slash])
+    return before.isEmpty ? "/" : String(decoding: before, as: UTF8.self)
+  }
+
+  /// The last part: `c` for `/a/b/c` and for `/a/b/c/`; `/` for the root. `basename(3)`
+  public static func lastPart(of path: String) -> String {
+    let bytes = trimmed(path)
+    guard !bytes.isEmpty else { return path.isEmpty ? "." : "/" }
+    guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else {
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
+  }
+
+  /// The same path from the root, seen from the present working directory. Dots and links are left as they are. `getcwd(3)`
+  public static func absolute(_ path: String) throws(SystemError) -> String {
+    if path.utf8.first == UInt8(ascii: "/") { return path }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    guard getcwd(&buffer, buffer.count) != nil else {
+      throw SystemError(call: "getcwd", subject: path, code: errno)
+    }
+    return join(text(buffer), path)
+  }
+
+  /// The file this process runs. `proc(5)` /proc/self/exe
+  public static func executable() throws(SystemError) -> String {
+    try target(ofLink: "/proc/self/exe")
+  }
+
+  /// What a symbolic link says. `readlink(2)`
+  public static func target(ofLink path: String) throws(SystemError) -> String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = try pathCall("readlink", path) { link in
+      buffer.withUnsafeMutableBytes {
+        readlink(link, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+    }
+    return String(decoding: buffer[..<count], as: UTF8.self)
+  }
+
+  private static func trimmed(_ path: String) -> ArraySlice<UInt8> { trimmed(Array(path.utf8)[...]) }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var bytes = bytes
+    while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    return bytes
+  }
+
+  private static func text(_ buffer: [CChar]) -> String {
+    String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,55 @@
+// Owns what /proc says about processes: whether one lives, since when, and whose children are there.
+// It must not know which processes matter.
+// Invariant: a zombie is not alive. A pid together with its start time names one process, although pids are used again.
+// Failure: nil, false or an empty list; whatever is read here may have changed by the time it is looked at.
+import Glibc
+
+/// The processes of the machine. `proc(5)`
+public enum ProcessTable {
+  /// Whether the process exists and has not ended.
+  public static func alive(_ pid: pid_t) -> Bool {
+    guard let facts = facts(of: pid) else { return false }
+    return facts.state != UInt8(ascii: "Z") && facts.state != UInt8(ascii: "X")
+  }
+
+  /// When the process started, in clock ticks (1/100 s) since boot; nil where there is none. Field 22 of /proc/PID/stat
+  public static func startTime(_ pid: pid_t) -> UInt64? { facts(of: pid)?.startTime }
+
+  /// The parent's pid; nil where there is no such process.
+  public static func parent(of pid: pid_t) -> pid_t? { facts(of: pid)?.parent }
+
+  /// The children of a process, zombies among them, in ascending order. Reads all of /proc.
+  public static func children(of pid: pid_t) -> [pid_t] {
+    guard let names = try? Directory.entries(of: "/proc") else { return [] }
+    return names.compactMap { pid_t($0) }.filter { facts(of: $0)?.parent == pid }.sorted()
+  }
+
+  /// The short name of a process (15 bytes at most); nil where there is none. /proc/PID/comm
+  public static func name(of pid: pid_t) -> String? {
+    guard let text = text(of: "/proc/\(pid)/comm", limit: 256) else { return nil }
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+  }
+
+  private struct Facts {
+    var state: UInt8
+    var parent: pid_t
+    var startTime: UInt64
+  }
+
+  private static func facts(of pid: pid_t) -> Facts? {
+    guard let text = text(of: "/proc/\(pid)/stat", limit: 4096) else { return nil }
+    // The name stands in parentheses and may hold any character, so the fields are counted from the last of them.
+    guard let end = text.lastIndex(of: ")") else { return nil }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    guard fields.count > 19, let state = fields[0].utf8.first, let parent = pid_t(fields[1]),
+      let startTime = UInt64(fields[19])
+    else { return nil }
+    return Facts(state: state, parent: parent, startTime: startTime)
+  }
+
+  static func text(of path: String, limit: Int) -> String? {
+    guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
+    guard let bytes = try? file.readAll(limit: limit) else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

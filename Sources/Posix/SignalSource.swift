@@ -1,0 +1,67 @@
+// Owns signals as events: they are blocked and read from a descriptor, so no code ever runs in a signal handler.
+// It must not know what a signal means to the system above.
+// Invariant: a process has one thread when it makes a source, or other threads could take the signals their old way.
+// Failure: SystemError when it is made; afterwards only a broken kernel could fail, and that traps.
+import CLinux
+import Glibc
+
+/// A signal that arrived.
+public struct SignalReport: Sendable, Hashable {
+  /// Which one.
+  public let signal: CInt
+  /// Who sent it; 0 where the kernel did.
+  public let senderPid: pid_t
+  /// The user who sent it.
+  public let senderUid: uid_t
+}
+
+/// Delivers signals through an ``EventLoop``. `signalfd(2)`
+///
+/// Several of one kind that arrive before they are read are delivered once. Signals stay blocked when the source ends.
+public final class SignalSource {
+  private let loop: EventLoop
+  private let registration: Registration
+  private let delivery: Delivery
+
+  /// Blocks `signals` in this thread and hands each arrival to `handler`, from the loop.
+  public init(
+    _ signals: [CInt], on loop: EventLoop, handler: @escaping (SignalReport) -> Void
+  ) throws(SystemError) {
+    let number = try systemCall("signalfd", on: "") {
+      linux_signal_descriptor(signals, CInt(signals.count))
+    }
+    let delivery = Delivery(FileDescriptor(owning: number), to: handler)
+    // The loop holds the delivery, not this source, so dropping the source ends it.
+    registration = try loop.register(fd: number, interest: .read) { _ in delivery.run() }
+    self.loop = loop
+    self.delivery = delivery
+  }
+
+  deinit {
+    delivery.isCancelled = true
+    loop.deregister(registration)
+  }
+}
+
+/// The descriptor outlives a source that its own handler drops, until the handler has returned.
+private final class Delivery {
+  let descriptor: FileDescriptor
+  let handler: (SignalReport) -> Void
+  var isCancelled = false
+
+  init(_ descriptor: consuming FileDescriptor, to handler: @escaping (SignalReport) -> Void) {
+    self.descriptor = descriptor
+    self.handler = handler
+  }
+
+  func run() {
+    var signal = linux_signal()
+    while !isCancelled {
+      let result = uninterrupted { linux_signal_read(descriptor.rawValue, &signal) }
+      precondition(result >= 0, "a signal descriptor can be read")
+      guard result == 1 else { return }
+      let sender = (pid: signal.sender_pid, uid: signal.sender_uid)
+      handler(SignalReport(signal: signal.number, senderPid: sender.pid, senderUid: sender.uid))
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// Owns the names of signals and how this process is disposed towards them.
+// It must not know what a signal means to the system above; deliveries come through SignalSource.
+// Invariant: a name and its number lead to each other.
+// Failure: SystemError for what is no signal, or cannot be changed (SIGKILL, SIGSTOP).
+import CLinux
+import Glibc
+
+/// Signals of this process. `signal(7)`
+public enum Signals {
+  /// `SIGKILL` for 9, `SIGRTMIN+3` for a realtime signal, `signal 99` for what is none.
+  public static func name(_ signal: CInt) -> String {
+    if let abbreviation = linux_signal_abbreviation(signal) { return "SIG" + String(cString: abbreviation) }
+    let first = linux_realtime_signal_minimum()
+    guard signal >= first && signal <= linux_realtime_signal_maximum() else { return "signal \(signal)" }
+    return signal == first ? "SIGRTMIN" : "SIGRTMIN+\(signal - first)"
+  }
+
+  /// 9 for `SIGKILL`, `sigkill` or `KILL`; nil for a name of none.
+  public static func number(_ name: String) -> CInt? {
+    let wanted = name.uppercased()
+    return (1...linux_realtime_signal_maximum()).first { signal in
+      let known = Self.name(signal)
+      return known == wanted || known == "SIG" + wanted
+    }
+  }
+
+  /// From now on a write that nobody reads is an error (EPIPE) and does not end the process.
+  public static func ignorePipe() {
+    let result = linux_signals_ignore(SIGPIPE)
+    precondition(result == 0, "SIGPIPE exists and can be ignored")
+  }
+
+  /// Puts every signal back to its default and blocks none, for a process that does not know who started it.
+  ///
+  /// Children of ``ChildProcess`` begin like this already.
+  public static func resetForChild() {
+    let result = linux_signals_reset()
+    precondition(result == 0, "an empty mask is a valid mask")
+  }
+
+  /// Lets signals through again that a ``SignalSource`` had blocked in this thread.
+  public static func unblock(_ signals: [CInt]) throws(SystemError) {
+    try systemCall("pthread_sigmask", on: "") { linux_signals_unblock(signals, CInt(signals.count)) }
+  }
+}

@@ -1,0 +1,28 @@
+// Owns what is known about a terminal: whether there is one and how large it is.
+// It must not know colours or layouts.
+// Invariant: a size is only given where both sides are positive.
+// Failure: false or nil where there is no terminal.
+import CLinux
+import Glibc
+
+/// The terminal behind a descriptor. `tty(4)`
+public enum Terminal {
+  /// A size in character cells.
+  public struct Size: Sendable, Hashable {
+    /// Characters in a line, at least 1.
+    public let columns: Int
+    /// Lines, at least 1.
+    public let rows: Int
+  }
+
+  /// Whether the descriptor is a terminal. `isatty(3)`
+  public static func isTerminal(_ fd: CInt) -> Bool { isatty(fd) == 1 }
+
+  /// The size of the terminal at the descriptor (standard output unless said); nil where it is none or does not know. TIOCGWINSZ
+  public static func size(_ fd: CInt = STDOUT_FILENO) -> Size? {
+    var columns: CInt = 0
+    var rows: CInt = 0
+    guard linux_terminal_size(fd, &columns, &rows) == 0, columns > 0, rows > 0 else { return nil }
+    return Size(columns: Int(columns), rows: Int(rows))
+  }
+}

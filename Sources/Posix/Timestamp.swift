@@ -1,0 +1,161 @@
+// Owns instants as text: 2026-11-21T08:00:00.123Z, as RFC 3339 writes them, always in UTC with milliseconds.
+// It must not know time zones or locales; it does its own calendar arithmetic, so no C library state is touched.
+// Invariant: parse(utc(t)) is t for every t from 1970 to 9999. Texts of equal length sort like the instants.
+// Failure: nil for a text that is no such instant; an instant outside of the range becomes its nearest end.
+
+/// Milliseconds since 1970 UTC to text and back.
+public enum Timestamp {
+  /// The first instant: 1970-01-01T00:00:00.000Z.
+  public static let earliest: Int64 = 0
+  /// The last instant: 9999-12-31T23:59:59.999Z.
+  public static let latest: Int64 = 253_402_300_799_999
+  /// The length of the text in bytes.
+  public static let length = 24
+
+  private static let millisecondsPerDay: Int64 = 86_400_000
+
+  /// The text of an instant, in milliseconds since 1970 UTC.
+  public static func utc(milliseconds: Int64) -> String {
+    String(unsafeUninitializedCapacity: length) { buffer in
+      write(milliseconds, to: buffer)
+      return length
+    }
+  }
+
+  /// Appends the text of an instant to bytes, without making a string.
+  public static func appendUTC(milliseconds: Int64, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: "Z"), count: length))
+    bytes.withUnsafeMutableBufferPointer { write(milliseconds, to: .init(rebasing: $0[start...])) }
+  }
+
+  private static func write(_ milliseconds: Int64, to buffer: UnsafeMutableBufferPointer<UInt8>) {
+    let instant = min(max(milliseconds, earliest), latest)
+    let date = civilDate(ofDay: instant / millisecondsPerDay)
+    let time = instant % millisecondsPerDay
+    put(date.year, 4, to: buffer, at: 0)
+    buffer[4] = UInt8(ascii: "-")
+    put(date.month, 2, to: buffer, at: 5)
+    buffer[7] = UInt8(ascii: "-")
+    put(date.day, 2, to: buffer, at: 8)
+    buffer[10] = UInt8(ascii: "T")
+    put(time / 3_600_000, 2, to: buffer, at: 11)
+    buffer[13] = UInt8(ascii: ":")
+    put(time / 60_000 % 60, 2, to: buffer, at: 14)
+    buffer[16] = UInt8(ascii: ":")
+    put(time / 1000 % 60, 2, to: buffer, at: 17)
+    buffer[19] = UInt8(ascii: ".")
+    put(time % 1000, 3, to: buffer, at: 20)
+    buffer[23] = UInt8(ascii: "Z")
+  }
+
+  private static func put(
+    _ value: Int64, _ digits: Int, to buffer: UnsafeMutableBufferPointer<UInt8>, at offset: Int
+  ) {
+    var rest = value
+    for index in stride(from: offset + digits - 1, through: offset, by: -1) {
+      buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+  }
+}
+
+extension Timestamp {
+  /// The instant of a text, in milliseconds since 1970 UTC.
+  ///
+  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, also with a fraction of 1 to 9 digits, of which the first three count. Years 1970 to
+  /// 9999. No other zone, no small letters, no leap second: nil.
+  public static func parse(_ text: String) -> Int64? {
+    var text = text
+    return text.withUTF8 { parse($0) }
+  }
+
+  /// The instant of a text given as bytes; see ``parse(_:)-(String)``.
+  public static func parse(_ bytes: [UInt8]) -> Int64? {
+    bytes.withUnsafeBufferPointer { parse($0) }
+  }
+
+  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard bytes.count >= 20, bytes.count <= 30, bytes.last == UInt8(ascii: "Z"), hasSeparators(bytes),
+      let year = number(bytes, 0, 4), year >= 1970,
+      let month = number(bytes, 5, 2), (1...12).contains(month),
+      let day = number(bytes, 8, 2), day >= 1, day <= daysIn(month: month, year: year),
+      let hour = number(bytes, 11, 2), hour < 24,
+      let minute = number(bytes, 14, 2), minute < 60,
+      let second = number(bytes, 17, 2), second < 60,
+      let fraction = milliseconds(ofFraction: bytes)
+    else { return nil }
+    let seconds = (hour * 60 + minute) * 60 + second
+    return dayNumber(year: year, month: month, day: day) * millisecondsPerDay + seconds * 1000 + fraction
+  }
+
+  private static func hasSeparators(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    bytes[4] == UInt8(ascii: "-") && bytes[7] == UInt8(ascii: "-") && bytes[10] == UInt8(ascii: "T")
+      && bytes[13] == UInt8(ascii: ":") && bytes[16] == UInt8(ascii: ":")
+  }
+
+  private static func milliseconds(ofFraction bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+    if bytes.count == 20 { return 0 }
+    let digits = bytes.count - 21
+    guard bytes[19] == UInt8(ascii: "."), digits >= 1, number(bytes, 20, digits) != nil,
+      let leading = number(bytes, 20, min(digits, 3))
+    else { return nil }
+    return leading * (digits == 1 ? 100 : digits == 2 ? 10 : 1)
+  }
+
+  private static func number(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int, _ count: Int
+  ) -> Int64? {
+    var value: Int64 = 0
+    for index in offset..<(offset + count) {
+      let digit = bytes[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      value = value * 10 + Int64(digit)
+    }
+    return value
+  }
+}
+
+// The proleptic Gregorian calendar, counted in years that begin on the first of March: the leap day is then the last day
+// of a year, and the months before it have the regular lengths 31, 30, 31, 30, 31.
+extension Timestamp {
+  private static let daysPerCentury: Int64 = 36_524
+  private static let daysPerEra: Int64 = 146_097
+  /// From 0000-03-01 to 1970-01-01.
+  private static let daysToEpoch: Int64 = 719_468
+
+  static func civilDate(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let sinceMarchOfZero = day + daysToEpoch
+    let era = sinceMarchOfZero / daysPerEra
+    let dayOfEra = sinceMarchOfZero % daysPerEra
+    // Taking out the leap days seen so far makes every year 365 days long.
+    let leapDays = dayOfEra / 1460 - dayOfEra / daysPerCentury + dayOfEra / (daysPerEra - 1)
+    let yearOfEra = (dayOfEra - leapDays) / 365
+    let dayOfYear = dayOfEra - daysBefore(yearOfEra: yearOfEra)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let dayOfMonth = dayOfYear - daysBefore(monthFromMarch: monthFromMarch) + 1
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfMonth)
+  }
+
+  static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let marchYear = month <= 2 ? year - 1 : year
+    let monthFromMarch = month <= 2 ? month + 9 : month - 3
+    let dayOfEra =
+      daysBefore(yearOfEra: marchYear % 400) + daysBefore(monthFromMarch: monthFromMarch) + day - 1
+    return marchYear / 400 * daysPerEra + dayOfEra - daysToEpoch
+  }
+
+  private static func daysBefore(yearOfEra year: Int64) -> Int64 { year * 365 + year / 4 - year / 100 }
+
+  /// 153 days in every five months from March.
+  private static func daysBefore(monthFromMarch month: Int64) -> Int64 { (153 * month + 2) / 5 }
+
+  private static func daysIn(month: Int64, year: Int64) -> Int64 {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+}

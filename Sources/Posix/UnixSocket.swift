@@ -1,0 +1,144 @@
+// Owns the birth of Unix stream sockets: listening, connecting, accepting, pairs, and who is at the other end.
+// It must not know messages, nor who may connect: it says who the peer is.
+// Invariant: a listening socket's file is 0600 (or the mode asked for) before anybody can connect to it.
+// Failure: SystemError; what a client can expect when it connects is an outcome, not an error.
+import CLinux
+import Glibc
+
+/// Unix domain stream sockets. `unix(7)`
+public enum UnixSocket {
+  /// What a connection attempt came to.
+  public enum ConnectOutcome: ~Copyable {
+    /// Connected; the socket is blocking unless the attempt asked otherwise.
+    case connected(FileDescriptor)
+    /// There is no such file, or a directory on the way is missing (ENOENT, ENOTDIR).
+    case notThere
+    /// The file is there and nobody listens: a leftover of a process that died (ECONNREFUSED).
+    case refused
+    /// The user may not connect (EACCES, EPERM).
+    case permissionDenied
+    /// The listener has not accepted so many that a non-blocking attempt would have to wait (EAGAIN).
+    case busy
+  }
+
+  /// Who opened the other end, as the kernel knows it since `connect` or `socketpair`.
+  public struct Peer: Sendable, Hashable {
+    /// The effective user.
+    public let uid: uid_t
+    /// The effective group.
+    public let gid: gid_t
+    /// The process. It may have ended since, and on an inherited pair it is the process that made the pair.
+    public let pid: pid_t
+  }
+
+  /// Binds and listens, non-blocking. `socket(2)`, `bind(2)`, `listen(2)`
+  ///
+  /// - Parameters:
+  ///   - path: where the socket's file appears; a path that is too long for a socket address works too.
+  ///   - mode: the permissions of the file, whatever the umask is.
+  /// - Throws: EADDRINUSE where there is a file already; see ``removeStaleSocket(path:)``.
+  public static func listen(
+    path: String, backlog: CInt = 128, mode: mode_t = 0o600
+  ) throws(SystemError) -> FileDescriptor {
+    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { linux_unix_socket(true) })
+    let number = socket.rawValue
+    // On Linux the file that bind makes takes the permissions of the socket itself, so it is born closed to others.
+    try systemCall("fchmod", on: path) { fchmod(number, mode) }
+    try atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
+    do throws(SystemError) {
+      // The umask may have taken bits away. Nobody can connect before the socket listens.
+      try pathCall("chmod", path) { chmod($0, mode) }
+      try systemCall("listen", on: path) { Glibc.listen(number, backlog) }
+    } catch {
+      _ = path.withCString { unlink($0) }
+      throw error
+    }
+    return socket
+  }
+
+  /// Connects to a listening socket. `connect(2)`
+  public static func connect(
+    path: String, nonBlocking: Bool = false
+  ) throws(SystemError) -> ConnectOutcome {
+    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { linux_unix_socket(nonBlocking) })
+    let number = socket.rawValue
+    do throws(SystemError) {
+      try atAddress(of: path, call: "connect") { linux_unix_connect(number, $0) }
+    } catch {
+      switch error.code {
+      case ENOENT, ENOTDIR: return .notThere
+      case ECONNREFUSED: return .refused
+      case EACCES, EPERM: return .permissionDenied
+      case EAGAIN: return .busy
+      default: throw error
+      }
+    }
+    return .connected(socket)
+  }
+
+  /// Two sockets connected to each other, both closed on exec. `socketpair(2)`
+  public static func pair(nonBlocking: Bool = false) throws(SystemError) -> DescriptorPair {
+    var numbers: (CInt, CInt) = (-1, -1)
+    try systemCall("socketpair", on: "") {
+      withUnsafeMutableBytes(of: &numbers) {
+        linux_unix_pair($0.baseAddress!.assumingMemoryBound(to: CInt.self), nonBlocking)
+      }
+    }
+    return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
+  }
+
+  /// Takes the next connection, non-blocking and closed on exec. `accept4(2)`
+  ///
+  /// - Returns: nil where none is waiting, or the one that was has gone away.
+  /// - Throws: EMFILE or ENFILE where there are no descriptors left. The connection then goes on waiting and the listener
+  ///   stays ready, so stop watching it until a descriptor was closed.
+  public static func accept(_ listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {
+    let number = listener.rawValue
+    let accepted = uninterrupted { linux_accept(number) }
+    if accepted >= 0 { return FileDescriptor(owning: accepted) }
+    switch errno {
+    case EAGAIN, ECONNABORTED: return nil
+    case let code: throw SystemError(call: "accept4", subject: "descriptor \(number)", code: code)
+    }
+  }
+
+  /// Who opened the other end. `getsockopt(2)` SO_PEERCRED
+  public static func peer(of socket: borrowing FileDescriptor) throws(SystemError) -> Peer {
+    let number = socket.rawValue
+    var peer = linux_peer()
+    try systemCall("getsockopt", on: "descriptor \(number)") { linux_peer_credentials(number, &peer) }
+    return Peer(uid: peer.uid, gid: peer.gid, pid: peer.pid)
+  }
+
+  /// Ends the writing half: the peer reads the end after what was sent. `shutdown(2)`
+  public static func shutdownWriting(_ socket: borrowing FileDescriptor) throws(SystemError) {
+    let number = socket.rawValue
+    try systemCall("shutdown", on: "descriptor \(number)") { shutdown(number, CInt(SHUT_WR)) }
+  }
+}
+
+/// Two descriptors that belong together: both ends of a socket pair, or a pipe.
+@frozen
+public struct DescriptorPair: ~Copyable {
+  /// One end; of a pipe the reading one.
+  public var first: FileDescriptor
+  /// The other end; of a pipe the writing one.
+  public var second: FileDescriptor
+
+  /// Puts two descriptors together.
+  public init(_ first: consuming FileDescriptor, _ second: consuming FileDescriptor) {
+    self.first = first
+    self.second = second
+  }
+
+  /// A pipe, blocking and closed on exec. `pipe2(2)`
+  public static func pipe() throws(SystemError) -> DescriptorPair {
+    var numbers: (CInt, CInt) = (-1, -1)
+    try systemCall("pipe2", on: "") {
+      withUnsafeMutableBytes(of: &numbers) {
+        linux_pipe($0.baseAddress!.assumingMemoryBound(to: CInt.self))
+      }
+    }
+    return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
+  }
+}
