@@ -1,0 +1,113 @@
+// What the table says of one command: its words, operands, options and examples.
+// Owns: the description of a command and of its operands. Must not know how a line is read or a page laid out.
+// Invariant: none is enforced here. A mistake in a table is found by `CommandTable.faults()`, never by a trap.
+
+/// How often an operand is given.
+public enum Arity: Sendable, Hashable {
+  /// Exactly once.
+  case required
+  /// Once or not at all.
+  case optional
+  /// Any number of times, also not at all. Only the last operand may repeat.
+  case repeating
+  /// Once or more often. Only the last operand may repeat.
+  case repeatingOnceOrMore
+
+  /// Whether more than one word may be given.
+  public var repeats: Bool { self == .repeating || self == .repeatingOnceOrMore }
+  /// Whether at least one word must be given.
+  public var isRequired: Bool { self == .required || self == .repeatingOnceOrMore }
+}
+
+/// One positional operand of a command: the `N` of `enqueue N`.
+public struct OperandSpec: Sendable, Hashable {
+  /// The name in help and in errors, and the key of its value: `N`, `PRODUCT`.
+  public var name: String
+  /// How often it is given.
+  public var arity: Arity
+  /// The kind of its value.
+  public var kind: ValueKind
+  /// The long name of an option that stands in for this operand. With that option the operand is neither
+  /// needed nor allowed; without it the arity holds.
+  public var replacedBy: String?
+  /// One sentence for help and completions.
+  public var summary: Text
+
+  /// Describes an operand.
+  public init(
+    _ name: String, _ kind: ValueKind, _ arity: Arity = .required, replacedBy: String? = nil, summary: Text
+  ) {
+    self.name = name
+    self.arity = arity
+    self.kind = kind
+    self.replacedBy = replacedBy
+    self.summary = summary
+  }
+
+  /// The operand as a usage line shows it: `N`, `[N]`, `[WORKER …]`, `SERVICE=N …`.
+  public var synopsis: String {
+    switch arity {
+    case .required: name
+    case .optional: "[\(name)]"
+    case .repeating: "[\(name) …]"
+    case .repeatingOnceOrMore: "\(name) …"
+    }
+  }
+}
+
+/// A line a person can copy, and what it does.
+public struct Example: Sendable, Hashable {
+  /// The whole line as it is typed in a shell, program name included.
+  public var line: String
+  /// What it does.
+  public var summary: Text
+
+  /// An example; `line` begins with the program's name (a pipe or a variable may stand before it).
+  public init(_ line: String, _ summary: Text) {
+    self.line = line
+    self.summary = summary
+  }
+}
+
+/// One command of the program.
+public struct CommandSpec: Sendable, Hashable {
+  /// The words that name the command: `["stock", "add"]`.
+  public var path: [String]
+  /// The heading under which the overview lists it.
+  public var group: Text
+  /// One sentence for the overview.
+  public var summary: Text
+  /// More for the command's own page; paragraphs are parted by an empty line.
+  public var details: Text?
+  /// Lines to copy, shown first.
+  public var examples: [Example]
+  /// The positional operands, in order.
+  public var operands: [OperandSpec]
+  /// The options of this command alone.
+  public var options: [OptionSpec]
+  /// Whether help, suggestions, completions and the README leave it out. It can still be run.
+  public var isHidden: Bool
+
+  /// Describes a command; `name` holds its words, parted by spaces: `"vending admin add"`.
+  public init(
+    _ name: String, group: Text, summary: Text, details: Text? = nil, examples: [Example] = [],
+    operands: [OperandSpec] = [], options: [OptionSpec] = [], hidden isHidden: Bool = false
+  ) {
+    self.path = name.split(separator: " ").map(String.init)
+    self.group = group
+    self.summary = summary
+    self.details = details
+    self.examples = examples
+    self.operands = operands
+    self.options = options
+    self.isHidden = isHidden
+  }
+
+  /// The command's words in one string: `vending admin add`.
+  public var name: String { path.joined(separator: " ") }
+
+  /// The option of this command with that long name.
+  public func option(named name: String) -> OptionSpec? {
+    options.first { $0.name == name }
+  }
+}

@@ -1,0 +1,158 @@
+// What can be wrong with a table itself.
+// Owns: the rules a table keeps so that parsing, help and completions can all be made from it.
+// Must not know any particular command. Invariant: a faulty table is reported here and nowhere traps; the program's
+// own tests demand that the list is empty, so a fault never reaches a person.
+
+extension CommandTable {
+  /// The mistakes in this table, each a sentence; empty for a good table.
+  ///
+  /// The rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice; an
+  /// option name or letter takes a value in every command or in none; required operands come before optional ones
+  /// and only the last repeats; names in `excludes` and `replacedBy` exist; every sentence is translated; every
+  /// command has an example, and every example is a line that parses.
+  public func faults() -> [String] {
+    var faults: [String] = []
+    if commands.isEmpty { faults.append("the table has no command") }
+    faults += untranslated(summary, "the program's summary")
+    for option in globalOptions { faults += self.faults(of: option, in: "the global options", globalOptions) }
+    for code in exitCodes { faults += untranslated(code.meaning, "exit code \(code.code)") }
+    for example in examples { faults += self.faults(of: example, for: nil) }
+    var paths: Set<[String]> = []
+    for command in commands {
+      if !paths.insert(command.path).inserted { faults.append("command '\(command.name)' is there twice") }
+      faults += self.faults(of: command)
+    }
+    return faults + ambiguousOptions()
+  }
+
+  private func faults(of command: CommandSpec) -> [String] {
+    var faults: [String] = []
+    if command.path.isEmpty { faults.append("a command has no name") }
+    for word in command.path where !Self.isName(word) {
+      faults.append("command '\(command.name)': '\(word)' is no good word")
+    }
+    let place = "command '\(command.name)'"
+    faults += untranslated(command.group, "the group of \(place)")
+    faults += untranslated(command.summary, "the summary of \(place)")
+    if let details = command.details { faults += untranslated(details, "the details of \(place)") }
+    for option in command.options {
+      faults += self.faults(of: option, in: place, command.options + globalOptions)
+    }
+    faults += self.faults(ofOperandsOf: command)
+    if command.examples.isEmpty { faults.append("\(place) has no example") }
+    for example in command.examples { faults += self.faults(of: example, for: command) }
+    return faults
+  }
+
+  private func faults(of option: OptionSpec, in place: String, _ all: [OptionSpec]) -> [String] {
+    var faults: [String] = []
+    let name = "option '\(option.spelling)' in \(place)"
+    if !Self.isName(option.name) { faults.append("\(name) has no good name") }
+    let declared = all + [.help, .version]
+    if declared.filter({ $0.name == option.name }).count > 1 { faults.append("\(name) is there twice") }
+    if let letter = option.short {
+      if !(letter.isASCII && letter.isLetter) { faults.append("\(name): '-\(letter)' is no letter") }
+      if declared.filter({ $0.short == letter }).count > 1 {
+        faults.append("\(name): '-\(letter)' is there twice")
+      }
+    }
+    for other in option.excludes where !all.contains(where: { $0.name == other }) {
+      faults.append("\(name) excludes '--\(other)', which is not there")
+    }
+    faults += self.faults(of: option.kind, in: name)
+    if let text = option.defaultText, text.english.contains(" ") {
+      faults += untranslated(text, "the default of \(name)")
+    }
+    return faults + untranslated(option.summary, "the summary of \(name)")
+  }
+
+  private func faults(ofOperandsOf command: CommandSpec) -> [String] {
+    var faults: [String] = []
+    var sawOptional = false
+    for (index, operand) in command.operands.enumerated() {
+      let name = "operand \(operand.name) of command '\(command.name)'"
+      if operand.kind == .flag { faults.append("\(name) is a flag") }
+      if operand.arity.repeats && index != command.operands.count - 1 {
+        faults.append("\(name) repeats but is not the last")
+      }
+      if operand.arity.isRequired && sawOptional {
+        faults.append("\(name) is required but stands after an optional one")
+      }
+      sawOptional = sawOptional || !operand.arity.isRequired
+      if command.operands.filter({ $0.name == operand.name }).count > 1 {
+        faults.append("\(name) is there twice")
+      }
+      if let option = operand.replacedBy, command.option(named: option) == nil {
+        faults.append("\(name) is replaced by '--\(option)', which is not there")
+      }
+      faults += self.faults(of: operand.kind, in: name)
+      faults += untranslated(operand.summary, "the summary of \(name)")
+    }
+    return faults
+  }
+
+  /// A choice becomes a word of three shells, so it holds nothing a shell would read.
+  private func faults(of kind: ValueKind, in place: String) -> [String] {
+    let choices: [Choice]
+    switch kind {
+    case .choice(let words):
+      if words.isEmpty { return ["\(place) has no choices"] }
+      choices = words
+    case .integerOrWord(_, let words): choices = words
+    case .assignment(let names, _): choices = names
+    case .flag, .integer, .duration, .speed, .path, .text, .date: choices = []
+    }
+    let spellings = choices.flatMap { [$0.value] + $0.aliases }
+    var faults = choices.map(\.value).filter { !Self.isName($0) }.map { "\(place): '\($0)' is no good choice" }
+    if Set(spellings).count != spellings.count { faults.append("\(place) has a choice twice") }
+    return faults
+  }
+
+  private func faults(of example: Example, for command: CommandSpec?) -> [String] {
+    let faults = untranslated(example.summary, "the example '\(example.line)'")
+    guard let arguments = example.arguments(of: program) else {
+      return faults + ["the example '\(example.line)' does not begin with '\(program)'"]
+    }
+    do {
+      let parsed = try parse(arguments)
+      if let command, case .run(let invocation) = parsed, invocation.command.path != command.path {
+        return faults + ["the example '\(example.line)' is one of '\(invocation.name)', not '\(command.name)'"]
+      }
+      return faults
+    } catch {
+      return faults + ["the example '\(example.line)' does not parse: \(error.message(in: .english))"]
+    }
+  }
+
+  /// Options stand before the command too, so the scan must know whether a name takes a value before it knows
+  /// the command.
+  private func ambiguousOptions() -> [String] {
+    var byName: [String: Bool] = [:]
+    var byLetter: [Character: Bool] = [:]
+    var faults: [String] = []
+    for option in allGlobalOptions + commands.flatMap(\.options) {
+      if byName.updateValue(option.takesValue, forKey: option.name) == !option.takesValue {
+        faults.append("option '\(option.spelling)' takes a value in one command and none in another")
+      }
+      guard let letter = option.short else { continue }
+      if byLetter.updateValue(option.takesValue, forKey: letter) == !option.takesValue {
+        faults.append("option '-\(letter)' takes a value in one command and none in another")
+      }
+    }
+    return faults
+  }
+
+  private func untranslated(_ text: Text, _ place: String) -> [String] {
+    if text.english.isEmpty || text.korean.isEmpty { return ["\(place) has an empty text"] }
+    let hasHangul = text.korean.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
+    return hasHangul ? [] : ["\(place) is not translated"]
+  }
+
+  private static func isName(_ word: String) -> Bool {
+    guard let first = word.utf8.first, first != UInt8(ascii: "-") else { return false }
+    return word.utf8.allSatisfy {
+      ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || DecimalText.isDigit($0)
+        || $0 == UInt8(ascii: "-")
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// Parsing: a command line becomes an invocation or a usage error.
+// Owns: the second pass, which checks options and operands against the one command they belong to.
+// Must not read the environment, print, or end the program: the caller does.
+// Invariant: every list of strings gives a result or an error; nothing is guessed and no suggestion is run.
+
+extension CommandTable {
+  /// Understands a command line.
+  ///
+  /// `--help` anywhere wins over everything but a command word that is unknown; then comes `--version`.
+  ///
+  /// - Parameter arguments: The words after the program's name.
+  /// - Throws: The first thing that is wrong.
+  public func parse(_ arguments: [String]) throws(UsageError) -> ParsedLine {
+    let scan = LineScan(arguments, table: self)
+    if let error = scan.commandError { throw error }
+    if scan.wantsHelp { return .help(scan.path) }
+    if scan.wantsVersion { return .version }
+    if let error = scan.optionError { throw error }
+    guard let command = command(at: scan.path) else {
+      let reason: UsageError.Reason =
+        scan.path.isEmpty
+        ? .missingCommand
+        : .missingSubcommand(after: scan.path, choices: nextWords(after: scan.path))
+      throw UsageError(reason, program: program, command: scan.path)
+    }
+    let options = try options(scan, of: command)
+    let operands = try operands(scan, of: command)
+    return .run(Invocation(command: command, options: options, operands: operands))
+  }
+
+  /// The global options of a line that may be wrong otherwise, as far as they can be read.
+  ///
+  /// An error must be told in the language, and in the form, that the very line with the error asks for.
+  /// What is wrong is left out; of a repeated option the first counts.
+  public func globalValues(glimpsedIn arguments: [String]) -> Values {
+    let scan = LineScan(arguments, table: self)
+    var values = Values()
+    for option in allGlobalOptions {
+      values.declare(option.name, option.kind)
+      for occurrence in scan.occurrences where occurrence.name == option.name {
+        guard option.isRepeatable || !values.has(option.name) else { break }
+        if let value = try? option.kind.check(occurrence.value ?? "given") {
+          values.add(value, to: option.name)
+        }
+      }
+    }
+    return values
+  }
+
+  private func options(_ scan: LineScan, of command: CommandSpec) throws(UsageError) -> Values {
+    let specs = command.options + allGlobalOptions
+    var values = Values()
+    for spec in specs { values.declare(spec.name, spec.kind) }
+    var given: [OptionSpec] = []
+    for occurrence in scan.occurrences {
+      guard let spec = specs.first(where: { $0.name == occurrence.name }) else {
+        throw scan.unknown(occurrence.spelling)
+      }
+      if let other = given.first(where: { $0.excludes.contains(spec.name) || spec.excludes.contains($0.name) }) {
+        throw failure(.conflictingOptions(other.spelling, spec.spelling), command)
+      }
+      if values.has(spec.name) && !spec.isRepeatable {
+        throw failure(.repeatedOption(spec.spelling), command)
+      }
+      given.append(spec)
+      let value = try check(occurrence, spec, command)
+      values.add(value, to: spec.name)
+    }
+    return values
+  }
+
+  private func check(
+    _ occurrence: LineScan.Occurrence, _ spec: OptionSpec, _ command: CommandSpec
+  ) throws(UsageError) -> Value {
+    guard spec.takesValue else { return .flag }
+    guard let text = occurrence.value else {
+      throw failure(.missingValue(option: occurrence.spelling, placeholder: spec.placeholder), command)
+    }
+    do {
+      return try spec.kind.check(text)
+    } catch {
+      throw failure(.invalidValue(.option(occurrence.spelling), error), command)
+    }
+  }
+
+  private func operands(_ scan: LineScan, of command: CommandSpec) throws(UsageError) -> Values {
+    var values = Values()
+    for spec in command.operands { values.declare(spec.name, spec.kind) }
+    var words = scan.operands[...]
+    let replaced = command.operands.filter { spec in scan.occurrences.contains { $0.name == spec.replacedBy } }
+    let expected = command.operands.filter { !replaced.contains($0) }
+    if let spec = replaced.first, let option = spec.replacedBy, words.count > expected.count,
+      !expected.contains(where: \.arity.repeats)
+    {
+      let word = words[words.startIndex + expected.count]
+      throw failure(
+        .operandWithOption(operand: spec.name, value: word, option: "--" + option), command)
+    }
+    for spec in expected {
+      let count = spec.arity.repeats ? words.count : min(1, words.count)
+      if count == 0 && spec.arity.isRequired {
+        throw failure(.missingOperand(name: spec.name, summary: spec.summary), command)
+      }
+      for word in words.prefix(count) {
+        do {
+          values.add(try spec.kind.check(word), to: spec.name)
+        } catch {
+          throw failure(.invalidValue(.operand(spec.name), error), command)
+        }
+      }
+      words = words.dropFirst(count)
+    }
+    if let word = words.first {
+      throw failure(.unexpectedOperand(word, expected: expected.count), command)
+    }
+    return values
+  }
+
+  private func failure(_ reason: UsageError.Reason, _ command: CommandSpec) -> UsageError {
+    UsageError(reason, program: program, command: command.path)
+  }
+}

@@ -1,0 +1,67 @@
+// A decimal number as it is written, kept exactly: digits, and perhaps a point and more digits.
+// Owns: the reading and writing that durations and speeds have in common. Must not know any unit.
+// Invariant: no floating point, so nothing is rounded; what does not fit is nil, never a trap.
+
+/// An exact decimal number of 0 or more.
+struct DecimalText {
+  /// The digits before the point; nil when they do not fit in 64 bits.
+  let whole: Int64?
+  /// The digits after the point, without zeros at the end.
+  let fraction: [UInt8]
+  /// Whether a point was written.
+  let hasFraction: Bool
+
+  /// Reads a number at the beginning of `text` and takes it away; nil when there is none.
+  /// At least one digit stands before the point, and at least one after it.
+  init?(consuming text: inout ArraySlice<UInt8>) {
+    let digits = text.prefix(while: Self.isDigit)
+    guard !digits.isEmpty else { return nil }
+    text = text.dropFirst(digits.count)
+    whole = Int64(String(decoding: digits, as: UTF8.self))
+    guard text.first == UInt8(ascii: ".") else {
+      fraction = []
+      hasFraction = false
+      return
+    }
+    let places = text.dropFirst().prefix(while: Self.isDigit)
+    guard let last = places.last else { return nil }
+    text = text.dropFirst(places.count + 1)
+    let zeros = last == UInt8(ascii: "0") ? places.reversed().prefix { $0 == UInt8(ascii: "0") }.count : 0
+    fraction = places.dropLast(zeros).map { $0 - UInt8(ascii: "0") }
+    hasFraction = true
+  }
+
+  /// The part after the point, of something that is divided into `unit` smallest parts.
+  ///
+  /// - Returns: Nil when that is no whole number of parts. More than 18 places never are one, because
+  ///   ten to that power has more twos and fives than any unit of 64 bits in use here (at most 2¹⁶ and 5¹¹).
+  func fraction(of unit: Int64) -> Int64? {
+    guard fraction.count <= 18, unit > 0 else { return nil }
+    var numerator: Int64 = 0
+    var denominator: Int64 = 1
+    for digit in fraction {
+      numerator = numerator * 10 + Int64(digit)
+      denominator *= 10
+    }
+    // The numerator is below the denominator, so the quotient is below the unit and always fits.
+    let (quotient, remainder) = denominator.dividingFullWidth(numerator.multipliedFullWidth(by: unit))
+    return remainder == 0 ? quotient : nil
+  }
+
+  static func isDigit(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+  }
+
+  /// Writes a count of small parts as a decimal of the large one: `print(1500, places: 3)` is `1.5`.
+  static func print(_ parts: UInt64, places: Int) -> String {
+    var digits = Array(String(parts).utf8)
+    if digits.count <= places {
+      digits.insert(contentsOf: Array(repeating: UInt8(ascii: "0"), count: places + 1 - digits.count), at: 0)
+    }
+    let whole = digits.dropLast(places)
+    var fraction = digits.suffix(places)
+    while fraction.last == UInt8(ascii: "0") { fraction.removeLast() }
+    let text = String(decoding: whole, as: UTF8.self)
+    return fraction.isEmpty ? text : text + "." + String(decoding: fraction, as: UTF8.self)
+  }
+}

@@ -1,0 +1,108 @@
+// How many columns of a terminal a text takes.
+// Owns: the ranges of characters that take two columns or none. Must not know any page.
+// Invariant: the width is that of UAX #11 (East Asian Width) for what help and names contain; where terminals
+// disagree (ambiguous width) it is one column. Nothing here can fail.
+
+/// Measures texts in columns of a terminal.
+public enum DisplayWidth {
+  /// The columns of a text on one line.
+  public static func of(_ text: String) -> Int {
+    text.reduce(0) { $0 + of($1) }
+  }
+
+  /// The columns of one character: 0, 1 or 2. A sequence of several scalars that is drawn as one
+  /// (a syllable made of letters, a flag, an emoji joined from parts) counts once.
+  public static func of(_ character: Character) -> Int {
+    var width = 0
+    for scalar in character.unicodeScalars {
+      // Variation selector 16 asks for the coloured picture, which is wide.
+      if scalar.value == 0xFE0F { return 2 }
+      width = max(width, of(scalar))
+    }
+    return width
+  }
+
+  /// The columns of one scalar on its own.
+  static func of(_ scalar: Unicode.Scalar) -> Int {
+    if scalar.value < 0x7F { return scalar.value < 0x20 ? 0 : 1 }
+    if wide.contains(where: { $0.contains(scalar.value) }) { return 2 }
+    if (0x1160...0x11FF).contains(scalar.value) { return 0 }
+    switch scalar.properties.generalCategory {
+    case .control, .nonspacingMark, .enclosingMark, .format: return 0
+    default: return scalar.properties.isEmojiPresentation ? 2 : 1
+    }
+  }
+
+  /// The blocks whose characters take two columns: Hangul, CJK, Kana, full-width forms, pictures.
+  private static let wide: [ClosedRange<UInt32>] = [
+    0x1100...0x115F,  // Hangul letters that begin a syllable
+    0x2E80...0x303E,  // CJK radicals and punctuation
+    0x3041...0x33FF,  // Kana, Hangul compatibility letters, CJK symbols
+    0x3400...0x4DBF,  // CJK extension A
+    0x4E00...0x9FFF,  // CJK ideographs
+    0xA000...0xA4CF,  // Yi
+    0xA960...0xA97F,  // Hangul letters, extended A
+    0xAC00...0xD7A3,  // Hangul syllables
+    0xF900...0xFAFF,  // CJK compatibility ideographs
+    0xFE30...0xFE6F,  // CJK compatibility forms
+    0xFF00...0xFF60,  // full-width forms
+    0xFFE0...0xFFE6,  // full-width signs
+    0x1F300...0x1F64F,  // pictures
+    0x1F680...0x1F6FF,  // transport
+    0x1F900...0x1F9FF,  // more pictures
+    0x1FA70...0x1FAFF,  // still more pictures
+    0x20000...0x3FFFD,  // CJK extensions B and later
+  ]
+
+  /// The text with spaces after it until it takes `columns`; unchanged when it already takes more.
+  public static func padded(_ text: String, to columns: Int) -> String {
+    let missing = columns - of(text)
+    return missing > 0 ? text + String(repeating: " ", count: missing) : text
+  }
+
+  /// The text broken into lines of at most `columns`, at spaces where there are any.
+  ///
+  /// A word that is wider than a line is broken within. A newline in the text ends a line. A text of nothing is
+  /// one empty line. `columns` below 2 counts as 2, so that a wide character always fits.
+  public static func wrapped(_ text: String, columns: Int) -> [String] {
+    let columns = max(columns, 2)
+    var lines: [String] = []
+    for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      var line = ""
+      var used = 0
+      for word in paragraph.split(separator: " ") {
+        let width = of(String(word))
+        if used > 0, used + 1 + width <= columns {
+          line += " " + word
+          used += 1 + width
+          continue
+        }
+        if used > 0 { lines.append(line) }
+        var pieces = cut(word, columns: columns)
+        line = pieces.removeLast()
+        used = of(line)
+        lines += pieces
+      }
+      lines.append(line)
+    }
+    return lines
+  }
+
+  /// The word in pieces of at most `columns`; always at least one piece.
+  private static func cut(_ word: Substring, columns: Int) -> [String] {
+    var pieces: [String] = []
+    var piece = ""
+    var used = 0
+    for character in word {
+      let width = of(character)
+      if used + width > columns {
+        pieces.append(piece)
+        piece = ""
+        used = 0
+      }
+      piece.append(character)
+      used += width
+    }
+    return pieces + [piece]
+  }
+}

@@ -1,0 +1,109 @@
+// How a length of time is written: `700ms`, `1.1s`, `5m`, `2h`, `1m30s`.
+// Owns: the grammar and the exact conversion to and from nanoseconds.
+// Must not know any clock. Invariant: `parse(print(n)) == n` for every n of 0 or more, and nothing is ever rounded:
+// a text that is no whole number of nanoseconds, or does not fit in 64 bits, is a typed refusal.
+
+/// Reads and writes lengths of time.
+///
+/// The text is one or more numbers, each with a unit: `d`, `h`, `m`, `s`, `ms`, `us`, `ns`. Units go from large
+/// to small and appear once; only the last number may have a fraction: `1m30.5s`.
+public enum DurationText {
+  /// Why a text is not a length of time.
+  public enum Failure: Error, Sendable, Hashable {
+    /// Nothing was written.
+    case empty
+    /// A minus sign stands before it; time does not run backwards.
+    case negative
+    /// A number without a unit: seconds or minutes cannot be guessed.
+    case missingUnit
+    /// A unit that is not known.
+    case unknownUnit(String)
+    /// A unit given twice, or a larger one after a smaller one.
+    case unitsOutOfOrder
+    /// Not of the form number, unit, number, unit …
+    case malformed
+    /// More exact than a nanosecond.
+    case tooFine
+    /// More than 2⁶³ − 1 nanoseconds, about 292 years.
+    case tooLong
+
+    /// A sentence that says what to do, for whoever says on what it failed.
+    public func advice(in language: TextLanguage) -> String {
+      switch language {
+      case .english: UsageError.english(self)
+      case .korean: UsageError.korean(self)
+      }
+    }
+  }
+
+  /// The units from large to small, in nanoseconds.
+  private static let units: [(name: String, nanoseconds: Int64)] = [
+    ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000),
+    ("ms", 1_000_000), ("us", 1000), ("ns", 1),
+  ]
+
+  /// Reads a length of time.
+  ///
+  /// - Returns: Nanoseconds, 0 or more.
+  /// - Throws: A ``Failure``; nothing is rounded or cut off.
+  public static func parse(_ text: String) throws(Failure) -> Int64 {
+    var rest = Array(text.utf8)[...]
+    guard let first = rest.first else { throw .empty }
+    if first == UInt8(ascii: "-") { throw .negative }
+    var total: Int64 = 0
+    var nextUnit = 0
+    while !rest.isEmpty {
+      guard let number = DecimalText(consuming: &rest) else { throw .malformed }
+      let name = takeUnit(from: &rest)
+      if name.isEmpty { throw rest.isEmpty ? .missingUnit : .malformed }
+      guard let index = units.firstIndex(where: { $0.name == name }) else { throw .unknownUnit(name) }
+      if index < nextUnit { throw .unitsOutOfOrder }
+      if number.hasFraction && !rest.isEmpty { throw .malformed }
+      nextUnit = index + 1
+      total = try add(number, of: units[index].nanoseconds, to: total)
+    }
+    return total
+  }
+
+  /// Writes a length of time so that ``parse(_:)`` gives the same number back.
+  ///
+  /// A number below 0, which `parse` never gives, is written with a minus sign.
+  public static func print(_ nanoseconds: Int64) -> String {
+    let sign = nanoseconds < 0 ? "-" : ""
+    let magnitude = nanoseconds.magnitude
+    switch magnitude {
+    case 0: return "0s"
+    case ..<1000: return "\(sign)\(magnitude)ns"
+    case ..<1_000_000: return sign + DecimalText.print(magnitude, places: 3) + "us"
+    case ..<1_000_000_000: return sign + DecimalText.print(magnitude, places: 6) + "ms"
+    default: break
+    }
+    let hours = magnitude / 3_600_000_000_000
+    let minutes = magnitude / 60_000_000_000 % 60
+    let seconds = magnitude % 60_000_000_000
+    var text = sign
+    if hours > 0 { text += "\(hours)h" }
+    if minutes > 0 { text += "\(minutes)m" }
+    if seconds > 0 { text += DecimalText.print(seconds, places: 9) + "s" }
+    return text
+  }
+
+  private static func takeUnit(from rest: inout ArraySlice<UInt8>) -> String {
+    let unit = rest.prefix { !DecimalText.isDigit($0) && $0 != UInt8(ascii: ".") }
+    rest = rest.dropFirst(unit.count)
+    return String(decoding: unit, as: UTF8.self)
+  }
+
+  /// Adds a number of some unit to a sum, refusing what is not exact or does not fit.
+  private static func add(_ number: DecimalText, of unit: Int64, to sum: Int64) throws(Failure) -> Int64 {
+    guard let whole = number.whole else { throw .tooLong }
+    let (nanoseconds, overflow) = whole.multipliedReportingOverflow(by: unit)
+    if overflow { throw .tooLong }
+    guard let part = number.fraction(of: unit) else { throw .tooFine }
+    let (withPart, overflowPart) = nanoseconds.addingReportingOverflow(part)
+    if overflowPart { throw .tooLong }
+    let (result, overflowSum) = sum.addingReportingOverflow(withPart)
+    if overflowSum { throw .tooLong }
+    return result
+  }
+}

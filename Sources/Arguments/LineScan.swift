@@ -1,0 +1,179 @@
+// The first pass over a command line: which words are command words, options, values and operands.
+// Owns: the rules of dashes (long, short, combined, `--`, negative numbers). Must not check any value: that is the
+// second pass, `CommandTable+Parse`, which knows the whole command.
+// Invariant: the scan goes to the end whatever it meets, keeping the first thing that is wrong, so that a
+// `--help` or `--lang` after a mistake is still seen. It never traps.
+
+/// What a command line consists of.
+struct LineScan {
+  /// One option as it stands on the line.
+  struct Occurrence {
+    /// The long name.
+    let name: String
+    /// How it was written: `--number` or `-n`.
+    let spelling: String
+    /// The text of its value; nil for a flag.
+    let value: String?
+  }
+
+  /// The command words.
+  private(set) var path: [String] = []
+  private(set) var occurrences: [Occurrence] = []
+  private(set) var operands: [String] = []
+  private(set) var wantsHelp = false
+  private(set) var wantsVersion = false
+  /// The first thing that is wrong with a command word; no help page can be chosen then.
+  private(set) var commandError: UsageError?
+  /// The first thing that is wrong with an option.
+  private(set) var optionError: UsageError?
+
+  private let table: CommandTable
+  private var rest: ArraySlice<String>
+  private var command: CommandSpec?
+  /// Whether no further word can be a command word.
+  private var isPathClosed = false
+
+  init(_ arguments: [String], table: CommandTable) {
+    self.table = table
+    rest = arguments[...]
+    while let word = rest.popFirst() {
+      if word == "--" {
+        if command != nil { isPathClosed = true }
+        while let word = rest.popFirst() { takeWord(word) }
+      } else if word.hasPrefix("--") {
+        takeLongOption(word)
+      } else if word.hasPrefix("-"), word != "-", !isNegativeOperand(word) {
+        takeShortOptions(word)
+      } else {
+        takeWord(word)
+      }
+    }
+  }
+
+  /// Whether a word such as `-3` stands where the command takes a number.
+  private func isNegativeOperand(_ word: String) -> Bool {
+    guard Self.looksNegative(word), let command else { return false }
+    let specs = command.operands
+    let spec = operands.count < specs.count ? specs[operands.count] : specs.last
+    guard let spec, operands.count < specs.count || spec.arity.repeats else { return false }
+    return spec.kind.isNumeric
+  }
+
+  /// Whether a word begins with a minus sign and a digit.
+  private static func looksNegative(_ word: String) -> Bool {
+    let bytes = word.utf8.prefix(2)
+    return bytes.count == 2 && bytes.first == UInt8(ascii: "-") && bytes.last.map(DecimalText.isDigit) == true
+  }
+
+  private mutating func takeWord(_ word: String) {
+    if isPathClosed {
+      operands.append(word)
+      return
+    }
+    if table.leads(path + [word]) {
+      path.append(word)
+      command = table.command(at: path)
+      isPathClosed = command != nil && table.commands(below: path, includingHidden: true).isEmpty
+    } else if path.isEmpty, word == "help" {
+      wantsHelp = true
+    } else if let command, !command.operands.isEmpty {
+      isPathClosed = true
+      operands.append(word)
+    } else {
+      // Words after one that is no command cannot be understood; they are kept as operands and never looked at.
+      // After an unknown option such a word may have been meant as its value, so the option is the one to blame.
+      isPathClosed = true
+      if optionError == nil { commandError = error(unknown: word) }
+    }
+  }
+
+  private func error(unknown word: String) -> UsageError {
+    let known = table.nextWords(after: path) + (path.isEmpty ? ["help"] : [])
+    var near = Suggestions.nearest(to: word, among: known)
+    // Somebody who writes the last word of `stock add` alone is told of the whole.
+    if near.isEmpty {
+      near = table.commands(below: path).filter { $0.path.last == word }
+        .map { $0.path.dropFirst(path.count).joined(separator: " ") }
+      near = Array(near.prefix(3))
+    }
+    return failure(.unknownCommand(word, under: path, suggestions: near))
+  }
+
+  private mutating func takeLongOption(_ word: String) {
+    let body = word.dropFirst(2)
+    let equals = body.firstIndex(of: "=")
+    let name = String(body[..<(equals ?? body.endIndex)])
+    let attached = equals.map { String(body[body.index(after: $0)...]) }
+    guard let option = table.option(long: name, under: path) else {
+      optionError = optionError ?? unknown("--" + name)
+      return
+    }
+    take(option, spelling: option.spelling, attached: attached)
+  }
+
+  private mutating func takeShortOptions(_ word: String) {
+    var letters = word.dropFirst()
+    while let letter = letters.popFirst() {
+      guard let option = table.option(short: letter, under: path) else {
+        // A whole word behind one dash is named whole: `-json` is a slip for `--json`, not four letters.
+        let isFirst = letters.count == word.count - 2
+        optionError = optionError ?? unknown(isFirst ? word : "-\(letter)")
+        return
+      }
+      let spelling = "-\(letter)"
+      if option.takesValue {
+        let attached = letters.first == "=" ? letters.dropFirst() : letters
+        take(option, spelling: spelling, attached: letters.isEmpty ? nil : String(attached))
+        return
+      }
+      if letters.first == "=" {
+        take(option, spelling: spelling, attached: String(letters.dropFirst()))
+        return
+      }
+      take(option, spelling: spelling, attached: nil)
+    }
+  }
+
+  private mutating func take(_ option: OptionSpec, spelling: String, attached: String?) {
+    if !option.takesValue {
+      if let attached {
+        optionError = optionError ?? failure(.valueForFlag(option: spelling, value: attached))
+      }
+      if option == .help { wantsHelp = true }
+      if option == .version { wantsVersion = true }
+      occurrences.append(Occurrence(name: option.name, spelling: spelling, value: nil))
+    } else if let attached {
+      occurrences.append(Occurrence(name: option.name, spelling: spelling, value: attached))
+    } else if let next = rest.first, Self.canBeValue(next) {
+      rest.removeFirst()
+      occurrences.append(Occurrence(name: option.name, spelling: spelling, value: next))
+    } else {
+      optionError =
+        optionError ?? failure(.missingValue(option: spelling, placeholder: option.placeholder))
+    }
+  }
+
+  /// Whether the word after an option is its value rather than the next option. A value that begins with a dash
+  /// and is no negative number is written with `=`.
+  private static func canBeValue(_ word: String) -> Bool {
+    !word.hasPrefix("-") || word == "-" || looksNegative(word)
+  }
+
+  /// The error for an option that is in no command that is possible here.
+  func unknown(_ spelling: String) -> UsageError {
+    var options = table.allGlobalOptions
+    if let command {
+      options = command.options + options
+    } else {
+      options += table.commands(below: path).flatMap(\.options)
+    }
+    let bare = String(spelling.drop { $0 == "-" })
+    let near =
+      bare.count == 1 ? [] : Suggestions.nearest(to: bare, among: options.map(\.name)).map { "--" + $0 }
+    return failure(.unknownOption(spelling, suggestions: near))
+  }
+
+  private func failure(_ reason: UsageError.Reason) -> UsageError {
+    UsageError(reason, program: table.program, command: path)
+  }
+}

@@ -1,0 +1,55 @@
+// How the line of an example falls into words, as a shell would see it.
+// Owns: the small part of shell quoting that examples use: single and double quotes, backslash, operators.
+// Must not run or expand anything. Invariant: any text gives words or nil (a quote left open); it never traps.
+
+extension Example {
+  /// The words after the program's name, as the program would receive them.
+  ///
+  /// Of a line with pipes, redirections or several commands it is the part that begins with the program's name;
+  /// variables set in front of it (`NAME=value program …`) are left out.
+  /// - Returns: Nil when the program is not on the line or a quote is left open.
+  public func arguments(of program: String) -> [String]? {
+    guard let segments = Self.segments(line) else { return nil }
+    for segment in segments {
+      let words = segment.drop { $0.contains("=") && !$0.hasPrefix("-") }
+      guard let first = words.first else { continue }
+      if first == program || first.hasSuffix("/" + program) { return Array(words.dropFirst()) }
+    }
+    return nil
+  }
+
+  /// The words of the line, one list for each part between operators; nil when a quote is left open.
+  private static func segments(_ line: String) -> [[String]]? {
+    var segments: [[String]] = [[]]
+    var word: String?
+    var quote: Character?
+    var isEscaped = false
+    func close() {
+      if let finished = word { segments[segments.count - 1].append(finished) }
+      word = nil
+    }
+    for character in line {
+      if isEscaped {
+        word = (word ?? "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+      } else if let open = quote {
+        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+      } else if character == "'" || character == "\"" {
+        quote = character
+        word = word ?? ""
+      } else if character.isWhitespace {
+        close()
+      } else if "|&;<>".contains(character) {
+        close()
+        segments.append([])
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    if quote != nil || isEscaped { return nil }
+    close()
+    return segments
+  }
+}

@@ -1,0 +1,60 @@
+// What a person may have meant by a word that is not known.
+// Owns: the distance between two words and the rule for what is near enough to be offered.
+// Must not run or accept anything: a suggestion is only ever shown.
+// Invariant: the work is bounded; a word longer than any name is not compared at all.
+
+/// Finds the known words nearest to an unknown one.
+public enum Suggestions {
+  /// No name is longer, and comparing costs the product of both lengths.
+  static let longestWord = 64
+
+  /// The nearest words, at most three, in the order given.
+  ///
+  /// The distance is that of Damerau and Levenshtein (optimal string alignment): insertions, deletions,
+  /// substitutions and swaps of neighbours count one each; upper and lower case are the same. A word is near
+  /// when the distance is at most a third of the longer word. Only those with the smallest distance are given.
+  /// When none is near, the words are given that begin with what was typed (three letters or more).
+  public static func nearest(to typed: String, among words: [String]) -> [String] {
+    let target = Array(typed.lowercased())
+    guard !target.isEmpty, target.count <= longestWord else { return [] }
+    var best = Int.max
+    var nearest: [String] = []
+    for word in words where !nearest.contains(word) {
+      let candidate = Array(word.lowercased())
+      guard candidate.count <= longestWord else { continue }
+      let distance = distance(target, candidate)
+      guard distance <= max(target.count, candidate.count) / 3, distance <= best else { continue }
+      if distance < best { nearest = [] }
+      best = distance
+      nearest.append(word)
+    }
+    if nearest.isEmpty, target.count >= 3 {
+      for word in words where word.lowercased().hasPrefix(typed.lowercased()) && !nearest.contains(word) {
+        nearest.append(word)
+      }
+    }
+    return Array(nearest.prefix(3))
+  }
+
+  /// The optimal string alignment distance of two words.
+  static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
+    var beforeLast: [Int] = []
+    var last = Array(0...b.count)
+    for i in 1...a.count {
+      var row = [i]
+      row.reserveCapacity(b.count + 1)
+      for j in 1...b.count {
+        let substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+        var least = min(substitution, last[j] + 1, row[j - 1] + 1)
+        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+          least = min(least, beforeLast[j - 2] + 1)
+        }
+        row.append(least)
+      }
+      beforeLast = last
+      last = row
+    }
+    return last[b.count]
+  }
+}

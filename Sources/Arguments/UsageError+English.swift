@@ -1,0 +1,135 @@
+// The English sentences of usage errors.
+// Owns: wording only. The words are behaviour: tests hold every one of them.
+// Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page.
+
+extension UsageError {
+  var englishMessage: String {
+    "\(englishSentence) See '\(helpCommand)'."
+  }
+
+  private var englishSentence: String {
+    switch reason {
+    case .missingCommand:
+      return "No command was given to '\(program)'."
+    case .missingSubcommand(let words, let choices):
+      let words = ([program] + words).joined(separator: " ")
+      return "'\(words)' needs one more word: \(choices.joined(separator: ", "))."
+    case .unknownCommand(let word, let under, let suggestions):
+      let whole = (under + [word]).joined(separator: " ")
+      let meant = suggestions.map { (under + [$0]).joined(separator: " ") }
+      return "Unknown command \(Self.quoted(whole)).\(Self.didYouMean(meant))"
+    case .unknownOption(let option, let suggestions):
+      return "Unknown option \(Self.quoted(option)) for '\(commandLine)'.\(Self.didYouMean(suggestions))"
+    case .missingValue(let option, let placeholder):
+      return "Option \(option) needs a value: write '\(option) \(placeholder)'."
+    case .valueForFlag(let option, let value):
+      return "Option \(option) takes no value, but was given \(Self.quoted(value)): write '\(option)' alone."
+    case .repeatedOption(let option):
+      return "Option \(option) was given more than once: write it once."
+    case .conflictingOptions(let first, let second):
+      return "Options \(first) and \(second) exclude each other: write only one of them."
+    case .missingOperand(let name, let summary):
+      return "'\(commandLine)' needs \(name): \(summary.english)"
+    case .unexpectedOperand(let word, let expected):
+      return "\(Self.quoted(word)) is one operand too many: '\(commandLine)' takes \(Self.count(expected))."
+    case .operandWithOption(let operand, let value, let option):
+      return "\(operand) (\(Self.quoted(value))) and \(option) exclude each other: write only one of them."
+    case .invalidValue(let subject, let error):
+      return Self.english(subject.name, error)
+    }
+  }
+
+  private static func english(_ name: String, _ error: ValueError) -> String {
+    switch error {
+    case .empty:
+      return "\(name) must not be empty."
+    case .notANumber(let text, let range):
+      return "\(name) is not a number: \(quoted(text)). Write a whole number \(english(range))."
+    case .outOfRange(let text, let range):
+      return "\(name) must be \(english(range)), not \(shortened(text))."
+    case .notAChoice(let text, let choices, let suggestions):
+      let list = choices.joined(separator: ", ")
+      let rule = choices.count == 1 ? "must be \(list)" : "must be one of \(list)"
+      return "\(name) \(rule), not \(quoted(text)).\(didYouMean(suggestions))"
+    case .neitherNumberNorWord(let text, let range, let words):
+      let list = words.joined(separator: " or ")
+      return "\(name) must be a whole number \(english(range)) or \(list), not \(quoted(text))."
+    case .duration(let text, let failure):
+      return "\(name) is not a duration: \(quoted(text)). \(english(failure))"
+    case .speed(let text, let failure):
+      return "\(name) is not a speed: \(quoted(text)). \(english(failure))"
+    case .notADate(let text):
+      return "\(name) is not a date: \(quoted(text)). Write a day that exists, such as 2026-07-01."
+    case .notAnAssignment(let text):
+      return "\(name) is not of the form NAME=N: \(quoted(text)). Write a name, '=' and a whole number."
+    case .inAssignment(let inner, let error):
+      return english(inner, error)
+    }
+  }
+
+  private static func english(_ range: ClosedRange<Int64>) -> String {
+    switch (range.lowerBound, range.upperBound) {
+    case (.min, .max): "that fits in 64 bits"
+    case (let low, .max): "at least \(grouped(low))"
+    case (.min, let high): "at most \(grouped(high))"
+    case (let low, let high) where low == high: "exactly \(grouped(low))"
+    case (let low, let high): "between \(grouped(low)) and \(grouped(high))"
+    }
+  }
+
+  static func english(_ failure: DurationText.Failure) -> String {
+    switch failure {
+    case .empty, .malformed: "Write a number with its unit, such as 700ms, 1.1s, 5m or 1m30s."
+    case .negative: "A duration cannot be negative; write 0s or more."
+    case .missingUnit: "The unit is missing; write 5s or 700ms."
+    case .unknownUnit(let unit): "There is no unit \(quoted(unit)); the units are d, h, m, s, ms, us and ns."
+    case .unitsOutOfOrder: "Units go from large to small and appear once, as in 1m30s."
+    case .tooFine: "Nothing finer than a nanosecond is measured; write fewer digits."
+    case .tooLong: "The longest duration is about 292 years; write a shorter one."
+    }
+  }
+
+  static func english(_ failure: SpeedText.Failure) -> String {
+    switch failure {
+    case .malformed: "Write a number above 0, such as 10 or 0.5, or max."
+    case .negative: "A speed cannot be negative; write a number above 0, or max."
+    case .zero: "At speed 0 nothing would ever end; write a number above 0, or max for no waiting at all."
+    case .tooFine: "A speed has at most three digits after the point."
+    case .tooLarge: "The largest speed is 1,000,000,000; write max for no waiting at all."
+    }
+  }
+
+  private static func didYouMean(_ words: [String]) -> String {
+    switch words.count {
+    case 0: ""
+    case 1: " Did you mean '\(words[0])'?"
+    default:
+      " Did you mean " + words.dropLast().map { "'\($0)'" }.joined(separator: ", ")
+        + " or '\(words[words.count - 1])'?"
+    }
+  }
+
+  private static func count(_ operands: Int) -> String {
+    switch operands {
+    case 0: "none"
+    case 1: "only one"
+    default: "only \(operands)"
+    }
+  }
+}
+
+extension UsageError.Subject {
+  /// The name as a sentence says it.
+  var name: String {
+    switch self {
+    case .option(let name), .operand(let name): name
+    }
+  }
+}
+
+extension UsageError {
+  /// The text without quotes, cut when it is long; only for texts that are digits.
+  static func shortened(_ digits: String) -> String {
+    digits.count > 40 ? String(digits.prefix(40)) + "…" : digits
+  }
+}

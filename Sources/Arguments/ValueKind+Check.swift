@@ -1,0 +1,148 @@
+// How the text of a value is checked against its kind.
+// Owns: the rule of every kind. Must not know which option the text belongs to, nor any wording:
+// `UsageError+…` turns a `ValueError` into sentences.
+// Invariant: any text whatever gives a value or a typed error; arithmetic is checked, nothing traps.
+
+/// Why a text is not a value of the kind that was asked for.
+public indirect enum ValueError: Error, Sendable, Hashable {
+  /// Nothing was written where a value is needed.
+  case empty
+  /// Not a whole number in ASCII digits; the range tells what to write.
+  case notANumber(String, ClosedRange<Int64>)
+  /// A whole number, but outside the range.
+  case outOfRange(String, ClosedRange<Int64>)
+  /// Not one of the words; with those that are nearest.
+  case notAChoice(String, choices: [String], suggestions: [String])
+  /// Neither a number nor one of the words.
+  case neitherNumberNorWord(String, ClosedRange<Int64>, words: [String])
+  /// Not a duration.
+  case duration(String, DurationText.Failure)
+  /// Not a speed.
+  case speed(String, SpeedText.Failure)
+  /// Not a day of the calendar.
+  case notADate(String)
+  /// Not of the form `NAME=N`.
+  case notAnAssignment(String)
+  /// The number after `NAME=` is wrong.
+  case inAssignment(name: String, ValueError)
+}
+
+extension ValueKind {
+  /// Checks a text.
+  ///
+  /// - Parameter text: What was written, without quotes.
+  /// - Throws: A ``ValueError`` that says why the text is no value of this kind.
+  public func check(_ text: String) throws(ValueError) -> Value {
+    if text.isEmpty { throw .empty }
+    switch self {
+    case .flag:
+      return .flag
+    case .integer(let range):
+      return .integer(try Self.integer(text, in: range))
+    case .integerOrWord(let range, let words):
+      return try Self.integerOrWord(text, in: range, words)
+    case .duration:
+      return .duration(nanoseconds: try Self.duration(text))
+    case .speed:
+      return .speed(try Self.speed(text))
+    case .choice(let choices):
+      return .text(try Self.choice(text, of: choices))
+    case .path, .text:
+      return .text(text)
+    case .date:
+      guard Self.isDate(text) else { throw .notADate(text) }
+      return .text(text)
+    case .assignment(let names, let range):
+      return .assignment(try Self.assignment(text, names, range))
+    }
+  }
+
+  private static func integer(_ text: String, in range: ClosedRange<Int64>) throws(ValueError) -> Int64 {
+    let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") })
+    else { throw .notANumber(text, range) }
+    // Digits that do not fit in 64 bits are a number all the same, only one that is out of every range.
+    guard let number = Int64(text), range.contains(number) else { throw .outOfRange(text, range) }
+    return number
+  }
+
+  private static func integerOrWord(
+    _ text: String, in range: ClosedRange<Int64>, _ words: [Choice]
+  ) throws(ValueError) -> Value {
+    if let word = match(text, in: words) { return .text(word) }
+    do {
+      return .integer(try integer(text, in: range))
+    } catch .notANumber {
+      throw .neitherNumberNorWord(text, range, words: words.map(\.value))
+    }
+  }
+
+  private static func match(_ text: String, in choices: [Choice]) -> String? {
+    choices.first { $0.value == text || $0.aliases.contains(text) }?.value
+  }
+
+  private static func choice(_ text: String, of choices: [Choice]) throws(ValueError) -> String {
+    if let word = match(text, in: choices) { return word }
+    // An alias is searched for too, but the word that is offered is the canonical one.
+    let near = Suggestions.nearest(to: text, among: choices.flatMap { [$0.value] + $0.aliases })
+    var suggestions: [String] = []
+    for word in near.compactMap({ match($0, in: choices) }) where !suggestions.contains(word) {
+      suggestions.append(word)
+    }
+    throw .notAChoice(text, choices: choices.map(\.value), suggestions: suggestions)
+  }
+
+  private static func duration(_ text: String) throws(ValueError) -> Int64 {
+    do {
+      return try DurationText.parse(text)
+    } catch {
+      throw .duration(text, error)
+    }
+  }
+
+  private static func speed(_ text: String) throws(ValueError) -> SpeedFactor {
+    do {
+      return try SpeedText.parse(text)
+    } catch {
+      throw .speed(text, error)
+    }
+  }
+
+  private static func assignment(
+    _ text: String, _ names: [Choice], _ range: ClosedRange<Int64>
+  ) throws(ValueError) -> Assignment {
+    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+      throw .notAnAssignment(text)
+    }
+    let written = String(text[..<equals])
+    let name = names.isEmpty ? written : try choice(written, of: names)
+    let digits = String(text[text.index(after: equals)...])
+    do throws(ValueError) {
+      if digits.isEmpty { throw .empty }
+      return Assignment(name: name, number: try integer(digits, in: range))
+    } catch {
+      throw .inAssignment(name: name, error)
+    }
+  }
+
+  /// Whether a text is a day that exists, in the extended format of ISO 8601.
+  private static func isDate(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else {
+      return false
+    }
+    func number(_ range: Range<Int>) -> Int? {
+      var value = 0
+      for byte in bytes[range] {
+        guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+        value = value * 10 + Int(byte - UInt8(ascii: "0"))
+      }
+      return value
+    }
+    guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10) else { return false }
+    guard year >= 1, (1...12).contains(month) else { return false }
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return (1...days[month - 1]).contains(day)
+  }
+}
