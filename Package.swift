@@ -50,7 +50,7 @@ let package = Package(
     floor("Storage", on: ["BankModel", "QueueCore", "CSQLite"]),
     floor("Transport", on: ["Wire", "Posix", "CBuild"]),
     floor("Logbook", on: ["BankModel", "Posix"]),
-    floor("Configuration", on: ["BankModel"]),
+    floor("Configuration", on: ["BankModel", "Arguments", "Posix"]),
 
     // Floor 4: one library a process.
     floor(
@@ -71,6 +71,8 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
+    tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

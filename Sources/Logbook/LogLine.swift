@@ -1,0 +1,184 @@
+// Owns one line of a log as readers see it: keys and values in order.
+// It must not know files, nor which keys an event has beyond the handful that every line has.
+// Invariant: a line written by `LogFile` parses to what was handed in; whatever else a file holds is nil, never a trap.
+// Failure: nil. A reader shows such a line as it is, or leaves it out.
+
+import Posix
+
+/// One line of a log: an event with its fields.
+public struct LogLine: Sendable, Hashable {
+  /// A key with its value, without quotes and escapes.
+  public struct Field: Sendable, Hashable {
+    /// Letters, digits, `_`, `.` and `-`.
+    public var key: String
+    /// Any text.
+    public var value: String
+
+    public init(key: String, value: String) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  /// The fields in the order of the line.
+  public var fields: [Field]
+
+  /// A line of these fields.
+  public init(fields: [Field]) { self.fields = fields }
+
+  /// The value of the first field with this key, or nil.
+  public subscript(key: String) -> String? { fields.first { $0.key == key }?.value }
+
+  /// When it happened, in milliseconds since 1970; nil where the line does not say.
+  public var timestamp: Int64? { self["ts"].flatMap { Timestamp.parse($0) } }
+  /// How much it matters; nil where the line does not say.
+  public var level: LogLevel? { self["level"].flatMap { LogLevel(name: $0) } }
+  /// Who wrote it: `deposit-1`.
+  public var worker: String? { self["worker"] }
+  /// The process that wrote it.
+  public var pid: Int32? { self["pid"].flatMap { Int32($0) } }
+  /// The teller's generation.
+  public var generation: Int32? { self["gen"].flatMap { Int32($0) } }
+  /// What happened: `started`.
+  public var event: String? { self["event"] }
+  /// The sentence for people.
+  public var message: String? { self["msg"] }
+}
+
+extension LogLine {
+  /// Reads a line.
+  ///
+  /// - Parameter bytes: one line without its line feed.
+  /// - Returns: nil for what is no sequence of `key=value` between single spaces: an empty line, a line that a crash
+  ///   has cut, somebody else's text. Bytes that are not UTF-8 come out as U+FFFD.
+  public static func parse(_ bytes: [UInt8]) -> LogLine? { parse(bytes[...]) }
+
+  /// Reads a line from within a file's bytes; see ``parse(_:)-([UInt8])``.
+  public static func parse(_ bytes: ArraySlice<UInt8>) -> LogLine? {
+    bytes.withUnsafeBufferPointer { bytes in
+      var scan = LogLineScan(bytes: bytes)
+      return scan.line()
+    }
+  }
+
+  /// The line as ``LogFile`` would write it, without the line feed.
+  public var bytes: [UInt8] {
+    var line: [UInt8] = []
+    for field in fields {
+      if !line.isEmpty { line.append(UInt8(ascii: " ")) }
+      line.append(contentsOf: field.key.utf8)
+      line.append(UInt8(ascii: "="))
+      LogValue.append(field.value, to: &line)
+    }
+    return line
+  }
+}
+
+/// A place in a line that is being read.
+private struct LogLineScan {
+  let bytes: UnsafeBufferPointer<UInt8>
+  var place = 0
+
+  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  mutating func line() -> LogLine? {
+    var fields: [LogLine.Field] = []
+    fields.reserveCapacity(12)
+    while true {
+      guard let key = key(), let value = value() else { return nil }
+      fields.append(LogLine.Field(key: key, value: value))
+      if place == bytes.count { return LogLine(fields: fields) }
+      guard next == UInt8(ascii: " ") else { return nil }
+      place += 1
+    }
+  }
+
+  private mutating func key() -> String? {
+    let begin = place
+    while let byte = next, LogLine.isKeyByte(byte) { place += 1 }
+    guard place > begin, next == UInt8(ascii: "=") else { return nil }
+    defer { place += 1 }
+    return text(begin..<place)
+  }
+
+  private mutating func value() -> String? {
+    guard next == UInt8(ascii: "\"") else {
+      let begin = place
+      while let byte = next, LogValue.isPlain(byte) { place += 1 }
+      // Nothing after the sign is what a cut line looks like; an empty value is written with quotes.
+      return place > begin ? text(begin..<place) : nil
+    }
+    place += 1
+    return quoted()
+  }
+
+  private mutating func quoted() -> String? {
+    let begin = place
+    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { place += 1 }
+    // Most values have no escape and are taken in one piece.
+    if next == UInt8(ascii: "\"") {
+      defer { place += 1 }
+      return text(begin..<place)
+    }
+    var value = Array(bytes[begin..<place])
+    while let byte = next {
+      place += 1
+      switch byte {
+      case UInt8(ascii: "\""): return String(decoding: value, as: UTF8.self)
+      case UInt8(ascii: "\\"): guard unescape(into: &value) else { return nil }
+      default: value.append(byte)
+      }
+    }
+    return nil
+  }
+
+  private mutating func unescape(into value: inout [UInt8]) -> Bool {
+    guard let kind = next else { return false }
+    place += 1
+    switch kind {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): value.append(kind)
+    case UInt8(ascii: "n"): value.append(UInt8(ascii: "\n"))
+    case UInt8(ascii: "r"): value.append(UInt8(ascii: "\r"))
+    case UInt8(ascii: "t"): value.append(UInt8(ascii: "\t"))
+    case UInt8(ascii: "x"):
+      guard let byte = hexadecimal(digits: 2) else { return false }
+      value.append(UInt8(truncatingIfNeeded: byte))
+    case UInt8(ascii: "u"):
+      guard let number = hexadecimal(digits: 4), let scalar = Unicode.Scalar(number) else { return false }
+      value.append(contentsOf: UTF8.encode(scalar)!)
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func hexadecimal(digits: Int) -> UInt32? {
+    guard place + digits <= bytes.count else { return nil }
+    var number: UInt32 = 0
+    for _ in 0..<digits {
+      let byte = bytes[place]
+      place += 1
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt32(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
+      default: return nil
+      }
+    }
+    return number
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+  }
+}
+
+extension LogLine {
+  /// What a key is made of.
+  static func isKeyByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}

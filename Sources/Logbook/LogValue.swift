@@ -1,0 +1,140 @@
+// Owns how one value is written in a log line: plain, or quoted with escapes. `LogLine` reads it back.
+// It must not know keys, events or files.
+// Invariant: what is written holds no byte below 0x20, no DEL and nothing that a terminal or an editor takes for the
+// end of a line or a change of direction, so that one event is one line whatever the value was.
+// Failure: none; a value that is too long is cut, and says so.
+
+/// Writing of single values.
+///
+/// | written | for |
+/// |---|---|
+/// | as it is | one or more ASCII characters from `!` to `~` except `"`, `=` and `\` |
+/// | in `"…"` | everything else; `\"`, `\\`, `\n`, `\r`, `\t` as in JSON |
+/// | `\u0000` | other control characters (C0, DEL, C1), line and paragraph separators, marks of direction, BOM |
+/// | `\x00` | a byte that is not part of valid UTF-8 |
+enum LogValue {
+  /// The longest value that is written, in bytes before escaping; what is beyond it is replaced by `…`.
+  static let longest = 4096
+
+  /// Appends a text.
+  static func append(_ text: String, to line: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { append(bytes: $0, to: &line) }
+  }
+
+  /// Appends bytes that should be UTF-8 and need not be.
+  static func append(bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
+    if !bytes.isEmpty, bytes.count <= longest, bytes.allSatisfy(isPlain) {
+      line.append(contentsOf: bytes)
+    } else {
+      appendQuoted(bytes, to: &line)
+    }
+  }
+
+  /// Appends a whole number, without making a string.
+  static func append(_ number: Int64, to line: inout [UInt8]) {
+    var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
+    withUnsafeMutableBytes(of: &digits) { buffer in
+      var place = buffer.count
+      var rest = number.magnitude
+      repeat {
+        place -= 1
+        buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      if number < 0 {
+        place -= 1
+        buffer[place] = UInt8(ascii: "-")
+      }
+      line.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[place...]))
+    }
+  }
+
+  /// Whether a byte can stand in a value without quotes.
+  @inline(__always)
+  static func isPlain(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "=")
+      && byte != UInt8(ascii: "\\")
+  }
+
+  private static func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
+    line.append(UInt8(ascii: "\""))
+    var place = 0
+    while place < bytes.count {
+      let byte = bytes[place]
+      let length = byte < 0x80 ? 1 : scalarLength(bytes, at: place)
+      if place + max(length, 1) > longest {
+        line.append(contentsOf: "…".utf8)
+        break
+      }
+      switch length {
+      case 0: appendEscape(UInt8(ascii: "x"), UInt32(byte), digits: 2, to: &line)
+      case 1: appendASCII(byte, to: &line)
+      default: appendScalar(bytes, at: place, length: length, to: &line)
+      }
+      place += max(length, 1)
+    }
+    line.append(UInt8(ascii: "\""))
+  }
+
+  private static func appendASCII(_ byte: UInt8, to line: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      line.append(UInt8(ascii: "\\"))
+      line.append(byte)
+    case UInt8(ascii: "\n"): line.append(contentsOf: "\\n".utf8)
+    case UInt8(ascii: "\r"): line.append(contentsOf: "\\r".utf8)
+    case UInt8(ascii: "\t"): line.append(contentsOf: "\\t".utf8)
+    case 0x20..<0x7f: line.append(byte)
+    default: appendEscape(UInt8(ascii: "u"), UInt32(byte), digits: 4, to: &line)
+    }
+  }
+
+  private static func appendScalar(
+    _ bytes: UnsafeBufferPointer<UInt8>, at place: Int, length: Int, to line: inout [UInt8]
+  ) {
+    var scalar = UInt32(bytes[place]) & (0x7f >> UInt32(length))
+    for offset in 1..<length { scalar = scalar << 6 | UInt32(bytes[place + offset] & 0x3f) }
+    if misleads(scalar) {
+      appendEscape(UInt8(ascii: "u"), scalar, digits: 4, to: &line)
+    } else {
+      for offset in 0..<length { line.append(bytes[place + offset]) }
+    }
+  }
+
+  /// Characters beyond ASCII that end a line, hide, or turn the direction of what follows. All fit in four digits.
+  private static func misleads(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x80...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true
+    default: false
+    }
+  }
+
+  private static func appendEscape(_ kind: UInt8, _ value: UInt32, digits: Int, to line: inout [UInt8]) {
+    line.append(UInt8(ascii: "\\"))
+    line.append(kind)
+    for place in (0..<digits).reversed() {
+      let digit = UInt8(truncatingIfNeeded: value >> UInt32(4 * place)) & 0xf
+      line.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    }
+  }
+
+  /// The length of the scalar of more than one byte that begins here; 0 where none does (RFC 3629, section 4).
+  private static func scalarLength(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Int {
+    let length: Int
+    var second: ClosedRange<UInt8> = 0x80...0xbf
+    switch bytes[place] {
+    case 0xc2...0xdf: length = 2
+    case 0xe0: (length, second) = (3, 0xa0...0xbf)
+    case 0xed: (length, second) = (3, 0x80...0x9f)
+    case 0xe1...0xef: length = 3
+    case 0xf0: (length, second) = (4, 0x90...0xbf)
+    case 0xf1...0xf3: length = 4
+    case 0xf4: (length, second) = (4, 0x80...0x8f)
+    default: return 0
+    }
+    guard place + length <= bytes.count, second.contains(bytes[place + 1]) else { return 0 }
+    for offset in 2..<max(length, 2) where bytes[place + offset] & 0xc0 != 0x80 { return 0 }
+    return length
+  }
+}

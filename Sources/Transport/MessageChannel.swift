@@ -1,0 +1,315 @@
+// Owns one connection that carries messages: the descriptor, what has been read of the next frame, and what has not
+// been written yet. It must not know what messages mean, who the peer is, or any deadline: it only says since when
+// the peer is silent.
+// Invariant: `onEnd` is called exactly once, and nothing is delivered afterwards. The bytes that wait to be written
+// never exceed the backlog limit by more than one message, whatever the peer does.
+// Failure: a `ChannelEnd`. Input from the peer can end this channel and nothing else.
+
+import Posix
+import Wire
+
+/// A non-blocking stream socket on an ``EventLoop`` that carries frames with one message each.
+///
+/// Not Sendable: everything happens on the loop's thread. The channel lives as long as its owner holds it; dropping it
+/// closes the socket without a word. A handler may do anything with the channel, also close it.
+///
+/// Messages that were sent leave with the next ``flush()``, all in one write: the owner flushes at the end of its turn.
+public final class MessageChannel<Incoming: Decodable, Outgoing: Encodable> {
+  /// Called with each message, in order. It may be replaced at any time, also by itself.
+  public var onMessage: ((Incoming) -> Void)?
+  /// Called once, when the channel has ended and its descriptor is closed. Both other handlers are gone by then.
+  public var onEnd: ((ChannelEnd) -> Void)?
+  /// Called when a peer that was too slow for a ``flush()`` has taken everything, so that a long reply can go on.
+  public var onDrained: (() -> Void)?
+
+  /// When bytes last arrived; at first the moment at which the channel was made.
+  public private(set) var lastReceiveAt: MonotonicInstant
+  /// Whether the channel has not ended.
+  public private(set) var isOpen = true
+  /// Whether reading is paused; see ``pauseReading()``.
+  public private(set) var isReadingPaused = false
+
+  private let loop: EventLoop
+  private var descriptor: FileDescriptor?
+  /// Nil after the end, and where a peer that hung up while reading was paused would wake the loop for ever.
+  private var registration: Registration?
+  private var decoder: FrameDecoder
+  private var isDelivering = false
+  private var isClosing = false
+
+  private let outgoingLimit: Int
+  private let backlogLimit: Int
+  private var output: [UInt8] = []
+  /// How many bytes at the beginning of the output the kernel has taken.
+  private var written = 0
+  /// The kernel takes nothing until the loop says that it does.
+  private var isBlocked = false
+  /// The peer reads no more; what it still said before is read to the end.
+  private var isPeerDeaf = false
+  /// Found while sending, told by the next flush, so that `send` never calls a handler.
+  private var failure: ChannelEnd?
+
+  /// An output buffer that has grown larger is given back when it runs empty, in bytes.
+  private static var keptCapacity: Int { 64 << 10 }
+
+  /// Begins to read from a connected stream socket, which it makes non-blocking.
+  ///
+  /// - Parameters:
+  ///   - incomingLimit: the longest body of a frame that is accepted, in bytes; one of ``FrameLimits``.
+  ///   - outgoingLimit: the longest that is sent; nil for the same.
+  ///   - backlogLimit: how many bytes may wait for a slow peer before the channel ends.
+  /// - Throws: a descriptor that is no socket, or none left to watch with. It is closed then.
+  public init(
+    descriptor: consuming FileDescriptor, loop: EventLoop, incomingLimit: Int, backlogLimit: Int,
+    outgoingLimit: Int? = nil
+  ) throws(SystemError) {
+    try descriptor.setNonBlocking(true)
+    self.loop = loop
+    self.descriptor = consume descriptor
+    self.outgoingLimit = outgoingLimit ?? incomingLimit
+    self.backlogLimit = backlogLimit
+    decoder = FrameDecoder(maximumBodyLength: incomingLimit)
+    lastReceiveAt = SystemClock.monotonic()
+    try attach()
+  }
+
+  deinit {
+    if let registration { loop.deregister(registration) }
+  }
+
+  // MARK: What stands in between
+
+  /// Whether the beginning of a message has arrived and its end has not.
+  public var isMidFrame: Bool { isOpen && decoder.isMidFrame }
+
+  /// Whether bytes wait for a ``flush()`` or for the peer.
+  public var hasUnflushedOutput: Bool { backlog > 0 }
+
+  /// How many bytes wait for a ``flush()`` or for the peer.
+  public var backlog: Int { output.count - written }
+
+  // MARK: Sending
+
+  /// Puts a message behind those that wait to be written. After the end it does nothing.
+  ///
+  /// A message that cannot be sent, or one too many for a slow peer, ends the channel at the next ``flush()``.
+  public func send(_ message: Outgoing) {
+    guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
+    do throws(FrameEncodingError) {
+      try FrameEncoder().append(message, to: &output, limit: outgoingLimit)
+    } catch {
+      failure = .unsendable(error.description)
+      return
+    }
+    guard backlog > backlogLimit else { return }
+    // A peer that keeps up has made room in the meantime; only one that does not has a backlog.
+    writeOutput()
+    if backlog > backlogLimit, failure == nil { failure = .backlogExceeded }
+  }
+
+  /// Writes what the kernel takes now, and leaves the rest to the loop. It may call ``onEnd``.
+  public func flush() {
+    guard isOpen else { return }
+    if failure == nil { writeOutput() }
+    settle()
+  }
+
+  /// Ends the channel as soon as everything that was sent is written. No message is delivered any more.
+  public func closeAfterFlush() {
+    guard isOpen else { return }
+    isClosing = true
+    flush()
+  }
+
+  /// Ends the channel now; what was not flushed is lost.
+  public func close() { end(.closedHere) }
+
+  // MARK: Reading
+
+  /// Delivers nothing from now on, not even what has arrived already. The peer's writes fill the kernel's buffer
+  /// and then wait. The end of the peer shows when reading goes on.
+  public func pauseReading() {
+    guard isOpen, !isReadingPaused else { return }
+    isReadingPaused = true
+    watch()
+    settle()
+  }
+
+  /// Delivers again. Messages that were held back are delivered before this returns, except from within a delivery,
+  /// which then goes on with them.
+  public func resumeReading() {
+    guard isOpen, isReadingPaused else { return }
+    isReadingPaused = false
+    watch()
+    settle()
+    deliver()
+  }
+}
+
+// MARK: - The loop's side
+
+extension MessageChannel {
+  private func attach() throws(SystemError) {
+    guard let number = descriptor?.rawValue else { return }
+    registration = try loop.register(fd: number, interest: interest) { [weak self] in self?.handle($0) }
+  }
+
+  private var interest: Interest {
+    var interest: Interest = []
+    if !isReadingPaused && !isClosing { interest.insert(.read) }
+    if isBlocked { interest.insert(.write) }
+    return interest
+  }
+
+  /// Brings what the loop waits for in line with the state.
+  private func watch() {
+    guard isOpen, failure == nil else { return }
+    do throws(SystemError) {
+      if let registration {
+        try loop.modify(registration, interest: interest)
+      } else if !isReadingPaused {
+        try attach()
+      }
+    } catch {
+      failure = .system(error)
+    }
+  }
+
+  private func handle(_ readiness: Readiness) {
+    let isGone = !readiness.isDisjoint(with: [.hangUp, .error])
+    if isBlocked, isGone || readiness.contains(.write) {
+      isBlocked = false
+      writeOutput()
+      settle()
+      guard isOpen else { return }
+      if !hasUnflushedOutput, !isPeerDeaf { onDrained?() }
+    }
+    guard isOpen else { return }
+    if !isReadingPaused, !isClosing {
+      if isGone || readiness.contains(.read) { receive() }
+    } else if isGone, let registration {
+      // Hanging up is reported unasked and again and again; whoever resumes will read the end.
+      loop.deregister(registration)
+      self.registration = nil
+    }
+  }
+
+  private func receive() {
+    let buffer = ReadBuffer.current
+    let result: ReadResult
+    do throws(SystemError) {
+      guard let arrived = try descriptor?.read(into: buffer) else { return }
+      result = arrived
+    } catch {
+      return end(.system(error))
+    }
+    switch result {
+    case .wouldBlock: return
+    case .endOfFile: end(decoder.isMidFrame ? .midFrame : .endOfFile)
+    case .bytes(let count):
+      lastReceiveAt = SystemClock.monotonic()
+      decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      deliver()
+    }
+  }
+
+  /// Hands out every whole message, for as long as the handlers want them.
+  private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    while isOpen, !isReadingPaused, !isClosing {
+      let message: Incoming
+      do throws(ChannelEnd) {
+        guard let next = try nextMessage() else { return }
+        message = next
+      } catch {
+        return end(error)
+      }
+      onMessage?(message)
+    }
+  }
+
+  private func nextMessage() throws(ChannelEnd) -> Incoming? {
+    guard let body = try nextBody() else { return nil }
+    do throws(CBORDecodingError) {
+      return try CBORDecoder().decode(Incoming.self, from: body)
+    } catch {
+      throw .malformed(error.description)
+    }
+  }
+
+  private func nextBody() throws(ChannelEnd) -> ArraySlice<UInt8>? {
+    do throws(FrameError) {
+      return try decoder.next()
+    } catch {
+      if case .bodyTooLong = error { throw .oversized }
+      throw .malformed(error.description)
+    }
+  }
+
+  /// Writes what the kernel takes. It calls no handler; `settle` does.
+  private func writeOutput() {
+    while hasUnflushedOutput, !isBlocked, failure == nil {
+      switch writeOnce() {
+      case .success(.bytes(let count)): written += count
+      case .success(.wouldBlock):
+        isBlocked = true
+        watch()
+      case .success(.peerClosed):
+        isPeerDeaf = true
+        written = output.count
+      case .failure(let error): failure = .system(error)
+      }
+    }
+    dropWritten()
+  }
+
+  private func writeOnce() -> Result<WriteResult, SystemError> {
+    guard descriptor != nil else { return .success(.peerClosed) }
+    return output.withUnsafeBytes { bytes in
+      do throws(SystemError) {
+        return .success(try descriptor!.send(UnsafeRawBufferPointer(rebasing: bytes[written...])))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func dropWritten() {
+    if written == output.count {
+      written = 0
+      if output.capacity > Self.keptCapacity {
+        output = []
+      } else {
+        output.removeAll(keepingCapacity: true)
+      }
+    } else if written > output.count / 2 {
+      output.removeSubrange(..<written)
+      written = 0
+    }
+  }
+
+  /// Tells the owner what sending and writing have found, and stops waiting for a peer that takes everything.
+  private func settle() {
+    if let failure { return end(failure) }
+    if isClosing, !hasUnflushedOutput { return end(isPeerDeaf ? .endOfFile : .closedHere) }
+    watch()
+    if let failure { end(failure) }
+  }
+
+  private func end(_ reason: ChannelEnd) {
+    guard isOpen else { return }
+    isOpen = false
+    if let registration { loop.deregister(registration) }
+    registration = nil
+    descriptor = nil
+    output = []
+    written = 0
+    let handler = onEnd
+    onMessage = nil
+    onDrained = nil
+    onEnd = nil
+    handler?(reason)
+  }
+}
