@@ -73,6 +73,7 @@ let package = Package(
 
     tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
+    tests("ArgumentsTests", of: ["Arguments"]),
   ],
   swiftLanguageModes: [.v6]
 )

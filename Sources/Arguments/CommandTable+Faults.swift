@@ -103,7 +103,9 @@ extension CommandTable {
     case .flag, .integer, .duration, .speed, .path, .text, .date: choices = []
     }
     let spellings = choices.flatMap { [$0.value] + $0.aliases }
-    var faults = choices.map(\.value).filter { !Self.isName($0) }.map { "\(place): '\($0)' is no good choice" }
+    var faults = choices.map(\.value).filter { !Self.isName($0) }.map {
+      "\(place): '\($0)' is no good choice"
+    }
     if Set(spellings).count != spellings.count { faults.append("\(place) has a choice twice") }
     return faults
   }
@@ -116,7 +118,9 @@ extension CommandTable {
     do {
       let parsed = try parse(arguments)
       if let command, case .run(let invocation) = parsed, invocation.command.path != command.path {
-        return faults + ["the example '\(example.line)' is one of '\(invocation.name)', not '\(command.name)'"]
+        return faults + [
+          "the example '\(example.line)' is one of '\(invocation.name)', not '\(command.name)'"
+        ]
       }
       return faults
     } catch {

@@ -56,7 +56,8 @@ extension CommandTable {
       guard let spec = specs.first(where: { $0.name == occurrence.name }) else {
         throw scan.unknown(occurrence.spelling)
       }
-      if let other = given.first(where: { $0.excludes.contains(spec.name) || spec.excludes.contains($0.name) }) {
+      if let other = given.first(where: { $0.excludes.contains(spec.name) || spec.excludes.contains($0.name) }
+      ) {
         throw failure(.conflictingOptions(other.spelling, spec.spelling), command)
       }
       if values.has(spec.name) && !spec.isRepeatable {
@@ -87,7 +88,8 @@ extension CommandTable {
     var values = Values()
     for spec in command.operands { values.declare(spec.name, spec.kind) }
     var words = scan.operands[...]
-    let replaced = command.operands.filter { spec in scan.occurrences.contains { $0.name == spec.replacedBy } }
+    let replaced = command.operands.filter { spec in scan.occurrences.contains { $0.name == spec.replacedBy }
+    }
     let expected = command.operands.filter { !replaced.contains($0) }
     if let spec = replaced.first, let option = spec.replacedBy, words.count > expected.count,
       !expected.contains(where: \.arity.repeats)

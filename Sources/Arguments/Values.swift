@@ -65,7 +65,8 @@ public struct Values: Sendable, Hashable {
   /// The duration in nanoseconds, 0 or more; nil when none was given.
   public func durationNanoseconds(_ name: String) -> Int64? {
     let values = values(name, asked: "a duration") { $0 == .duration }
-    return values.lazy.compactMap { if case .duration(let nanoseconds) = $0 { nanoseconds } else { nil } }.first
+    return values.lazy.compactMap { if case .duration(let nanoseconds) = $0 { nanoseconds } else { nil } }
+      .first
   }
 
   /// The duration; nil when none was given.

@@ -1,0 +1,180 @@
+// The help pages: the overview, a group of commands, one command.
+// Owns: what stands on a page and in which order (examples before everything a person has to read).
+// Must not know the terminal: width, colour and language are handed in.
+// Invariant: a page is made from the table alone, so it cannot promise an option that is not parsed.
+
+extension CommandTable {
+  /// A page of help.
+  ///
+  /// - Parameters:
+  ///   - path: The words of a command, or of a group of commands such as `vending admin`. Empty, or unknown: the
+  ///     overview.
+  ///   - language: The language of every sentence.
+  ///   - width: The columns of the terminal; held between 40 and 120.
+  ///   - colour: Whether headings and terms are set in bold with ECMA-48 sequences.
+  /// - Returns: The page, ending in a newline.
+  public func help(
+    for path: [String] = [], language: TextLanguage, width: Int = 80, colour: Bool = false
+  ) -> String {
+    var page = PageLayout(width: width, colour: colour)
+    if let command = command(at: path) {
+      write(command, to: &page, language)
+    } else if !path.isEmpty, leads(path) {
+      write(groupAt: path, to: &page, language)
+    } else {
+      writeOverview(to: &page, language)
+    }
+    return page.text
+  }
+
+  private func writeOverview(to page: inout PageLayout, _ language: TextLanguage) {
+    page.paragraph("\(program): \(summary[language])")
+    write(examples, to: &page, language)
+    page.heading(HelpWords.usage[language])
+    page.synopsis([program, HelpWords.command[language], HelpWords.options[language]])
+    for group in visibleGroups {
+      page.heading(group.title[language])
+      page.list(group.commands.map { entry($0, language) })
+    }
+    writeGlobalOptions(to: &page, language)
+    writeExitCodes(to: &page, language)
+    page.gap()
+    page.paragraph(HelpWords.more(program)[language])
+  }
+
+  private func write(groupAt path: [String], to page: inout PageLayout, _ language: TextLanguage) {
+    let commands = commands(below: path)
+    page.heading(HelpWords.usage[language])
+    page.synopsis([program] + path + [HelpWords.command[language], HelpWords.options[language]])
+    page.heading(HelpWords.commands[language])
+    page.list(commands.map { entry($0, language) })
+    writeGlobalOptions(to: &page, language)
+    page.gap()
+    page.paragraph(HelpWords.more(([program] + path).joined(separator: " "))[language])
+  }
+
+  private func write(_ command: CommandSpec, to page: inout PageLayout, _ language: TextLanguage) {
+    page.heading(HelpWords.usage[language])
+    for parts in usages(of: command, language) { page.synopsis(parts) }
+    write(command.examples, to: &page, language)
+    page.heading(HelpWords.description[language])
+    page.paragraph(command.summary[language], indent: 2)
+    if let details = command.details {
+      page.gap()
+      page.paragraph(details[language], indent: 2)
+    }
+    let below = commands(below: command.path)
+    if !below.isEmpty {
+      page.heading(HelpWords.commands[language])
+      page.list(below.map { entry($0, language) })
+    }
+    if !command.operands.isEmpty {
+      page.heading(HelpWords.operands[language])
+      page.list(command.operands.map { Self.entry($0, language) })
+    }
+    if !command.options.isEmpty {
+      page.heading(HelpWords.ownOptions[language])
+      page.list(command.options.map { Self.entry($0, language) })
+    }
+    writeGlobalOptions(to: &page, language)
+    writeExitCodes(to: &page, language)
+  }
+
+  private func write(_ examples: [Example], to page: inout PageLayout, _ language: TextLanguage) {
+    guard !examples.isEmpty else { return }
+    page.heading(HelpWords.examples[language])
+    for example in examples {
+      page.verbatim(example.line, indent: 2)
+      page.paragraph(example.summary[language], indent: 6)
+    }
+  }
+
+  private func writeGlobalOptions(to page: inout PageLayout, _ language: TextLanguage) {
+    page.heading(HelpWords.globalOptions[language])
+    page.list(allGlobalOptions.map { Self.entry($0, language) })
+  }
+
+  private func writeExitCodes(to page: inout PageLayout, _ language: TextLanguage) {
+    guard !exitCodes.isEmpty else { return }
+    page.heading(HelpWords.exitCodes[language])
+    page.list(exitCodes.map { .init(term: String($0.code), explanation: $0.meaning[language]) })
+  }
+}
+
+extension CommandTable {
+  /// The ways to write a command: one, and one more for each option that stands in for an operand.
+  func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
+    let start = [([program] + command.path).joined(separator: " ")]
+    let end = command.options.isEmpty ? [] : [HelpWords.options[language]]
+    var usages = [start + command.operands.map(\.synopsis) + end]
+    var replacing: [String] = []
+    for operand in command.operands {
+      guard let name = operand.replacedBy, !replacing.contains(name) else { continue }
+      replacing.append(name)
+      guard let option = command.option(named: name) else { continue }
+      let others = command.operands.filter { $0.replacedBy != name }
+      usages.append(start + [option.synopsis] + others.map(\.synopsis) + end)
+    }
+    return usages
+  }
+
+  private func entry(_ command: CommandSpec, _ language: TextLanguage) -> PageLayout.Entry {
+    let term = ([command.name] + command.operands.map(\.synopsis)).joined(separator: " ")
+    return .init(term: term, explanation: command.summary[language])
+  }
+
+  private static func entry(_ operand: OperandSpec, _ language: TextLanguage) -> PageLayout.Entry {
+    let notes = [operand.kind.rule(shownAs: operand.name)?[language]]
+    return .init(
+      term: operand.synopsis, explanation: sentence(operand.summary[language], notes.compactMap { $0 }))
+  }
+
+  private static func entry(_ option: OptionSpec, _ language: TextLanguage) -> PageLayout.Entry {
+    let short = option.short.map { "-\($0), " } ?? ""
+    return .init(
+      term: short + option.synopsis, explanation: sentence(option.summary[language], option.notes(language)))
+  }
+
+  private static func sentence(_ summary: String, _ notes: [String]) -> String {
+    notes.isEmpty ? summary : "\(summary) (\(notes.joined(separator: "; ")))"
+  }
+}
+
+extension OptionSpec {
+  /// What help and the README add to the summary: range, default, environment, repetition, exclusion.
+  func notes(_ language: TextLanguage) -> [String] {
+    var notes: [String] = []
+    if let rule = kind.rule(shownAs: placeholder) { notes.append(rule[language]) }
+    if let defaultText { notes.append("\(HelpWords.defaultIs[language]): \(defaultText[language])") }
+    if let environment { notes.append("\(HelpWords.environment[language]): \(environment)") }
+    if isRepeatable { notes.append(HelpWords.repeatable[language]) }
+    if !excludes.isEmpty {
+      let others = excludes.map { "--" + $0 }.joined(separator: ", ")
+      notes.append("\(HelpWords.notWith[language]): \(others)")
+    }
+    return notes
+  }
+}
+
+extension ValueKind {
+  /// What may be written, in a few words, where the value's word in help does not say it already.
+  func rule(shownAs placeholder: String) -> Text? {
+    switch self {
+    case .flag, .path, .text: nil
+    case .integer(let range), .assignment(_, let range): HelpWords.range(range)
+    case .integerOrWord(let range, let words):
+      Text(
+        HelpWords.range(range).english + " or " + words.map(\.value).joined(separator: " or "),
+        HelpWords.range(range).korean + " 또는 " + words.map(\.value).joined(separator: " 또는 "))
+    case .duration: Text("such as 700ms, 1.1s, 5m", "예: 700ms, 1.1s, 5m")
+    case .speed: Text("such as 10, 0.5 or max", "예: 10, 0.5, max")
+    case .date: Text("such as 2026-07-01", "예: 2026-07-01")
+    case .choice(let choices):
+      placeholder == self.placeholder
+        ? nil
+        : Text(
+          "one of " + choices.map(\.value).joined(separator: ", "),
+          choices.map(\.value).joined(separator: ", ") + " 중 하나")
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// What a shell can offer at each place of a line, without any shell's syntax.
+// Owns: the facts all three completion scripts are made of. Must not know bash, zsh or fish.
+// Invariant: hidden commands are never offered; every fact comes from the table, so a script offers what parses.
+
+/// A shell for which a completion script can be made.
+public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
+  /// GNU bash 4 or later.
+  case bash
+  /// zsh 5 or later.
+  case zsh
+  /// fish 3 or later.
+  case fish
+}
+
+/// What can be offered for one value.
+enum Offer: Hashable {
+  /// Nothing: the value is free, such as a number.
+  case nothing
+  /// File names.
+  case files
+  /// One of some words.
+  case words([String])
+  /// One of some words with `=` behind it; no space follows.
+  case assignments([String])
+
+  /// The offer as the scripts for bash and zsh keep it: a mark for files and assignments, then the words.
+  var scriptWords: [String] {
+    switch self {
+    case .nothing: []
+    case .files: ["@files"]
+    case .words(let words): words
+    case .assignments(let names): ["@assign"] + names
+    }
+  }
+
+  init(_ kind: ValueKind) {
+    switch kind {
+    case .path: self = .files
+    case .assignment(let names, _): self = names.isEmpty ? .nothing : .assignments(names.map(\.value))
+    default: self = kind.offeredWords.isEmpty ? .nothing : .words(kind.offeredWords)
+    }
+  }
+}
+
+/// One place after the words of a command or of a group of commands.
+struct CompletionPlace {
+  /// The command words that lead here; none at the beginning of the line.
+  let path: [String]
+  /// The words that may come next, with what they do.
+  let next: [(word: String, summary: Text)]
+  /// The options a command here has; only the global ones where no command is complete.
+  let options: [OptionSpec]
+  /// What can be offered for each operand in turn; the last one goes on when `isLastRepeating`.
+  let operands: [Offer]
+  let isLastRepeating: Bool
+
+  /// The path as the scripts write it.
+  var key: String { path.joined(separator: " ") }
+}
+
+extension OptionSpec {
+  /// Every way to write the option's name: `--number`, `-n`.
+  var spellings: [String] {
+    [spelling] + (short.map { ["-\($0)"] } ?? [])
+  }
+}
+
+/// Quoting for the shells.
+enum ShellQuoting {
+  /// A text as one word of a POSIX shell, in single quotes.
+  static func posix(_ text: String) -> String {
+    "'" + text.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
+  }
+
+  /// The pattern of a POSIX `case` for an option of the command at `path`, or of any command.
+  static func pattern(path: String?, spelling: String) -> String {
+    path.map { posix("\($0):\(spelling)") } ?? "*:" + posix(spelling)
+  }
+
+  /// A text as one word of fish, in single quotes; fish reads two escapes within them.
+  static func fish(_ text: String) -> String {
+    "'" + text.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "'"
+  }
+}
+
+extension CommandTable {
+  /// Every place of the line, the beginning first, then in table order.
+  var completionPlaces: [CompletionPlace] {
+    var paths: [[String]] = [[]]
+    for command in commands where !command.isHidden {
+      for length in 1...max(1, command.path.count) {
+        let path = Array(command.path.prefix(length))
+        if !paths.contains(path) { paths.append(path) }
+      }
+    }
+    return paths.map { path in
+      let command = command(at: path).flatMap { $0.isHidden ? nil : $0 }
+      let operands = command?.operands ?? []
+      return CompletionPlace(
+        path: path,
+        next: nextWords(after: path).map { (word: $0, summary: summary(of: path + [$0])) },
+        options: (command?.options ?? []) + allGlobalOptions,
+        operands: operands.map { Offer($0.kind) },
+        isLastRepeating: operands.last?.arity.repeats ?? false)
+    }
+  }
+
+  /// What the words do: a command's own sentence, or the heading of the commands they begin.
+  private func summary(of path: [String]) -> Text {
+    command(at: path)?.summary ?? commands(below: path).first?.group ?? ""
+  }
+
+  /// How every option that takes a value is written, each once, on whatever command: a script that skips over a
+  /// value must know them before it knows the command.
+  var spellingsWithValue: [String] {
+    var spellings: [String] = []
+    for option in allGlobalOptions + commands.flatMap(\.options) where option.takesValue {
+      spellings += option.spellings.filter { !spellings.contains($0) }
+    }
+    return spellings
+  }
+
+  /// The program's name as part of a shell function's name: `bank-ctl` is `bank_ctl`.
+  var functionStem: String {
+    program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
+  }
+
+  /// Options that take a value, each with the path of its command and what can be offered; then every such option
+  /// once more without a path, for a line on which the option stands before the command.
+  var optionOffers: [(path: String?, spellings: [String], offer: Offer)] {
+    var offers: [(path: String?, spellings: [String], offer: Offer)] = []
+    for command in commands where !command.isHidden {
+      for option in command.options where option.takesValue {
+        offers.append((command.name, option.spellings, Offer(option.kind)))
+      }
+    }
+    var seen: Set<String> = []
+    for option in allGlobalOptions + commands.flatMap({ $0.isHidden ? [] : $0.options })
+    where option.takesValue {
+      let new = option.spellings.filter { seen.insert($0).inserted }
+      if !new.isEmpty { offers.append((nil, new, Offer(option.kind))) }
+    }
+    return offers
+  }
+
+  /// A completion script, ending in a newline.
+  ///
+  /// It offers commands, the words after them, options, choices, and file names where a path is wanted; it never
+  /// runs the program. To use it: `source` it (bash, zsh), or write it to
+  /// `~/.config/fish/completions/PROGRAM.fish` (fish).
+  /// - Parameters:
+  ///   - shell: The shell that reads it.
+  ///   - language: The language of the explanations zsh and fish show.
+  public func completionScript(for shell: CompletionShell, language: TextLanguage = .english) -> String {
+    switch shell {
+    case .bash: bashCompletion()
+    case .zsh: zshCompletion(language)
+    case .fish: fishCompletion(language)
+    }
+  }
+}

@@ -1,0 +1,169 @@
+// The completion script for bash.
+// Owns: bash's syntax. Must not know any rule of the line that `CompletionModel` does not tell.
+// Invariant: the script needs neither the bash-completion package nor the program; every word from the table stands
+// in single quotes, so nothing in it is expanded.
+
+extension CommandTable {
+  func bashCompletion() -> String {
+    let name = "_" + functionStem
+    let places = completionPlaces
+    let next = places.filter { !$0.next.isEmpty }.map { place in
+      Self.bashCase([ShellQuoting.posix(place.key)], place.next.map(\.word))
+    }
+    let options = places.map { place in
+      Self.bashCase([ShellQuoting.posix(place.key)], place.options.flatMap(\.spellings))
+    }
+    return """
+      # Completion of \(program) for bash, made from its table of commands.
+
+      # The words that may follow a command path.
+      \(name)_next() {
+        REPLY=
+        case "$1" in
+      \(next.joined(separator: "\n"))
+        esac
+      }
+
+      # The options that may follow a command path.
+      \(name)_options() {
+        REPLY=
+        case "$1" in
+      \(options.joined(separator: "\n"))
+        esac
+      }
+
+      # What may be the value of an option: "PATH:OPTION".
+      \(name)_value() {
+        REPLY=
+        case "$1" in
+      \(bashValueCases().joined(separator: "\n"))
+        esac
+      }
+
+      # What may be an operand: "PATH:PLACE", the first place being 0.
+      \(name)_operand() {
+        REPLY=
+        case "$1" in
+      \(Self.bashOperandCases(places).joined(separator: "\n"))
+        esac
+      }
+      \(bashDriver(name))
+      """ + "\n"
+  }
+
+  /// One arm of a `case` that leaves words in `REPLY`.
+  private static func bashCase(_ patterns: [String], _ words: [String]) -> String {
+    "    \(patterns.joined(separator: " | "))) REPLY=\(ShellQuoting.posix(words.joined(separator: " "))) ;;"
+  }
+
+  private func bashValueCases() -> [String] {
+    optionOffers.map { path, spellings, offer in
+      let patterns = spellings.map { ShellQuoting.pattern(path: path, spelling: $0) }
+      // A value that is free in one command has an arm too: it hides what others offer under the same name.
+      return Self.bashCase(patterns, offer.scriptWords)
+    }
+  }
+
+  private static func bashOperandCases(_ places: [CompletionPlace]) -> [String] {
+    places.flatMap { place in
+      place.operands.enumerated().map { index, offer in
+        let goesOn = place.isLastRepeating && index == place.operands.count - 1
+        let pattern = ShellQuoting.posix(place.key) + ":" + (goesOn ? "*" : String(index))
+        return bashCase([pattern], offer.scriptWords)
+      }
+    }
+  }
+
+  /// The part that reads the line; the same for every table but for the options that take a value.
+  private func bashDriver(_ name: String) -> String {
+    """
+
+    # Offers what a function above left in REPLY; "$1" is what was typed so far, "$2" stands before every reply.
+    \(name)_offer() {
+      local IFS=$' \\n'
+      case "$REPLY" in
+        '') ;;
+        @files)
+          compopt -o filenames 2>/dev/null
+          IFS=$'\\n'
+          COMPREPLY=($(compgen -P "$2" -f -- "$1")) ;;
+        @assign\\ *)
+          compopt -o nospace 2>/dev/null
+          COMPREPLY=($(compgen -S = -W "${REPLY#@assign }" -- "$1")) ;;
+        *) COMPREPLY=($(compgen -P "$2" -W "$REPLY" -- "$1")) ;;
+      esac
+    }
+
+    \(name)() {
+      local -a typed=()
+      local i glue= word cur path= place=0 wanted= ended= prefix= known REPLY
+      COMPREPLY=()
+      # Bash may cut words at "=": "--name=value" and "name=3" are put together again.
+      for ((i = 1; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $word == "=" && ${#typed[@]} -gt 0 ]]; then
+          typed[${#typed[@]} - 1]+="="
+          glue=yes
+        elif [[ -n $glue ]]; then
+          typed[${#typed[@]} - 1]+=$word
+          glue=
+        else
+          typed+=("$word")
+        fi
+      done
+      ((${#typed[@]} > 0)) || return 0
+      cur=${typed[${#typed[@]} - 1]}
+      unset "typed[${#typed[@]} - 1]"
+      for word in "${typed[@]}"; do
+        if [[ -n $wanted ]]; then
+          wanted=
+        elif [[ -z $ended && $word == -- ]]; then
+          ended=yes
+        elif [[ -z $ended && $word == -?* && $word != -[0-9]* ]]; then
+          case "$word" in
+            \(bashSpellingsWithValue)) wanted=$word ;;
+          esac
+        else
+          \(name)_next "$path"
+          known=" $REPLY "
+          if [[ $place == 0 && $known == *" $word "* ]]; then
+            path=${path:+$path }$word
+          else
+            ((place += 1))
+          fi
+        fi
+      done
+      if [[ -n $wanted ]]; then
+        \(name)_value "$path:$wanted"
+        \(name)_offer "$cur"
+      elif [[ -z $ended && $cur == --*=* ]]; then
+        # Where bash does not cut at "=", a reply replaces the whole word.
+        [[ $COMP_WORDBREAKS == *"="* ]] || prefix=${cur%%=*}=
+        \(name)_value "$path:${cur%%=*}"
+        \(name)_offer "${cur#*=}" "$prefix"
+      elif [[ -z $ended && $cur == -* ]]; then
+        \(name)_options "$path"
+        \(name)_offer "$cur"
+      else
+        local -a next=()
+        if [[ $place == 0 ]]; then
+          \(name)_next "$path"
+          \(name)_offer "$cur"
+          next=("${COMPREPLY[@]}")
+          COMPREPLY=()
+        fi
+        \(name)_operand "$path:$place"
+        \(name)_offer "$cur"
+        COMPREPLY=("${next[@]}" "${COMPREPLY[@]}")
+      fi
+    }
+
+    complete -F \(name) \(ShellQuoting.posix(program))
+    """
+  }
+
+  private var bashSpellingsWithValue: String {
+    let spellings = spellingsWithValue.map(ShellQuoting.posix)
+    return spellings.isEmpty ? "''" : spellings.joined(separator: " | ")
+  }
+}

@@ -1,0 +1,113 @@
+// The completion script for fish.
+// Owns: fish's syntax. Must not know any rule of the line that `CompletionModel` does not tell.
+// Invariant: every text from the table stands in single quotes with fish's two escapes, so nothing in it is expanded.
+
+extension CommandTable {
+  func fishCompletion(_ language: TextLanguage) -> String {
+    let places = completionPlaces
+    var lines = fishDriver(places)
+    for option in allGlobalOptions {
+      lines.append(fishOption(option, condition: nil, language))
+    }
+    for place in places {
+      for next in place.next {
+        lines.append(
+          fishLine("\(place.key):0", "-a \(ShellQuoting.fish(next.word))", next.summary[language]))
+      }
+      lines += fishOperands(place)
+      for option in place.options.dropLast(allGlobalOptions.count) {
+        lines.append(fishOption(option, condition: "\(place.key):*", language))
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// One `complete` line that holds where the path and the place of the operand match a pattern.
+  private func fishLine(_ pattern: String, _ what: String, _ summary: String?) -> String {
+    let condition = "__\(functionStem)_at \(ShellQuoting.fish(pattern))"
+    let description = summary.map { " -d " + ShellQuoting.fish($0) } ?? ""
+    return "complete -c \(program) -n \(ShellQuoting.fish(condition)) \(what)\(description)"
+  }
+
+  private func fishOperands(_ place: CompletionPlace) -> [String] {
+    place.operands.enumerated().compactMap { index, offer in
+      let goesOn = place.isLastRepeating && index == place.operands.count - 1
+      let pattern = "\(place.key):\(goesOn ? "*" : String(index))"
+      switch offer {
+      case .nothing: return nil
+      case .files: return fishLine(pattern, "-F", nil)
+      case .words(let words):
+        return fishLine(pattern, "-a \(ShellQuoting.fish(words.joined(separator: " ")))", nil)
+      case .assignments(let names):
+        let words = names.map { $0 + "=" }.joined(separator: " ")
+        return fishLine(pattern, "-a \(ShellQuoting.fish(words))", nil)
+      }
+    }
+  }
+
+  private func fishOption(_ option: OptionSpec, condition: String?, _ language: TextLanguage) -> String {
+    var what = "-l \(option.name)"
+    if let short = option.short { what += " -s \(short)" }
+    if option.takesValue {
+      switch Offer(option.kind) {
+      case .nothing: what += " -x"
+      case .files: what += " -r -F"
+      case .words(let words): what += " -x -a " + ShellQuoting.fish(words.joined(separator: " "))
+      case .assignments(let names):
+        what += " -x -a " + ShellQuoting.fish(names.map { $0 + "=" }.joined(separator: " "))
+      }
+    }
+    let summary = option.summary[language]
+    if let condition { return fishLine(condition, what, summary) }
+    return "complete -c \(program) \(what) -d \(ShellQuoting.fish(summary))"
+  }
+
+  /// The function that tells where the cursor is, as "PATH:PLACE".
+  private func fishDriver(_ places: [CompletionPlace]) -> [String] {
+    let stem = functionStem
+    var lines = ["# Completion of \(program) for fish, made from its table of commands.", ""]
+    lines += ["# The words that may follow a command path.", "function __\(stem)_next"]
+    lines.append("    switch \"$argv[1]\"")
+    for place in places where !place.next.isEmpty {
+      lines.append("        case \(ShellQuoting.fish(place.key))")
+      lines.append(
+        "            printf '%s\\n' \(place.next.map { ShellQuoting.fish($0.word) }.joined(separator: " "))")
+    }
+    lines += ["    end", "end", ""]
+    let withValue = spellingsWithValue.map(ShellQuoting.fish).joined(separator: " ")
+    let body = """
+      # Where the cursor is: the command path, a colon, and how many operands stand before it.
+      function __\(stem)_where
+          set -l words (commandline -opc)
+          set -e words[1]
+          set -l where
+          set -l place 0
+          set -l wanted no
+          set -l ended no
+          for word in $words
+              if test $wanted = yes
+                  set wanted no
+              else if test $ended = no; and test "$word" = --
+                  set ended yes
+              else if test $ended = no; and contains -- "$word" \(withValue)
+                  set wanted yes
+              else if test $ended = no; and string match -qr -- '^-[^0-9]' "$word"
+                  continue
+              else if test $place = 0; and contains -- "$word" (__\(stem)_next "$where")
+                  set where $where $word
+              else
+                  set place (math $place + 1)
+              end
+          end
+          echo "$where:$place"
+      end
+
+      function __\(stem)_at
+          string match -q -- "$argv[1]" (__\(stem)_where)
+      end
+
+      complete -c \(program) -f
+      """
+    return lines + [body]
+  }
+}
