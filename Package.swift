@@ -60,7 +60,7 @@ let package = Package(
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
-    floor("ControlClient", on: ["BankModel", "Wire", "Posix", "CBuild"]),
+    floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
 
     // Floor 5: the executables.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),

@@ -28,7 +28,9 @@ enum Waiting {
   /// Waits until a descriptor is ready. `poll(2)`
   ///
   /// - Returns: false where the deadline came first; nil as a deadline waits for ever.
-  static func becomesReady(_ wish: Wish, of fd: CInt, until deadline: MonotonicInstant?) throws(SystemError) -> Bool {
+  static func becomesReady(_ wish: Wish, of fd: CInt, until deadline: MonotonicInstant?) throws(SystemError)
+    -> Bool
+  {
     var item = pollfd(fd: fd, events: wish.events, revents: 0)
     while true {
       let ready = poll(&item, 1, milliseconds(until: deadline))

@@ -4,6 +4,7 @@
 // must go on arriving. While a large request is being sent answers are taken in, so both ends cannot block each other.
 // Failure: ControlError. After any but `timedOut` the connection is of no more use.
 import Posix
+import Transport
 import Wire
 
 /// A client's connection to a coordinator. One thread, one conversation; not Sendable.
@@ -21,6 +22,9 @@ public final class ControlConnection {
       self.stall = stall
     }
   }
+
+  /// The build of this program, as it says in its hello.
+  public static var build: String { BuildIdentity.current }
 
   /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close it.
   public var fd: CInt { socket.rawValue }
@@ -52,7 +56,8 @@ public final class ControlConnection {
   /// Another build is welcome as long as it speaks the same version of the protocol.
   /// - Throws: `otherVersion`, `refused`, `timedOut`, `lost`, `malformed`, `unexpected`.
   public static func greet(
-    _ socket: consuming FileDescriptor, patience: Patience = Patience(), build: String = BuildIdentity.current
+    _ socket: consuming FileDescriptor, patience: Patience = Patience(),
+    build: String = ControlConnection.build
   ) throws(ControlError) -> ControlConnection {
     let connection = ControlConnection(socket, patience: patience)
     try connection.exchangeHello(build: build)
@@ -104,7 +109,9 @@ public final class ControlConnection {
   ///
   /// - Parameter patience: How long to wait; nil for as long as the coordinator lives.
   /// - Throws: `timedOut` where it does not come in time.
-  public func call(_ command: ControlCommand, within patience: Duration?) throws(ControlError) -> ControlAnswer {
+  public func call(_ command: ControlCommand, within patience: Duration?) throws(ControlError)
+    -> ControlAnswer
+  {
     let number = try send(command)
     let deadline = patience.map { SystemClock.monotonic() + $0 }
     while let reply = try next(until: deadline) {

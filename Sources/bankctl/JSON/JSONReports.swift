@@ -79,7 +79,8 @@ extension JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.name),
       "grade": .string(ticket.grade.name), "state": .string(ticket.state.name),
-      "amount": .init(ticket.amount), "account": .init(ticket.account), "issued_at": .instant(ticket.issuedAt),
+      "amount": .init(ticket.amount), "account": .init(ticket.account),
+      "issued_at": .instant(ticket.issuedAt),
     ]
     return shape.adding(standing(ticket))
   }
@@ -128,8 +129,10 @@ extension JSONValue {
   /// `audit`. Stock and money belong to other houses; here nothing can differ.
   static func audit(_ report: AuditReport) -> JSONValue {
     [
-      "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued), "served": .init(report.served),
-      "cancelled": .init(report.cancelled), "waiting": .init(report.waiting), "delayed": .init(report.delayed),
+      "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
+      "served": .init(report.served),
+      "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
+      "delayed": .init(report.delayed),
       "dead": .init(report.dead), "lost": .init(report.lost), "duplicated": .init(report.duplicated),
       "ledger_difference": .init(report.ledgerDifference), "stock_difference": 0, "money_difference": 0,
       "problems": .array(report.problems.map { .string($0) }),
@@ -145,7 +148,8 @@ extension JSONValue {
       case .interrupted: "interrupted"
       }
     return [
-      "event": .string(name), "at": .instant(event.at), "day": .init(event.day), "ticket": .init(event.ticket),
+      "event": .string(name), "at": .instant(event.at), "day": .init(event.day),
+      "ticket": .init(event.ticket),
       "service": .string(event.service.name), "grade": .string(event.grade.name),
       "window": .string(event.window), "attempt": .init(event.attempt),
     ]
