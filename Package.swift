@@ -74,6 +74,8 @@ let package = Package(
     tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments"]),
+    .testTarget(
+      name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -32,7 +32,7 @@ public struct CBORDecoder: Sendable {
     return try input.value(type, at: 0)
   }
 
-  /// The one value that the bytes hold; see ``decode(_:from:)-(_,ArraySlice<UInt8>)``.
+  /// The one value that the bytes hold; the same as for a slice of an array.
   public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(CBORDecodingError) -> T {
     try decode(type, from: bytes[...])
   }

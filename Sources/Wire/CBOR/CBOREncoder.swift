@@ -27,14 +27,14 @@ public struct CBOREncoder: Sendable {
   public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws(CBOREncodingError) {
     let lengthBefore = buffer.count
     let writer = CBORWriter()
-    // The buffer moves into the writer and back, so that it is appended to in place and never copied.
-    swap(&writer.bytes, &buffer)
-    defer { swap(&writer.bytes, &buffer) }
+    writer.swapBytes(with: &buffer)
     do {
       try writer.append(value, level: 0)
       try writer.finish()
+      writer.swapBytes(with: &buffer)
     } catch {
-      writer.bytes.removeSubrange(lengthBefore...)
+      writer.swapBytes(with: &buffer)
+      buffer.removeSubrange(lengthBefore...)
       throw error
     }
   }

@@ -57,7 +57,8 @@ final class CBORInput {
     for place in 1...width { argument = argument << 8 | UInt64(bytes[base + offset + place]) }
     let head = CBORHead(major: major, argument: argument, end: offset + 1 + width)
     // What fits the next shorter form has to use it; a simple value below 32 has no two-byte form either.
-    let leastForThisWidth: UInt64 = width == 1 ? (major == CBORMajor.simple ? 32 : 24) : 1 << (4 * UInt64(width))
+    let leastForThisWidth: UInt64 =
+      width == 1 ? (major == CBORMajor.simple ? 32 : 24) : 1 << (4 * UInt64(width))
     guard argument >= leastForThisWidth else { throw CBORDecodingError(.nonShortestHead, at: offset) }
     return try withinProfile(head, at: offset)
   }

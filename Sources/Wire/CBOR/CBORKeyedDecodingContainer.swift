@@ -1,7 +1,6 @@
 // Owns the translation of Codable's keyed container into lookups in a map.
 // It must not know the bytes; it asks `CBORMap` and `CBORInput`.
-// Invariant: a missing field and a null are the same nil. The generic integer method serves every width, so that
-// an integer comes straight from the input.
+// Invariant: for an optional field, missing and null are the same nil.
 // A missing field is thrown with the offset of the map, a wrong one with its own.
 
 struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -11,7 +10,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   var allKeys: [Key] { map.fieldNumbers.compactMap { Key(intValue: $0) } }
 
-  private var input: CBORInput { map.input }
+  var input: CBORInput { map.input }
 
   func contains(_ key: Key) -> Bool {
     guard let number = key.intValue else { return false }
@@ -32,10 +31,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
     throw CBORDecodingError(.floatingPointUnsupported, at: map.offset)
-  }
-
-  func decode<I: FixedWidthInteger & Decodable>(_ type: I.Type, forKey key: Key) throws -> I {
-    try input.integer(type, at: offset(of: key))
   }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
@@ -62,11 +57,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
     guard let offset = try offsetIfPresent(of: key) else { return nil }
     throw CBORDecodingError(.floatingPointUnsupported, at: offset)
-  }
-
-  func decodeIfPresent<I: FixedWidthInteger & Decodable>(_ type: I.Type, forKey key: Key) throws -> I? {
-    guard let offset = try offsetIfPresent(of: key) else { return nil }
-    return try input.integer(type, at: offset)
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
@@ -103,7 +93,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   }
 
   @inline(__always)
-  private func offset(of key: Key) throws(CBORDecodingError) -> Int {
+  func offset(of key: Key) throws(CBORDecodingError) -> Int {
     let number = try number(of: key)
     guard let offset = map.valueOffset(number) else {
       throw CBORDecodingError(.missingField(number), at: map.offset)
@@ -112,7 +102,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   }
 
   @inline(__always)
-  private func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
+  func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
     guard let offset = map.valueOffset(try number(of: key)) else { return nil }
     return try input.isNull(at: offset) ? nil : offset
   }

@@ -1,7 +1,6 @@
 // Owns the translation of Codable's keyed container into fields of a map.
 // It must not know the buffer's layout; it asks `CBORWriter`.
-// Invariant: one call writes one key and one value. The generic integer method serves every width, so that an
-// integer goes straight to the writer.
+// Invariant: one call writes one key and one value; nothing is boxed on the way to the writer.
 // Calls that cannot throw, such as nested containers, leave their failure with the writer, where the next call meets it.
 
 struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -9,7 +8,7 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
   var codingPath: [any CodingKey] { [] }
 
-  private var writer: CBORWriter { slot.writer }
+  var writer: CBORWriter { slot.writer }
 
   func encodeNil(forKey key: Key) throws {
     try writer.beginField(key, in: slot)
@@ -29,11 +28,6 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   func encode(_ value: Double, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
 
   func encode(_ value: Float, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
-
-  func encode<I: FixedWidthInteger & Encodable>(_ value: I, forKey key: Key) throws {
-    try writer.beginField(key, in: slot)
-    try writer.append(integer: value)
-  }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try writer.beginField(key, in: slot)
@@ -55,10 +49,6 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   }
 
   func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) }
-  }
-
-  func encodeIfPresent<I: FixedWidthInteger & Encodable>(_ value: I?, forKey key: Key) throws {
     if let value { try encode(value, forKey: key) }
   }
 
@@ -88,6 +78,6 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   private func nestedSlot(forKey key: Key) -> CBORSlot {
     // The protocol gives no way to throw here; the writer has kept the failure.
     try? writer.beginField(key, in: slot)
-    return CBORSlot(writer: writer, start: writer.bytes.count, level: slot.level + 1)
+    return CBORSlot(writer: writer, start: writer.count, level: slot.level + 1)
   }
 }

@@ -44,7 +44,10 @@ struct CBORMap {
 
   /// The map's field numbers, ascending.
   var fieldNumbers: [Int] {
-    (0..<16).filter { valueOffset($0) != nil } + high.map { Int($0.number) }.sorted()
+    var numbers: [Int] = []
+    for number in 0..<16 where valueOffset(number) != nil { numbers.append(number) }
+    if !high.isEmpty { numbers += high.map { Int($0.number) }.sorted() }
+    return numbers
   }
 
   private func highOffset(_ number: Int) -> Int? {

@@ -13,8 +13,8 @@ struct CBORSlot {
   var codingPath: [any CodingKey] { [] }
 
   @inline(__always)
-  private func expectEmpty() throws(CBOREncodingError) {
-    guard writer.bytes.count == start else { throw writer.fail(.secondValue) }
+  func expectEmpty() throws(CBOREncodingError) {
+    guard writer.count == start else { throw writer.fail(.secondValue) }
   }
 }
 
@@ -53,11 +53,6 @@ extension CBORSlot: SingleValueEncodingContainer {
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
 
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
-
-  func encode<I: FixedWidthInteger & Encodable>(_ value: I) throws {
-    try expectEmpty()
-    try writer.append(integer: value)
-  }
 
   func encode<T: Encodable>(_ value: T) throws {
     try expectEmpty()

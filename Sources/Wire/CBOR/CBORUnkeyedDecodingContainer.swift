@@ -47,7 +47,9 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     throw CBORDecodingError(.floatingPointUnsupported, at: try current())
   }
 
-  mutating func decode<I: FixedWidthInteger & Decodable>(_ type: I.Type) throws -> I {
+  /// Serves every width of integer; the compiler makes a copy for each of the methods that call it.
+  @inline(__always)
+  mutating func integer<I: FixedWidthInteger>(_ type: I.Type) throws(CBORDecodingError) -> I {
     let value = try input.integer(type, at: current())
     try advance()
     return value

@@ -10,7 +10,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
   var count: Int { writer.count(of: slot) }
 
-  private var writer: CBORWriter { slot.writer }
+  var writer: CBORWriter { slot.writer }
 
   func encodeNil() throws {
     try writer.beginElement(in: slot)
@@ -30,11 +30,6 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
 
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
-
-  func encode<I: FixedWidthInteger & Encodable>(_ value: I) throws {
-    try writer.beginElement(in: slot)
-    try writer.append(integer: value)
-  }
 
   func encode<T: Encodable>(_ value: T) throws {
     try writer.beginElement(in: slot)
@@ -57,6 +52,6 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   private func nestedSlot() -> CBORSlot {
     // The protocol gives no way to throw here; the writer has kept the failure.
     try? writer.beginElement(in: slot)
-    return CBORSlot(writer: writer, start: writer.bytes.count, level: slot.level + 1)
+    return CBORSlot(writer: writer, start: writer.count, level: slot.level + 1)
   }
 }

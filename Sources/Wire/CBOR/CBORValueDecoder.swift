@@ -40,9 +40,5 @@ extension CBORValueDecoder: SingleValueDecodingContainer {
     throw CBORDecodingError(.floatingPointUnsupported, at: offset)
   }
 
-  func decode<I: FixedWidthInteger & Decodable>(_ type: I.Type) throws -> I {
-    try input.integer(type, at: offset)
-  }
-
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try input.value(type, at: offset) }
 }

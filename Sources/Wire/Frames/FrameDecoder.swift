@@ -14,7 +14,7 @@
 /// The memory it holds is one incomplete frame and what was appended since the last call of ``next()``.
 public struct FrameDecoder: Sendable {
   private let maximumBodyLength: Int
-  private var buffer: [UInt8] = []
+  private(set) var buffer: [UInt8] = []
   /// How many bytes at the beginning of the buffer were given out already.
   private var consumed = 0
   private var failure: FrameError?

@@ -1,0 +1,69 @@
+// Owns the comparison of a message's encoding with the file that says how it has always been.
+// It must not know any message.
+// Invariant: golden files are never deleted and never change once released; they are written only on demand.
+// A missing file is a failure: otherwise a deleted one would pass.
+
+import Glibc
+import Testing
+
+@testable import Wire
+
+/// Expects that a message encodes to what `Golden/NAME.hex` says, and that the file decodes to the message.
+///
+/// With `BANK_RECORD_GOLDEN=1` in the environment the file is written instead, to be looked at and committed.
+func expectGolden<T: Codable & Equatable>(
+  _ message: T, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  let encoded = try CBOREncoder().encode(message)
+  let path = goldenPath(name)
+  if getenv("BANK_RECORD_GOLDEN").map({ String(cString: $0) }) == "1" {
+    try #require(writeFile(path, hex(encoded) + "\n"), "cannot write \(path)", sourceLocation: sourceLocation)
+  }
+  let golden = try goldenBytes(name)
+  #expect(
+    hex(encoded) == hex(golden),
+    "the encoding of \(name) has changed; peers of an older build will not understand it",
+    sourceLocation: sourceLocation)
+  #expect(try CBORDecoder().decode(T.self, from: golden) == message, sourceLocation: sourceLocation)
+}
+
+/// Why there is nothing to compare with.
+enum GoldenFileError: Error, Equatable {
+  /// Record it with `BANK_RECORD_GOLDEN=1` and commit it; if it was deleted, bring it back.
+  case missing(path: String)
+  case notHexadecimal(path: String)
+}
+
+/// The bytes that a golden file holds.
+func goldenBytes(_ name: String) throws(GoldenFileError) -> [UInt8] {
+  let path = goldenPath(name)
+  guard let text = readFile(path) else { throw .missing(path: path) }
+  guard let golden = bytes(text) else { throw .notHexadecimal(path: path) }
+  return golden
+}
+
+/// Where a golden file is: beside this source file, so that a test needs no resource bundle.
+func goldenPath(_ name: String) -> String {
+  let here = #filePath
+  let directory = here[..<(here.lastIndex(of: "/") ?? here.startIndex)]
+  return "\(directory)/Golden/\(name).hex"
+}
+
+private func readFile(_ path: String) -> String? {
+  guard let file = fopen(path, "r") else { return nil }
+  defer { fclose(file) }
+  var content: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: 4096)
+  while true {
+    let count = fread(&chunk, 1, chunk.count, file)
+    guard count > 0 else { break }
+    content.append(contentsOf: chunk[..<count])
+  }
+  return String(validating: content, as: UTF8.self)
+}
+
+private func writeFile(_ path: String, _ text: String) -> Bool {
+  guard let file = fopen(path, "w") else { return false }
+  let isWritten = fputs(text, file) >= 0
+  return fclose(file) == 0 && isWritten
+}

@@ -1,0 +1,159 @@
+// Owns the entry points that libFuzzer calls with its inputs; `scripts/fuzz` compiles it with the sources of the
+// codec and of the frames into one module, so that nothing else of the project is needed.
+// It must not know any message: what is fuzzed has to be safe for every type.
+// Invariant: no input may trap, run long or use much memory; what is taken must come back the same.
+// A broken property is a trap, which libFuzzer reports with the input that caused it.
+
+/// A value of any shape within the profile.
+indirect enum FuzzValue: Codable, Equatable {
+  case integer(Int128)
+  case byteString([UInt8])
+  case text(String)
+  case array([FuzzValue])
+  case map([FuzzField])
+  case bool(Bool)
+  case null
+
+  struct FuzzField: Equatable {
+    let number: Int
+    let value: FuzzValue
+  }
+
+  struct FieldKey: CodingKey {
+    let number: Int
+    init(number: Int) { self.number = number }
+    init?(intValue: Int) { number = intValue }
+    init?(stringValue: String) { nil }
+    var intValue: Int? { number }
+    var stringValue: String { String(number) }
+  }
+
+  init(from decoder: any Decoder) throws {
+    let single = try decoder.singleValueContainer()
+    if single.decodeNil() {
+      self = .null
+    } else if let value = try? single.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? single.decode(Int128.self) {
+      self = .integer(value)
+    } else if let value = try? single.decode(String.self) {
+      self = .text(value)
+    } else if let value = try? single.decode([UInt8].self) {
+      self = .byteString(value)
+    } else if var list = try? decoder.unkeyedContainer() {
+      var values: [FuzzValue] = []
+      while !list.isAtEnd { values.append(try list.decode(FuzzValue.self)) }
+      self = .array(values)
+    } else {
+      let map = try decoder.container(keyedBy: FieldKey.self)
+      self = .map(
+        try map.allKeys.map {
+          FuzzField(number: $0.number, value: try map.decode(FuzzValue.self, forKey: $0))
+        })
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var single = encoder.singleValueContainer()
+    switch self {
+    case .integer(let value): try single.encode(value)
+    case .byteString(let value): try single.encode(value)
+    case .text(let value): try single.encode(value)
+    case .array(let values): try single.encode(values)
+    case .bool(let value): try single.encode(value)
+    case .null: try single.encodeNil()
+    case .map(let fields):
+      var map = encoder.container(keyedBy: FieldKey.self)
+      for field in fields { try map.encode(field.value, forKey: FieldKey(number: field.number)) }
+    }
+  }
+}
+
+/// A record with fields of many types, some of them optional, as messages are.
+struct FuzzRecord: Codable, Equatable {
+  enum Choice: Codable, Equatable {
+    case number(Int32)
+    case records([FuzzRecord])
+
+    enum CodingKeys: Int, CodingKey {
+      case number = 0
+      case records = 1
+    }
+
+    enum NumberCodingKeys: Int, CodingKey { case _0 = 0 }
+
+    enum RecordsCodingKeys: Int, CodingKey { case _0 = 0 }
+  }
+
+  var small: UInt8?
+  var wide: UInt64?
+  var signed: Int16?
+  var text: String?
+  var blob: [UInt8]?
+  var flags: [Bool?]?
+  var choice: Choice?
+
+  enum CodingKeys: Int, CodingKey {
+    case small = 0
+    case wide = 1
+    case signed = 2
+    case text = 3
+    case blob = 15
+    case flags = 16
+    case choice = 255
+  }
+}
+
+/// Decodes, and where that succeeds encodes and decodes again.
+private func checkRoundTrip<T: Codable & Equatable>(_ type: T.Type, _ input: ArraySlice<UInt8>) -> [UInt8]? {
+  guard let value = try? CBORDecoder().decode(type, from: input) else { return nil }
+  guard let encoded = try? CBOREncoder().encode(value) else { preconditionFailure("taken but not encoded") }
+  precondition((try? CBORDecoder().decode(type, from: encoded)) == value, "came back as another value")
+  precondition(encoded.count <= input.count, "the input was not in its shortest form")
+  return encoded
+}
+
+private func fuzzValue(_ input: ArraySlice<UInt8>) {
+  if let encoded = checkRoundTrip(FuzzValue.self, input) {
+    precondition(encoded.count == input.count, "one value with two encodings")
+  }
+  _ = checkRoundTrip(FuzzRecord.self, input)
+  _ = checkRoundTrip([FuzzRecord].self, input)
+}
+
+/// Splits the input into portions, and compares with the whole in one portion.
+private func fuzzFrames(_ input: [UInt8]) {
+  guard let portion = input.first.map({ Int($0) + 1 }) else { return }
+  let stream = input.dropFirst()
+  let limit = 1024
+  var (whole, pieces) = (FrameDecoder(maximumBodyLength: limit), FrameDecoder(maximumBodyLength: limit))
+  whole.append(stream)
+  var expected: [ArraySlice<UInt8>] = []
+  while let body = try? whole.next() { expected.append(body) }
+  var received = 0
+  var rest = stream
+  while !rest.isEmpty {
+    pieces.append(rest.prefix(portion))
+    rest = rest.dropFirst(portion)
+    while let body = try? pieces.next() {
+      precondition((1...limit).contains(body.count), "a body beyond the limit")
+      precondition(body == expected[received], "another split gave another body")
+      received += 1
+      fuzzValue(body)
+    }
+  }
+  precondition(received == expected.count, "another split gave another number of bodies")
+  precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left another rest")
+}
+
+/// libFuzzer's entry point (LLVM, "libFuzzer: a library for coverage-guided fuzz testing").
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let input = Array(UnsafeBufferPointer(start: start, count: count))
+  #if FUZZ_FRAMES
+    fuzzFrames(input)
+  #else
+    fuzzValue(input[...])
+  #endif
+  return 0
+}
