@@ -76,6 +76,7 @@ let package = Package(
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
+    tests("PosixTests", of: ["Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )
