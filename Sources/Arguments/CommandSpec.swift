@@ -19,7 +19,7 @@ public enum Arity: Sendable, Hashable {
   public var isRequired: Bool { self == .required || self == .repeatingOnceOrMore }
 }
 
-/// One positional operand of a command: the `N` of `enqueue N`.
+/// One positional operand of a command: the `N` of `put N`.
 public struct OperandSpec: Sendable, Hashable {
   /// The name in help and in errors, and the key of its value: `N`, `PRODUCT`.
   public var name: String
@@ -44,7 +44,7 @@ public struct OperandSpec: Sendable, Hashable {
     self.summary = summary
   }
 
-  /// The operand as a usage line shows it: `N`, `[N]`, `[WORKER …]`, `SERVICE=N …`.
+  /// The operand as a usage line shows it: `N`, `[N]`, `[AISLE …]`, `SHELF=N …`.
   public var synopsis: String {
     switch arity {
     case .required: name
@@ -71,7 +71,7 @@ public struct Example: Sendable, Hashable {
 
 /// One command of the program.
 public struct CommandSpec: Sendable, Hashable {
-  /// The words that name the command: `["stock", "add"]`.
+  /// The words that name the command: `["shelf", "add"]`.
   public var path: [String]
   /// The heading under which the overview lists it.
   public var group: Text
@@ -88,7 +88,7 @@ public struct CommandSpec: Sendable, Hashable {
   /// Whether help, suggestions, completions and the README leave it out. It can still be run.
   public var isHidden: Bool
 
-  /// Describes a command; `name` holds its words, parted by spaces: `"vending admin add"`.
+  /// Describes a command; `name` holds its words, parted by spaces: `"shelf admin add"`.
   public init(
     _ name: String, group: Text, summary: Text, details: Text? = nil, examples: [Example] = [],
     operands: [OperandSpec] = [], options: [OptionSpec] = [], hidden isHidden: Bool = false
@@ -103,7 +103,7 @@ public struct CommandSpec: Sendable, Hashable {
     self.isHidden = isHidden
   }
 
-  /// The command's words in one string: `vending admin add`.
+  /// The command's words in one string: `shelf admin add`.
   public var name: String { path.joined(separator: " ") }
 
   /// The option of this command with that long name.

@@ -7,7 +7,7 @@ extension CommandTable {
   /// A page of help.
   ///
   /// - Parameters:
-  ///   - path: The words of a command, or of a group of commands such as `vending admin`. Empty, or unknown: the
+  ///   - path: The words of a command, or of a group of commands such as `shelf admin`. Empty, or unknown: the
   ///     overview.
   ///   - language: The language of every sentence.
   ///   - width: The columns of the terminal; held between 40 and 120.

@@ -20,7 +20,7 @@ public struct ExitCode: Sendable, Hashable {
 
 /// The program's command line: its commands and what they share.
 public struct CommandTable: Sendable, Hashable {
-  /// The name a person types: `bankctl`.
+  /// The name a person types: `depot`.
   public var program: String
   /// What the program is, in one sentence.
   public var summary: Text

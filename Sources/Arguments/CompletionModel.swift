@@ -120,7 +120,7 @@ extension CommandTable {
     return spellings
   }
 
-  /// The program's name as part of a shell function's name: `bank-ctl` is `bank_ctl`.
+  /// The program's name as part of a shell function's name: `my-depot` is `my_depot`.
   var functionStem: String {
     program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
   }

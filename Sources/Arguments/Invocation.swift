@@ -17,7 +17,7 @@ public struct Invocation: Sendable, Hashable {
     self.operands = operands
   }
 
-  /// The command's words in one string: `stock add`.
+  /// The command's words in one string: `shelf add`.
   public var name: String { command.name }
 
   /// Whether the flag was given.

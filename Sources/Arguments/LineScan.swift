@@ -90,7 +90,7 @@ struct LineScan {
   private func error(unknown word: String) -> UsageError {
     let known = table.nextWords(after: path) + (path.isEmpty ? ["help"] : [])
     var near = Suggestions.nearest(to: word, among: known)
-    // Somebody who writes the last word of `stock add` alone is told of the whole.
+    // Somebody who writes the last word of `shelf add` alone is told of the whole.
     if near.isEmpty {
       near = table.commands(below: path).filter { $0.path.last == word }
         .map { $0.path.dropFirst(path.count).joined(separator: " ") }

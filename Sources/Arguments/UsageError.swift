@@ -31,7 +31,7 @@ public struct UsageError: Error, Sendable, Hashable {
     case repeatedOption(String)
     /// Two options that exclude each other, as written.
     case conflictingOptions(String, String)
-    /// An operand that is not there; `placeholder` tells its kind.
+    /// An operand that is not there; its summary says what belongs there.
     case missingOperand(name: String, summary: Text)
     /// One operand more than the command takes.
     case unexpectedOperand(String, expected: Int)
@@ -58,12 +58,12 @@ public struct UsageError: Error, Sendable, Hashable {
   /// Whether the overview belongs under the message: nothing was asked for, so that is the answer.
   public var wantsOverview: Bool { reason == .missingCommand }
 
-  /// The command that helps: `bankctl enqueue --help`.
+  /// The command that helps: `depot put --help`.
   public var helpCommand: String {
     ([program] + command + ["--help"]).joined(separator: " ")
   }
 
-  /// The command as a sentence names it: `bankctl enqueue`.
+  /// The command as a sentence names it: `depot put`.
   var commandLine: String {
     ([program] + command).joined(separator: " ")
   }

@@ -1,4 +1,6 @@
 // How wide texts are in a terminal, and how they are broken into lines.
+// Owns: a case for each sort of character: Hangul whole and in letters, CJK, full-width, combining, emoji.
+// Must not know any help page. A failure here shows as crooked columns in Korean help.
 
 import Arguments
 import Testing
@@ -9,7 +11,8 @@ struct DisplayWidthTests {
     "every character takes the columns a terminal gives it",
     arguments: [
       ("", 0), ("abc", 3), ("딸기", 4), ("\u{1103}\u{1161}\u{11AF}\u{1100}\u{1175}", 4), ("漢字", 4), ("カナ", 4),
-      ("ａ", 2), ("é", 1), ("e\u{301}", 1), ("🍓", 2), ("👨‍👩‍👧", 2), ("🇰🇷", 2), ("☎️", 2), ("…", 1), ("a\u{200B}b", 2),
+      ("ａ", 2), ("é", 1), ("e\u{301}", 1), ("🍓", 2), ("👨‍👩‍👧", 2), ("🇰🇷", 2), ("☎️", 2), ("…", 1),
+      ("a\u{200B}b", 2),
     ])
   func widths(text: String, columns: Int) {
     #expect(DisplayWidth.of(text) == columns)

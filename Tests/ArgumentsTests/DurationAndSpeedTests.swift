@@ -1,4 +1,7 @@
 // How durations and speeds are read, written and used.
+// Owns: every reason for a refusal, the ends of the 64-bit range, and that nothing is rounded.
+// Must not know the sentences of the refusals; `UsageErrorTests` holds those.
+// Invariant under test: what is written is read back as the same number.
 
 import Arguments
 import Testing
@@ -10,7 +13,8 @@ struct DurationTextTests {
     arguments: [
       ("0s", 0), ("700ms", 700_000_000), ("1.1s", 1_100_000_000), ("5m", 300_000_000_000),
       ("2h", 7_200_000_000_000), ("1m30s", 90_000_000_000), ("1d", 86_400_000_000_000), ("3us", 3000),
-      ("7ns", 7), ("1h0.5s", 3_600_500_000_000), ("1.000000001s", 1_000_000_001), ("1.50000000000000s", 1_500_000_000),
+      ("7ns", 7), ("1h0.5s", 3_600_500_000_000), ("1.000000001s", 1_000_000_001),
+      ("1.50000000000000s", 1_500_000_000),
       ("0.0000000000025h", 9), ("9223372036854775807ns", Int64.max), ("2562047h47m16.854775807s", Int64.max),
     ])
   func reading(text: String, nanoseconds: Int64) throws {
@@ -21,9 +25,11 @@ struct DurationTextTests {
     "what is no duration is refused with its own reason",
     arguments: [
       ("", DurationText.Failure.empty), ("-1s", .negative), ("5", .missingUnit), ("1m30", .missingUnit),
-      ("s", .malformed), (".5s", .malformed), ("5.s", .malformed), ("1.5h30m", .malformed), ("+5s", .malformed),
+      ("s", .malformed), (".5s", .malformed), ("5.s", .malformed), ("1.5h30m", .malformed),
+      ("+5s", .malformed),
       (" 5s", .malformed), ("5 s", .unknownUnit(" s")), ("5S", .unknownUnit("S")), ("5초", .unknownUnit("초")),
-      ("1s1s", .unitsOutOfOrder), ("1s1m", .unitsOutOfOrder), ("0.0000000001s", .tooFine), ("0.1ns", .tooFine),
+      ("1s1s", .unitsOutOfOrder), ("1s1m", .unitsOutOfOrder), ("0.0000000001s", .tooFine),
+      ("0.1ns", .tooFine),
       ("0.0000000000000000000000001h", .tooFine), ("9223372036854775808ns", .tooLong),
       ("99999999999999999999s", .tooLong), ("2562047h47m16.854775808s", .tooLong),
     ])
@@ -35,7 +41,8 @@ struct DurationTextTests {
     "a duration is written in its tidiest form",
     arguments: [
       (0, "0s"), (7, "7ns"), (1500, "1.5us"), (700_000_000, "700ms"), (1_100_000_000, "1.1s"),
-      (90_000_000_000, "1m30s"), (3_605_000_000_000, "1h5s"), (7_200_000_000_000, "2h"), (-1_100_000_000, "-1.1s"),
+      (90_000_000_000, "1m30s"), (3_605_000_000_000, "1h5s"), (7_200_000_000_000, "2h"),
+      (-1_100_000_000, "-1.1s"),
     ])
   func writing(nanoseconds: Int64, text: String) {
     #expect(DurationText.print(nanoseconds) == text)
@@ -63,7 +70,8 @@ struct SpeedTextTests {
   @Test(
     "a speed is read exactly and written back",
     arguments: [
-      ("1", SpeedFactor.one), ("10", .thousandths(10_000)), ("0.5", .thousandths(500)), ("0.001", .thousandths(1)),
+      ("1", SpeedFactor.one), ("10", .thousandths(10_000)), ("0.5", .thousandths(500)),
+      ("0.001", .thousandths(1)),
       ("max", .max), ("1000000000", .thousandths(1_000_000_000_000)),
     ])
   func reading(text: String, speed: SpeedFactor) throws {

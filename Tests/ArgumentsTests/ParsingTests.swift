@@ -1,4 +1,6 @@
 // The rules of the command line, one test a rule.
+// Owns: what is accepted and which value comes out. Must not know any sentence; `UsageErrorTests` holds those.
+// Invariant under test: the order of options never matters, and nothing is accepted that the table does not say.
 
 import Arguments
 import Testing

@@ -1,4 +1,6 @@
 // Any list of words whatever is understood or refused; nothing traps.
+// Owns: seeded random lines made of words that touch the rules. Must not expect any particular outcome.
+// When it fails: the printed seed and command repeat the very same lines.
 
 import Arguments
 import Testing
@@ -54,15 +56,23 @@ struct RandomLineTests {
   /// A word that is likely to touch a rule: real names, dashes, numbers, odd characters.
   private static func word(_ random: inout SeededRandom) -> String {
     let pool = [
-      "put", "close", "shelf", "add", "admin", "resize", "hold", "follow", "show", "secret", "help", "--", "-", "",
-      "--json", "--lang", "ko", "--home", "--home=", "--kind", "letter", "--kind=letter", "--weight", "5", "-5",
+      "put", "close", "shelf", "add", "admin", "resize", "hold", "follow", "show", "secret", "help", "--",
+      "-", "",
+      "--json", "--lang", "ko", "--home", "--home=", "--kind", "letter", "--kind=letter", "--weight", "5",
+      "-5",
       "0", "9223372036854775807", "-9223372036854775808", "99999999999999999999", "-n", "-n5", "-fn", "-fqx",
       "-=", "--=", "--=x", "-f=", "left=1", "left=", "=", "=1", "apple", "사과", "--help", "-h", "--version",
-      "--timeout", "5s", "-5s", "1.5h", "--speed", "max", "0.5", "--day", "all", "--from", "--label", "--made",
+      "--timeout", "5s", "-5s", "1.5h", "--speed", "max", "0.5", "--day", "all", "--from", "--label",
+      "--made",
       "2026-02-29", "\u{0}", "\u{1B}[2J", "🍓", "e\u{301}", "\r\n",
     ]
-    if Int.random(in: 0..<8, using: &random) > 0, let word = pool.randomElement(using: &random) { return word }
-    let alphabet: [Character] = ["-", "=", "a", "n", "0", "9", ".", "s", "m", "h", "딸", " ", "'", "\n", "\u{7F}"]
-    return String((0..<Int.random(in: 0...12, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "-" })
+    if Int.random(in: 0..<8, using: &random) > 0, let word = pool.randomElement(using: &random) {
+      return word
+    }
+    let alphabet: [Character] = [
+      "-", "=", "a", "n", "0", "9", ".", "s", "m", "h", "딸", " ", "'", "\n", "\u{7F}",
+    ]
+    return String(
+      (0..<Int.random(in: 0...12, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "-" })
   }
 }

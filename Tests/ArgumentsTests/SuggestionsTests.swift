@@ -1,4 +1,6 @@
 // What is suggested for a word that is not known, and what is not.
+// Owns: a slip of each sort, ties, and the limit of how far a suggestion may be. Must not know any table.
+// Invariant under test: the work is bounded, however long the word is.
 
 import Arguments
 import Testing
@@ -26,7 +28,8 @@ struct SuggestionsTests {
   @Test("words that are equally near are all suggested, at most three")
   func ties() {
     #expect(Suggestions.nearest(to: "cat1", among: ["cat2", "cat3"]) == ["cat2", "cat3"])
-    #expect(Suggestions.nearest(to: "cat1", among: ["cat2", "cat3", "cat4", "cat5"]) == ["cat2", "cat3", "cat4"])
+    #expect(
+      Suggestions.nearest(to: "cat1", among: ["cat2", "cat3", "cat4", "cat5"]) == ["cat2", "cat3", "cat4"])
     #expect(Suggestions.nearest(to: "cat1", among: ["cat2", "cat2"]) == ["cat2"])
   }
 

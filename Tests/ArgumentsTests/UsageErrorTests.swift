@@ -1,4 +1,7 @@
-// Every sentence a person can be told about a line, in both languages. The words are behaviour.
+// Every sentence a person can be told about a line, in both languages.
+// Owns: the exact words. Words are behaviour: a change of one is a change here, by hand.
+// Must not test which lines are accepted; `ParsingTests` does.
+// Invariant under test: each sentence names what failed and what to do, and ends with the help page.
 
 import Arguments
 import Testing
@@ -59,7 +62,8 @@ struct UsageErrorTests {
   @Test("an unknown option names the command and gets a suggestion")
   func unknownOption() throws {
     try expect(
-      "put", "3", "--wieght", "5", says: "Unknown option '--wieght' for 'depot put'. Did you mean '--weight'?",
+      "put", "3", "--wieght", "5",
+      says: "Unknown option '--wieght' for 'depot put'. Did you mean '--weight'?",
       "'depot put' 명령에 없는 옵션입니다: '--wieght'. 혹시 이것입니까: '--weight'?", help: "depot put")
     try expect(
       "shelf", "--nonsense", "5", says: "Unknown option '--nonsense' for 'depot shelf'.",
@@ -96,7 +100,8 @@ struct UsageErrorTests {
   @Test("a value for a flag is refused")
   func valueForFlag() throws {
     try expect(
-      "put", "3", "--wait=yes", says: "Option --wait takes no value, but was given 'yes': write '--wait' alone.",
+      "put", "3", "--wait=yes",
+      says: "Option --wait takes no value, but was given 'yes': write '--wait' alone.",
       "--wait 옵션은 값을 받지 않습니다 (받은 값: 'yes'). '--wait' 만 쓰십시오.", help: "depot put")
   }
 
@@ -164,7 +169,9 @@ struct UsageErrorTests {
       "ROW 값은 0 이상의 정수여야 합니다 (받은 값: -1).", help: "depot shelf admin add")
   }
 
-  @Test("a word where a number belongs is told so", arguments: ["abc", "1.5", "1e3", "0x10", "１", "1 ", "+", "--5"])
+  @Test(
+    "a word where a number belongs is told so",
+    arguments: ["abc", "1.5", "1e3", "0x10", "１", "1 ", "+", "--5"])
   func notANumber(word: String) throws {
     try expect(
       "put", "3", "--weight=\(word)",
@@ -175,7 +182,8 @@ struct UsageErrorTests {
   @Test("an empty value is refused")
   func empty() throws {
     try expect(
-      "put", "3", "--label=", says: "--label must not be empty.", "--label 값은 비어 있을 수 없습니다.", help: "depot put")
+      "put", "3", "--label=", says: "--label must not be empty.", "--label 값은 비어 있을 수 없습니다.",
+      help: "depot put")
     try expect(
       "put", "", says: "N must not be empty.", "N 값은 비어 있을 수 없습니다.", help: "depot put")
   }
@@ -199,7 +207,8 @@ struct UsageErrorTests {
       "--day 값은 1 이상의 정수이거나 다음 낱말이어야 합니다: all (받은 값: 'some').", help: "depot show")
   }
 
-  @Test("a wrong day is refused", arguments: ["2026-02-29", "2026-13-01", "2026-7-1", "tomorrow", "2026-01-00"])
+  @Test(
+    "a wrong day is refused", arguments: ["2026-02-29", "2026-13-01", "2026-7-1", "tomorrow", "2026-01-00"])
   func notADate(day: String) throws {
     try expect(
       "shelf", "admin", "add", "--made", day,
@@ -210,7 +219,8 @@ struct UsageErrorTests {
   @Test("a wrong assignment says which part is wrong")
   func assignments() throws {
     try expect(
-      "resize", "left", says: "SHELF=N is not of the form NAME=N: 'left'. Write a name, '=' and a whole number.",
+      "resize", "left",
+      says: "SHELF=N is not of the form NAME=N: 'left'. Write a name, '=' and a whole number.",
       "SHELF=N 값이 NAME=N 형식이 아닙니다: 'left'. 이름, '=', 정수를 붙여 쓰십시오.", help: "depot resize")
     try expect(
       "resize", "left=99", says: "left must be between 0 and 64, not 99.",
@@ -218,7 +228,8 @@ struct UsageErrorTests {
     try expect(
       "resize", "left=x", says: "left is not a number: 'x'. Write a whole number between 0 and 64.",
       "left 값이 숫자가 아닙니다: 'x'. 0 이상 64 이하의 정수를 쓰십시오.", help: "depot resize")
-    try expect("resize", "left=", says: "left must not be empty.", "left 값은 비어 있을 수 없습니다.", help: "depot resize")
+    try expect(
+      "resize", "left=", says: "left must not be empty.", "left 값은 비어 있을 수 없습니다.", help: "depot resize")
     try expect(
       "resize", "lefd=1", says: "SHELF=N must be one of left, right, not 'lefd'. Did you mean 'left'?",
       "SHELF=N 값은 다음 중 하나여야 합니다: left, right (받은 값: 'lefd'). 혹시 이것입니까: 'left'?", help: "depot resize")

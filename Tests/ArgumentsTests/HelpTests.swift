@@ -1,0 +1,176 @@
+// The help pages and the README's list.
+// Owns: whole pages word for word in both languages, and rules that hold for every page at every width.
+// Must not know how a page is laid out. A page that changes on purpose is changed here by hand, so that somebody
+// has read it.
+
+import Arguments
+import Testing
+
+@Suite("Help")
+struct HelpTests {
+  private let table = CommandTable.sample
+
+  @Test(
+    "a command's page shows usage, examples first, then operands, options with ranges and defaults, exit codes"
+  )
+  func commandPage() {
+    let page = table.help(for: ["put"], language: .english, width: 80)
+    #expect(
+      page == """
+        Usage
+          depot put N [OPTIONS]
+          depot put --from FILE [OPTIONS]
+
+        Examples
+          depot put 10 --kind parcel --wait
+              Ten parcels; wait.
+          seq 3 | DEPOT_HOME=/tmp/d depot put --from -
+              From a pipe.
+
+        Description
+          Put N parcels away.
+
+          Returns when they are on the shelf. The weight is drawn at random where none
+          is given.
+
+        Operands
+          N  How many parcels. (1 to 10,000,000)
+
+        Options
+          --kind parcel|letter  The kind.
+          --weight GRAM         The weight. (1 to 5,000; default: drawn at random)
+          --shift N             The shift. (-10 to 10)
+          --label TEXT          A label. (may be repeated)
+          --from FILE           Read parcels from a file.
+          --wait                Wait for the end.
+          --speed SPEED         The speed. (such as 10, 0.5 or max; default: 1)
+
+        Options of every command
+          --home DIR    The depot's directory. (default: ~/.depot; environment:
+                        DEPOT_HOME)
+          --lang ko|en  The language.
+          --json        One JSON document.
+          -h, --help    Show this help.
+          --version     Show the version.
+
+        Exit codes
+          0  Done.
+          2  Usage.
+
+        """)
+  }
+
+  @Test("the Korean page lines up although its characters are wide")
+  func koreanPage() {
+    let page = table.help(for: ["shelf", "add"], language: .korean, width: 60)
+    #expect(
+      page == """
+        사용법
+          depot shelf add ITEM N
+
+        예
+          depot shelf add apple -3
+              세 개를 뺍니다.
+
+        설명
+          선반에 더합니다.
+
+        값
+          ITEM  무엇을. (apple, pear 중 하나)
+          N     몇 개. (-1,000부터 1,000까지)
+
+        모든 명령의 옵션
+          --home DIR    보관소의 디렉터리. (기본값: ~/.depot; 환경
+                        변수: DEPOT_HOME)
+          --lang ko|en  언어.
+          --json        JSON 문서 하나.
+          -h, --help    이 도움말을 보여 줍니다.
+          --version     버전을 보여 줍니다.
+
+        종료 코드
+          0  끝났습니다.
+          2  잘못 썼습니다.
+
+        """)
+  }
+
+  @Test("the overview lists every visible command under its group")
+  func overview() {
+    let page = table.help(language: .english, width: 80)
+    #expect(page.hasPrefix("depot: a depot for parcels.\n\nExamples\n  depot put 10\n"))
+    #expect(page.contains("\nStoring\n  put N                  Put N parcels away.\n"))
+    #expect(page.contains("\nLooking\n  follow [WORKER …]  Show the log.\n"))
+    #expect(page.contains("See 'depot COMMAND --help' for one command.\n"))
+    #expect(!page.contains("secret"))
+  }
+
+  @Test("words that only begin commands have a page that lists them")
+  func groupPage() {
+    let page = table.help(for: ["shelf", "admin"], language: .english)
+    #expect(page.contains("depot shelf admin COMMAND [OPTIONS]"))
+    #expect(page.contains("shelf admin add [ROW]  Add a row."))
+  }
+
+  @Test("a command that others go on from lists them, and unknown words give the overview")
+  func furtherCommands() {
+    #expect(table.help(for: ["shelf"], language: .english).contains("shelf add ITEM N"))
+    #expect(table.help(for: ["nothing"], language: .english) == table.help(language: .english))
+  }
+
+  @Test("the other notes are said: words beside a number, dates, exclusions")
+  func notes() {
+    #expect(table.help(for: ["show"], language: .english).contains("Which day. (1 or more or all)"))
+    #expect(table.help(for: ["close"], language: .english).contains("At once. (not with: --timeout)"))
+    #expect(table.help(for: ["close"], language: .korean).contains("(예: 700ms, 1.1s, 5m)"))
+    #expect(table.help(for: ["shelf", "admin", "add"], language: .english).contains("(such as 2026-07-01)"))
+    #expect(
+      table.help(for: ["follow"], language: .english).contains("-n, --lines N  How many lines. (0 to 1,000)"))
+  }
+
+  @Test(
+    "no line is wider than the terminal, in either language", arguments: [40, 60, 80, 100],
+    TextLanguage.allCases)
+  func width(columns: Int, language: TextLanguage) {
+    for path in [[]] + table.commands.map(\.path) {
+      for line in table.help(for: path, language: language, width: columns).split(separator: "\n") {
+        let isExample = line.contains("depot ")
+        #expect(DisplayWidth.of(String(line)) <= columns || isExample, "\(line)")
+      }
+    }
+  }
+
+  @Test("an absurd width is held between 40 and 120", arguments: [Int.min, -1, 0, Int.max])
+  func absurdWidth(columns: Int) {
+    let narrow = table.help(language: .english, width: 40)
+    let wide = table.help(language: .english, width: 120)
+    #expect(table.help(language: .english, width: columns) == (columns > 40 ? wide : narrow))
+  }
+
+  @Test("colour changes nothing but the bold of headings and terms")
+  func colour() {
+    let plain = table.help(for: ["put"], language: .korean, colour: false)
+    let bold = table.help(for: ["put"], language: .korean, colour: true)
+    #expect(!plain.contains("\u{1B}"))
+    #expect(bold.contains("\u{1B}[1m--wait\u{1B}[0m"))
+    var stripped = ""
+    for part in bold.split(separator: "\u{1B}", omittingEmptySubsequences: false).enumerated() {
+      stripped += part.offset == 0 ? part.element : part.element.drop { $0 != "m" }.dropFirst()
+    }
+    #expect(stripped == plain)
+  }
+
+  @Test(
+    "the README's list has every command and option, escaped for a table", arguments: TextLanguage.allCases)
+  func markdown(language: TextLanguage) {
+    let list = table.optionListMarkdown(language)
+    for command in table.commands where !command.isHidden {
+      #expect(list.contains("`depot \(command.name)"))
+      for option in command.options { #expect(list.contains("`\(option.spelling)")) }
+    }
+    #expect(list.contains("--kind parcel\\|letter"))
+    #expect(list.contains("| `depot put N`<br>`depot put --from FILE` |"))
+    #expect(list.contains(language == .korean ? "| 2 | 잘못 썼습니다. |" : "| 2 | Usage. |"))
+    #expect(!list.contains("secret"))
+    for line in list.split(separator: "\n") where line.hasPrefix("|") { #expect(line.hasSuffix("|")) }
+  }
+}
