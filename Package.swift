@@ -77,6 +77,10 @@ let package = Package(
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
     tests("PosixTests", of: ["Posix"]),
+    tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
+    tests(
+      "TellerTests",
+      of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
   ],
   swiftLanguageModes: [.v6]
 )
