@@ -81,6 +81,7 @@ let package = Package(
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
+    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
   ],
   swiftLanguageModes: [.v6]
 )

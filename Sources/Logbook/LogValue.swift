@@ -103,14 +103,14 @@ enum LogValue {
   }
 
   /// Characters beyond ASCII that end a line, hide, or turn the direction of what follows. All fit in four digits.
-  private static func misleads(_ scalar: UInt32) -> Bool {
+  static func misleads(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x80...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true
     default: false
     }
   }
 
-  private static func appendEscape(_ kind: UInt8, _ value: UInt32, digits: Int, to line: inout [UInt8]) {
+  static func appendEscape(_ kind: UInt8, _ value: UInt32, digits: Int, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\\"))
     line.append(kind)
     for place in (0..<digits).reversed() {

@@ -18,6 +18,7 @@ extension BankctlTable {
         Example("bankctl logs -n 20", Text("The last twenty lines.", "마지막 스무 줄을 봅니다.")),
         Example("bankctl logs deposit-1 loan-1 -f", Text("Two windows, as they work.", "두 창구를 일하는 대로 봅니다.")),
         Example("bankctl logs --since 5m", Text("The last five minutes.", "지난 5분을 봅니다.")),
+        Example("bankctl logs --since 08:30", Text("Since half past eight, UTC.", "UTC 8시 반부터 봅니다.")),
       ],
       operands: [
         OperandSpec(
@@ -29,10 +30,13 @@ extension BankctlTable {
           "follow", short: "f",
           summary: Text("Go on over rotation and restarts.", "앞으로 생길 것도 이어서 봅니다. 다시 열어도 이어집니다.")),
         OptionSpec(
-          "lines", short: "n", .integer(0...10_000_000), value: "N", default: Text("all", "모두"),
+          "lines", short: "n", .integer(0...10_000_000), value: "N", default: Text("all; 10 with -f", "모두, -f면 10"),
           summary: Text("Only the last lines.", "마지막 몇 줄만 봅니다.")),
         OptionSpec(
-          "since", .duration, value: "T", summary: Text("Only the last stretch of time.", "최근 이만큼만 봅니다.")),
+          "since", .text, value: "T",
+          summary: Text(
+            "Only what came later: a duration back from now, a time of today (UTC), or an RFC 3339 time.",
+            "그 뒤의 것만 봅니다: 지금부터 거슬러 올라간 시간, 오늘의 시각(UTC), 또는 RFC 3339 시각입니다.")),
       ])
   }
 

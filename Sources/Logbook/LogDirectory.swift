@@ -1,0 +1,65 @@
+// Owns which files belong to which worker: `NAME.log` is the present one, `NAME.log.1` the one before it, and so on.
+// It must not know what stands in them, nor how a rotation is done.
+// Invariant: a file is opened once in a walk, also where a rotation renames it meanwhile; only what falls off the end of
+// the row can be missed.
+// Failure: LogFailure.
+import Glibc
+import Posix
+
+/// The directory of the logs.
+struct LogDirectory {
+  let path: String
+
+  /// The workers that have a log, by name.
+  func workers() throws(LogFailure) -> [String] {
+    var names = Set<String>()
+    for entry in try entries() {
+      if let name = Self.parse(entry)?.worker { names.insert(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Opens the files of a worker that were not seen before, oldest first.
+  ///
+  /// - Parameter known: where the walk from the present file back ends.
+  func segments(
+    of worker: String, newerThan known: (LogSegment) throws(LogFailure) -> Bool
+  ) throws(LogFailure) -> [LogSegment] {
+    // A rotation renames from the old end on; walking from the new end on, a file that moves is met twice and never missed.
+    let highest = try entries().compactMap { Self.parse($0) }.filter { $0.worker == worker }.map(\.age).max()
+    var met: [LogSegment] = []
+    for age in 0...(highest ?? 0) + 1 {
+      guard let segment = try LogSegment.open(file(of: worker, age: age)) else { continue }
+      if met.contains(where: { $0.identity == segment.identity }) { continue }
+      if try known(segment) { break }
+      met.append(segment)
+    }
+    return met.reversed()
+  }
+
+  private func file(of worker: String, age: Int) -> String {
+    Paths.join(path, age == 0 ? "\(worker).log" : "\(worker).log.\(age)")
+  }
+
+  private func entries() throws(LogFailure) -> [String] {
+    do throws(SystemError) {
+      return try Directory.entries(of: path)
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { throw .noDirectory(path) }
+      throw .system(error)
+    }
+  }
+
+  /// `loan-1.log.2` is worker `loan-1` at age 2; nil for what is no log file.
+  static func parse(_ entry: String) -> (worker: String, age: Int)? {
+    if entry.hasSuffix(".log") {
+      return entry.utf8.count > 4 ? (String(entry.dropLast(4)), 0) : nil
+    }
+    guard let dot = entry.lastIndex(of: "."), let age = Int(entry[entry.index(after: dot)...]),
+      // An age that is written in another way, such as `.01`, is somebody else's file.
+      (1...999).contains(age), entry[entry.index(after: dot)...] == "\(age)",
+      entry[..<dot].hasSuffix(".log"), entry[..<dot].utf8.count > 4
+    else { return nil }
+    return (String(entry[..<dot].dropLast(4)), age)
+  }
+}

@@ -1,0 +1,32 @@
+// Owns the moments a person may write: a date with a time, or a time of today.
+// It must not know durations back from now, which are the command line's, nor read a clock.
+// Invariant: a moment is in milliseconds since 1970 UTC, and so is what it is counted from.
+// Failure: nil for what is no such moment.
+import Posix
+
+/// Moments as text.
+public enum LogMoment {
+  /// Reads `2026-11-21T08:00:00Z`, also with a fraction or with an offset such as `+09:00` for `Z` (RFC 3339), or
+  /// `08:00` and `08:00:30`, a time of the present day in UTC.
+  public static func parse(_ text: String, now: Int64) -> Int64? {
+    let bytes = Array(text.utf8)
+    if bytes.count == 5 || bytes.count == 8 { return time(ofToday: bytes, now: now) }
+    if let instant = Timestamp.parse(bytes) { return instant }
+    return withOffset(bytes)
+  }
+
+  private static func time(ofToday bytes: [UInt8], now: Int64) -> Int64? {
+    let today = String(Timestamp.utc(milliseconds: now).prefix(11))
+    let seconds = bytes.count == 5 ? ":00" : ""
+    return Timestamp.parse(Array(today.utf8) + bytes + Array("\(seconds)Z".utf8))
+  }
+
+  private static func withOffset(_ bytes: [UInt8]) -> Int64? {
+    guard bytes.count > 6, let sign = bytes.dropLast(5).last, [0x2b, 0x2d].contains(sign) else { return nil }
+    // The offset is a time of day too; reading it as one of the first day of all checks it.
+    let offset = Timestamp.parse(Array("1970-01-01T".utf8) + bytes.suffix(5) + Array(":00Z".utf8))
+    let local = Timestamp.parse(bytes.dropLast(6) + [UInt8(ascii: "Z")])
+    guard let offset, let local else { return nil }
+    return sign == UInt8(ascii: "+") ? local - offset : local + offset
+  }
+}

@@ -1,0 +1,63 @@
+// Owns how a line of a log is shown: as it stands in the file, for a person at a terminal, or as JSON.
+// It must not know where lines come from, nor where they go.
+// Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, colour or hide anything,
+// whoever has written into the file.
+// Failure: none; what is no log line is shown as it is.
+
+/// A way to show lines.
+public enum LogPresentation: Sendable, Hashable {
+  /// The bytes of the file.
+  case plain
+  /// Control characters made visible, the line in the colour of its level if wanted.
+  case terminal(coloured: Bool)
+  /// One JSON object, see ``LogLine/json(worker:)``.
+  case json
+
+  /// Appends a line with its line feed.
+  public func append(_ record: LogRecord, to output: inout [UInt8]) {
+    switch self {
+    case .plain: output += record.line
+    case .terminal(coloured: false): Self.appendVisible(record.line, to: &output)
+    case .terminal(coloured: true): Self.appendColoured(record.line, to: &output)
+    case .json: LogLine.appendJSON(of: record, to: &output)
+    }
+    output.append(0x0a)
+  }
+
+  /// A text of somebody else's, such as a file name, with its control characters made visible.
+  public static func visible(_ text: String) -> String {
+    var output: [UInt8] = []
+    appendVisible(Array(text.utf8), to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private static func appendColoured(_ line: [UInt8], to output: inout [UInt8]) {
+    guard let colour = LogLine.parse(line)?.level.flatMap(colour) else {
+      return appendVisible(line, to: &output)
+    }
+    output += "\u{1b}[\(colour)m".utf8
+    appendVisible(line, to: &output)
+    output += "\u{1b}[0m".utf8
+  }
+
+  /// What happens all day has no colour, so that the rest can be seen. ECMA-48, SGR
+  private static func colour(_ level: LogLevel) -> Int? {
+    switch level {
+    case .debug: 2
+    case .info: nil
+    case .warn: 33
+    case .error: 31
+    }
+  }
+
+  private static func appendVisible(_ line: [UInt8], to output: inout [UInt8]) {
+    for scalar in String(decoding: line, as: UTF8.self).unicodeScalars {
+      let isControl = scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7f
+      if isControl || LogValue.misleads(scalar.value) {
+        LogValue.appendEscape(UInt8(ascii: "u"), scalar.value, digits: 4, to: &output)
+      } else {
+        output += UTF8.encode(scalar)!
+      }
+    }
+  }
+}

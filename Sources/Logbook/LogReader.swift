@@ -1,0 +1,102 @@
+// Owns reading the logs that there are now: which workers, from which line on, merged by time.
+// It must not know how a line is shown, nor wait for lines that are not there yet.
+// Invariant: what is read ends where the files ended when the reader was made; memory is bounded by the number of
+// workers (64 KiB each) and not by the length of their logs.
+// Failure: LogFailure. An unknown worker is found out before the first line is read.
+
+/// What is wanted of the logs.
+public struct LogQuery: Sendable, Hashable {
+  /// The directory of the logs.
+  public var directory: String
+  /// The workers; all of them where none is named.
+  public var workers: [String]
+  /// Only so many lines, the last ones; nil for all. At least 0.
+  public var last: Int?
+  /// Only lines from this time on, in milliseconds since 1970 UTC; nil for all.
+  public var since: Int64?
+
+  /// A wish for lines.
+  public init(directory: String, workers: [String] = [], last: Int? = nil, since: Int64? = nil) {
+    precondition(last ?? 0 >= 0, "a number of lines is never negative")
+    self.directory = directory
+    self.workers = workers
+    self.last = last
+    self.since = since
+  }
+}
+
+/// Reads the logs of several workers as one.
+public final class LogReader {
+  let query: LogQuery
+  private(set) var logs: [WorkerLog] = []
+  var merge: LogMerge<WorkerLog>
+  /// How many merged lines come before the first that is wanted.
+  private var surplus = 0
+  private var hasBegun = false
+
+  /// Opens the logs.
+  ///
+  /// - Throws: ``LogFailure/noDirectory(_:)``, ``LogFailure/unknownWorker(_:known:)``, or what the system says.
+  public convenience init(_ query: LogQuery) throws(LogFailure) {
+    self.init(empty: query)
+    let known = try LogDirectory(path: query.directory).workers()
+    if let stranger = query.workers.first(where: { !known.contains($0) }) {
+      throw .unknownWorker(stranger, known: known)
+    }
+    try open(known)
+  }
+
+  /// A reader of nothing, for a directory that is not there yet.
+  init(empty query: LogQuery) {
+    self.query = query
+    merge = LogMerge([])
+  }
+
+  /// How many bytes were read from the disk so far.
+  var bytesRead: Int64 { logs.reduce(0) { $0 + $1.bytesRead } }
+
+  /// The next line; nil at the end.
+  public func next() throws(LogFailure) -> LogRecord? {
+    if !hasBegun {
+      hasBegun = true
+      try merge.refill()
+    }
+    while let record = try merge.next() {
+      if surplus > 0 {
+        surplus -= 1
+      } else if wants(record) {
+        return record
+      }
+    }
+    return nil
+  }
+
+  /// Whether a line is late enough.
+  func wants(_ record: LogRecord) -> Bool { query.since.map { record.time >= $0 } ?? true }
+
+  /// Opens the logs of those of the workers that are wanted and have not been opened; returns them.
+  @discardableResult
+  func open(_ workers: [String]) throws(LogFailure) -> [WorkerLog] {
+    let directory = LogDirectory(path: query.directory)
+    var opened: [WorkerLog] = []
+    for name in workers where query.workers.isEmpty || query.workers.contains(name) {
+      if logs.contains(where: { $0.name == name }) { continue }
+      let log = try WorkerLog(name, in: directory)
+      if !hasBegun { try leaveOut(from: log) }
+      opened.append(log)
+      logs.append(log)
+      merge.add(log)
+    }
+    if let last = query.last, !hasBegun { surplus = max(0, surplus - last) }
+    return opened
+  }
+
+  /// The last lines of all are among the last of each, so no log needs to be read from farther back.
+  private func leaveOut(from log: WorkerLog) throws(LogFailure) {
+    if let last = query.last {
+      surplus += try log.keep(last: last)
+    } else if let since = query.since {
+      try log.skip(before: since)
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// Owns being told that logs were written, rotated or removed, also where their directory is not there yet or goes away.
+// It must not know what stands in the logs.
+// Invariant: either the directory is watched, or the nearest one above it that exists; nothing is looked at by the clock.
+// A directory farther above that is renamed takes the logs along, and they are followed where they are then.
+// Failure: LogFailure.system, kept until somebody asks for the news.
+import Glibc
+import Posix
+
+/// Watches a directory of logs on an event loop.
+final class LogWatch {
+  /// What has changed, the lesser first.
+  enum News: Comparable {
+    /// Nothing.
+    case none
+    /// Files have grown.
+    case contents
+    /// Files came, went or were renamed, perhaps together with their directory.
+    case names
+  }
+
+  private let path: String
+  private let loop: EventLoop
+  private let watch: DirectoryWatch
+  private var registration: Registration?
+  /// The directory of the logs; nil while it is missing.
+  private var directory: DirectoryWatch.Token?
+  private var above: DirectoryWatch.Token?
+  private var news = News.none
+  private var failure: LogFailure?
+  /// When the first of the news came that nobody has taken yet.
+  private(set) var firstNews: MonotonicInstant?
+
+  init(_ path: String, on loop: EventLoop) throws(LogFailure) {
+    self.path = path
+    self.loop = loop
+    do throws(SystemError) {
+      watch = try DirectoryWatch()
+      try establish()
+      registration = try loop.register(fd: watch.fd, interest: .read) { [weak self] _ in self?.look() }
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  deinit { if let registration { loop.deregister(registration) } }
+
+  /// What has changed since the last call.
+  func takeNews() throws(LogFailure) -> News {
+    if let failure { throw failure }
+    defer {
+      news = .none
+      firstNews = nil
+    }
+    return news
+  }
+
+  /// Whether there was no directory when it was last looked for.
+  var isMissing: Bool { directory == nil }
+
+  private func note(_ kind: News) {
+    news = max(news, kind)
+    if firstNews == nil { firstNews = SystemClock.monotonic() }
+  }
+
+  private func look() {
+    do throws(SystemError) {
+      var isLost = false
+      for event in try watch.take() {
+        if event.changes.contains(.overflowed) { note(.names) }
+        let isEnd = !event.changes.isDisjoint(with: [.itself, .ended])
+        if event.token == directory {
+          isLost = isLost || isEnd
+          if LogDirectory.parse(event.name) != nil {
+            note(event.changes.isDisjoint(with: .names) ? .contents : .names)
+          }
+        } else if event.token == above {
+          isLost = isLost || isEnd || isMissing || event.name == Paths.lastPart(of: path)
+        }
+      }
+      if isLost { try establish() }
+    } catch {
+      failure = .system(error)
+      note(.names)
+    }
+  }
+
+  /// Watches the directory and the one above it; where the directory is missing, the nearest one above that exists.
+  private func establish() throws(SystemError) {
+    if let directory { watch.remove(directory) }
+    if let above { watch.remove(above) }
+    directory = nil
+    above = nil
+    while true {
+      if let found = try add(path, [.modified, .names]) {
+        directory = found
+        // Being removed is told by the directory above: while a file in it is open, it does not say so itself.
+        let parent = Paths.directory(of: path)
+        if parent != path { above = try add(parent, .names) }
+        break
+      }
+      let missing = try watchAboveMissing()
+      // What is missing may have come before the watch was there.
+      guard let facts = try FileFacts.inspect(missing), facts.isDirectory else { break }
+      if let above { watch.remove(above) }
+    }
+    note(.names)
+  }
+
+  /// - Returns: The highest directory that is missing; the one above it is watched now.
+  private func watchAboveMissing() throws(SystemError) -> String {
+    var missing = path
+    while true {
+      let candidate = Paths.directory(of: missing)
+      above = try add(candidate, [.created, .movedTo])
+      if above != nil || candidate == missing { return missing }
+      missing = candidate
+    }
+  }
+
+  /// - Returns: nil where there is no such directory.
+  private func add(
+    _ path: String, _ changes: DirectoryWatch.Changes
+  ) throws(SystemError) -> DirectoryWatch.Token? {
+    do throws(SystemError) {
+      return try watch.add(path, changes.union(.itself))
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// Owns the inotify descriptor: the kernel says what happened in a directory, and nobody has to look again and again.
+// It must not know what the files are, nor decide what a change means.
+// Invariant: an event names the watch it belongs to; where the kernel had to drop events, one event says so.
+// Failure: SystemError. A path that is not there is ENOENT, too many watches are ENOSPC.
+import Glibc
+
+/// Reports changes in directories. Its descriptor is registered with an ``EventLoop`` by whoever wants to wait. `inotify(7)`
+public final class DirectoryWatch {
+  /// One watched directory, until it is removed or the directory is gone.
+  public struct Token: Sendable, Hashable {
+    let number: CInt
+  }
+
+  /// What happened.
+  public struct Changes: OptionSet, Sendable, Hashable {
+    /// The bits of `inotify(7)`.
+    public let rawValue: UInt32
+    /// Takes the bits of `inotify(7)`.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// A file in the directory was written to or cut. IN_MODIFY
+    public static let modified = Changes(rawValue: UInt32(IN_MODIFY))
+    /// A name came into being. IN_CREATE
+    public static let created = Changes(rawValue: UInt32(IN_CREATE))
+    /// A name was removed. IN_DELETE
+    public static let deleted = Changes(rawValue: UInt32(IN_DELETE))
+    /// A file lost this name by a rename. IN_MOVED_FROM
+    public static let movedFrom = Changes(rawValue: UInt32(IN_MOVED_FROM))
+    /// A file got this name by a rename. IN_MOVED_TO
+    public static let movedTo = Changes(rawValue: UInt32(IN_MOVED_TO))
+    /// The directory itself was removed. IN_DELETE_SELF
+    public static let selfDeleted = Changes(rawValue: UInt32(IN_DELETE_SELF))
+    /// The directory itself was renamed; the watch has gone with it. IN_MOVE_SELF
+    public static let selfMoved = Changes(rawValue: UInt32(IN_MOVE_SELF))
+    /// The watch has ended; its token is never valid again. Reported unasked. IN_IGNORED
+    public static let ended = Changes(rawValue: UInt32(IN_IGNORED))
+    /// Events were dropped: look at everything again. Reported unasked, with no token. IN_Q_OVERFLOW
+    public static let overflowed = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
+
+    /// Anything that gives a name in the directory to another file.
+    public static let names: Changes = [.created, .deleted, .movedFrom, .movedTo]
+    /// Anything after which the path may lead to another directory.
+    public static let itself: Changes = [.selfDeleted, .selfMoved]
+  }
+
+  /// One event.
+  public struct Event: Sendable, Hashable {
+    /// The directory; nil for ``Changes/overflowed``.
+    public let token: Token?
+    /// What happened.
+    public let changes: Changes
+    /// The name in the directory; empty where the event is about the directory itself.
+    public let name: String
+  }
+
+  private let descriptor: FileDescriptor
+  private let buffer: UnsafeMutableRawBufferPointer
+
+  /// Makes a watch on nothing. `inotify_init1(2)`
+  public init() throws(SystemError) {
+    let number = try systemCall("inotify_init1", on: "") {
+      inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+    }
+    descriptor = FileDescriptor(owning: number)
+    buffer = .allocate(byteCount: 64 << 10, alignment: MemoryLayout<inotify_event>.alignment)
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// The number to register with a loop, readable when there are events. It is borrowed: do not close it.
+  public var fd: CInt { descriptor.rawValue }
+
+  /// Watches a directory; again on the same directory changes what is reported, under the same token. `inotify_add_watch(2)`
+  ///
+  /// - Throws: ENOENT where there is nothing, ENOTDIR where it is no directory.
+  public func add(_ path: String, _ changes: Changes) throws(SystemError) -> Token {
+    let number = descriptor.rawValue
+    let mask = changes.rawValue | UInt32(IN_ONLYDIR)
+    return Token(number: try pathCall("inotify_add_watch", path) { inotify_add_watch(number, $0, mask) })
+  }
+
+  /// Stops watching; a token whose watch has ended already does nothing. `inotify_rm_watch(2)`
+  public func remove(_ token: Token) { _ = inotify_rm_watch(descriptor.rawValue, token.number) }
+
+  /// Hands out what has happened since the last call, oldest first; empty where nothing has. Never waits.
+  public func take() throws(SystemError) -> [Event] {
+    var events: [Event] = []
+    while case .bytes(let count) = try descriptor.read(into: buffer) {
+      var offset = 0
+      while offset < count {
+        let header = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+        let start = offset + MemoryLayout<inotify_event>.size
+        let padded = buffer[start..<(start + Int(header.len))]
+        let token = header.wd == -1 ? nil : Token(number: header.wd)
+        // The kernel fills the name up with zeros so that the next event is aligned.
+        let name = String(decoding: padded.prefix { $0 != 0 }, as: UTF8.self)
+        events.append(Event(token: token, changes: Changes(rawValue: header.mask), name: name))
+        offset = start + Int(header.len)
+      }
+    }
+    return events
+  }
+}

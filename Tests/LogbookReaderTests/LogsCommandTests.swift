@@ -1,0 +1,118 @@
+// Holds `bankctl logs` to its word: what it prints, what it refuses with which code, and when it ends.
+
+import BankModel
+import Posix
+import Testing
+
+@testable import Logbook
+@testable import bankctl
+
+@Suite("bankctl logs") struct LogsCommandTests {
+  private final class Paper {
+    var bytes: [UInt8] = []
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+  }
+
+  /// A home with three lines of two workers.
+  private func home() -> Scratch {
+    let scratch = Scratch()
+    scratch.append(Sample.line("loan-1", 1, at: Sample.morning) + "\n", to: "loan-1.log")
+    scratch.append(Sample.line("deposit-1", 2, at: Sample.morning + 1_000) + "\n", to: "deposit-1.log")
+    scratch.append(Sample.line("loan-1", 3, at: Sample.morning + 2_000) + "\n", to: "loan-1.log")
+    return scratch
+  }
+
+  private func tickets(_ text: String) -> [String] {
+    text.split(separator: "\n").compactMap { LogLine.parse(Array($0.utf8))?["ticket"] }
+  }
+
+  private func shown(
+    _ scratch: Scratch, workers: [String] = [], last: Int? = nil, since: String? = nil,
+    language: Language = .english
+  ) throws -> [String] {
+    let paper = Paper()
+    let code = try LogsCommand.run(
+      logDirectory: scratch.logs, workers: workers, last: last, since: since, language: language,
+      now: Sample.morning + 3_000, presentation: .plain
+    ) { bytes in
+      paper.bytes += bytes
+      return .written
+    }
+    #expect(code == 0)
+    return tickets(paper.text)
+  }
+
+  private func refusal(
+    _ scratch: Scratch, workers: [String] = [], last: Int? = nil, since: String? = nil,
+    language: Language = .english
+  ) throws -> LogsCommand.Refusal {
+    try #require(throws: LogsCommand.Refusal.self) {
+      try shown(scratch, workers: workers, last: last, since: since, language: language)
+    }
+  }
+
+  @Test("shows the lines that are asked for") func lines() throws {
+    let scratch = home()
+    #expect(try shown(scratch) == ["1", "2", "3"])
+    #expect(try shown(scratch, workers: ["loan-1"]) == ["1", "3"])
+    #expect(try shown(scratch, last: 2) == ["2", "3"])
+    #expect(try shown(scratch, last: 0) == [])
+    #expect(try shown(scratch, since: "2s") == ["2", "3"])
+    #expect(try shown(scratch, since: "08:00:02") == ["3"])
+    #expect(try shown(scratch, since: "2026-11-21T17:00:01+09:00") == ["2", "3"])
+    #expect(try shown(scratch, last: 1, since: "1h") == ["3"])
+  }
+
+  @Test("an unknown worker is exit 4, with the nearest name") func stranger() throws {
+    let near = try refusal(home(), workers: ["loan-1", "depsoit-1"])
+    #expect(near.exit == 4)
+    #expect(near.code == "no_such_worker")
+    #expect(
+      near.message
+        == "No worker 'depsoit-1' has a log. Did you mean 'deposit-1'? There are: deposit-1, loan-1.")
+    let far = try refusal(home(), workers: ["\u{1b}[2J"], language: .korean)
+    #expect(far.message == "'\\u001b[2J'의 기록이 없습니다. 있는 기록: deposit-1, loan-1.")
+  }
+
+  @Test("a home without logs is exit 3") func nothing() throws {
+    let refusal = try refusal(Scratch(withLogs: false))
+    #expect(refusal.exit == 3)
+    #expect(refusal.code == "not_open")
+    #expect(refusal.message.contains("bankctl start"))
+  }
+
+  @Test("what is no moment and no number is exit 2", arguments: ["", "5", "yesterday", "-5m", "25:00"])
+  func usage(since: String) throws {
+    for language in Language.allCases {
+      #expect(try refusal(home(), since: since, language: language).exit == 2)
+      #expect(try refusal(home(), last: -1, language: language).exit == 2)
+    }
+  }
+
+  @Test("following begins with ten lines, goes on, and ends with its reader") func follow() throws {
+    let scratch = Scratch()
+    for number in 1...15 {
+      scratch.append(
+        Sample.line("loan-1", number, at: Sample.morning + Int64(number)) + "\n", to: "loan-1.log")
+    }
+    let paper = Paper()
+    let code = try LogsCommand.run(
+      logDirectory: scratch.logs, follow: true, language: .english, presentation: .plain
+    ) { bytes in
+      paper.bytes += bytes
+      let told = tickets(paper.text).count
+      if told == 10 {
+        scratch.append(Sample.line("deposit-1", 16, at: Sample.morning + 16) + "\n", to: "deposit-1.log")
+      }
+      return told < 11 ? .written : .readerGone
+    }
+    #expect(code == 0)
+    #expect(tickets(paper.text) == (6...16).map { "\($0)" })
+  }
+
+  @Test("a reader that has gone ends it quietly") func reader() throws {
+    let scratch = home()
+    let code = try LogsCommand.run(logDirectory: scratch.logs, language: .english) { _ in .readerGone }
+    #expect(code == 0)
+  }
+}
