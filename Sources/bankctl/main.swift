@@ -1,3 +1,4 @@
-// A placeholder, replaced by the first real file of this target.
-// It does nothing and knows nothing.
-print("")
+// The door of bankctl: hands the words to the program and ends with its exit code.
+import Glibc
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -1,0 +1,42 @@
+// Owns where a bank keeps its socket, and how a client gets to the coordinator behind it.
+// It must not know which home a person means: an absolute path is handed in.
+// Invariant: connecting changes nothing on disk; a stale socket is the coordinator's to remove.
+// Failure: ControlError; `notOpen` where nobody listens.
+import Posix
+
+/// The directory in which one bank lives.
+public struct BankHome: Sendable, Hashable {
+  /// The absolute path.
+  public let path: String
+
+  /// The home at an absolute path.
+  public init(path: String) { self.path = path }
+
+  /// The control socket.
+  public var socket: String { Paths.join(path, "run", "bank.sock") }
+  /// Where the workers log.
+  public var logs: String { Paths.join(path, "logs") }
+  /// The bank's own configuration, where it has one.
+  public var configuration: String { Paths.join(path, "bank.json") }
+
+  /// Connects to the coordinator that is open on this home.
+  ///
+  /// - Throws: `notOpen`, `notPermitted`, `busy`, and everything that greeting can bring.
+  public func connect(
+    patience: ControlConnection.Patience = .init()
+  ) throws(ControlError) -> ControlConnection {
+    let outcome: UnixSocket.ConnectOutcome
+    do throws(SystemError) {
+      outcome = try UnixSocket.connect(path: socket, nonBlocking: true)
+    } catch {
+      throw .system(error)
+    }
+    switch consume outcome {
+    case .connected(let socket): return try ControlConnection.greet(socket, patience: patience)
+    case .notThere: throw .notOpen(socket: socket, stale: false)
+    case .refused: throw .notOpen(socket: socket, stale: true)
+    case .permissionDenied: throw .notPermitted(socket: socket)
+    case .busy: throw .busy(socket: socket)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// Owns the start of a coordinator's process: where its program is and which words it is started with.
+// It must not know what the coordinator does with them, nor who asked.
+// Invariant: the coordinator leads a session of its own, so a key pressed in a terminal reaches only its client.
+// Failure: ControlError; `programMissing` names the places, `coordinatorEnded` how it ended.
+import Posix
+
+/// What a coordinator is started with.
+public struct LaunchOrder: Sendable, Equatable {
+  /// What it is started for.
+  public enum Purpose: Sendable, Equatable {
+    /// To open the bank.
+    case open
+    /// To answer questions about a bank that is not open.
+    case inspect
+  }
+
+  /// Opening or inspecting.
+  public var purpose: Purpose
+  /// The home.
+  public var home: BankHome
+  /// The configuration; nil for the built-in one.
+  public var configuration: String?
+  /// `ko` or `en`.
+  public var language: String
+  /// Deposit windows, where not the configuration decides.
+  public var deposit: Int64?
+  /// Loan windows, where not the configuration decides.
+  public var loan: Int64?
+  /// The speed factor as it is written, where not the configuration decides.
+  public var speed: String?
+
+  /// An order; everything that is not said is left to the configuration.
+  public init(
+    _ purpose: Purpose, home: BankHome, configuration: String? = nil, language: String = "en",
+    deposit: Int64? = nil, loan: Int64? = nil, speed: String? = nil
+  ) {
+    self.purpose = purpose
+    self.home = home
+    self.configuration = configuration
+    self.language = language
+    self.deposit = deposit
+    self.loan = loan
+    self.speed = speed
+  }
+
+  /// The words for bankd.
+  public var arguments: [String] {
+    guard purpose == .open else { return ["--inspect", "--home", home.path] }
+    var words = ["--home", home.path]
+    if let configuration { words += ["--config", configuration] }
+    words += ["--lang", language]
+    if let deposit { words += ["--deposit", String(deposit)] }
+    if let loan { words += ["--loan", String(loan)] }
+    if let speed { words += ["--speed", speed] }
+    return words
+  }
+}
+
+/// Starts coordinators.
+public struct BankLauncher: Sendable {
+  /// The program, as a path.
+  public let program: String
+
+  /// Takes a program at a known place.
+  public init(program: String) { self.program = program }
+
+  /// Finds the program that belongs to this executable: beside it, or where an installation keeps it.
+  ///
+  /// - Throws: `programMissing`.
+  public static func find() throws(ControlError) -> BankLauncher {
+    let own: String
+    do throws(SystemError) { own = try Paths.executable() } catch { throw .system(error) }
+    let directory = Paths.directory(of: own)
+    let places = [
+      Paths.join(directory, "bankd"), Paths.join(Paths.directory(of: directory), "libexec/bank/bankd"),
+    ]
+    for place in places {
+      if let facts = try? FileFacts.inspect(place), facts.isFile { return BankLauncher(program: place) }
+    }
+    throw .programMissing(places: places)
+  }
+
+  /// Starts a coordinator and greets it on descriptor 3.
+  ///
+  /// - Parameters:
+  ///   - standardError: Where it writes what it cannot log.
+  ///   - patience: Opening a large database takes its time before the first word.
+  /// - Throws: `coordinatorEnded` where it ended instead of answering, and everything that greeting can bring.
+  public func launch(
+    _ order: LaunchOrder, standardError: ChildProcess.Output = .null,
+    patience: ControlConnection.Patience = .init(hello: .seconds(60))
+  ) throws(ControlError) -> LaunchedBank {
+    let process: ChildProcess
+    let ours: FileDescriptor
+    do throws(SystemError) {
+      let pair = try UnixSocket.pair()
+      process = try ChildProcess.spawn(
+        executable: program, arguments: order.arguments, environment: Environment.all(), channel: pair.second,
+        standardOutput: .null, standardError: standardError, newSession: true)
+      ours = pair.first
+    } catch {
+      throw .system(error)
+    }
+    do throws(ControlError) {
+      return LaunchedBank(try ControlConnection.greet(ours, patience: patience), process)
+    } catch {
+      throw LaunchedBank.explain(error, of: process)
+    }
+  }
+}

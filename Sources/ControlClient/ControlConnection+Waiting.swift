@@ -1,0 +1,57 @@
+// Owns the one wait of a client: until a descriptor is ready, or a moment has come.
+// It must not know messages.
+// Invariant: an interrupted wait goes on for only what is left of its time.
+// Failure: SystemError, which only a broken kernel or a lack of memory brings about.
+import Glibc
+import Posix
+
+/// What a client waits for.
+enum Wish {
+  case read
+  case readOrWrite
+
+  var events: Int16 { self == .read ? Int16(POLLIN) : Int16(POLLIN | POLLOUT) }
+}
+
+extension ControlConnection {
+  /// Waits until the socket is ready; false where the deadline came first.
+  func becomesReady(_ wish: Wish, until deadline: MonotonicInstant?) throws(ControlError) -> Bool {
+    do throws(SystemError) {
+      return try Waiting.becomesReady(wish, of: socket.rawValue, until: deadline)
+    } catch {
+      throw .system(error)
+    }
+  }
+}
+
+enum Waiting {
+  /// Waits until a descriptor is ready. `poll(2)`
+  ///
+  /// - Returns: false where the deadline came first; nil as a deadline waits for ever.
+  static func becomesReady(_ wish: Wish, of fd: CInt, until deadline: MonotonicInstant?) throws(SystemError)
+    -> Bool
+  {
+    var item = pollfd(fd: fd, events: wish.events, revents: 0)
+    while true {
+      let ready = poll(&item, 1, milliseconds(until: deadline))
+      if ready > 0 { return true }
+      if ready < 0 {
+        let code = errno
+        guard code == EINTR else { throw SystemError(call: "poll", subject: "descriptor \(fd)", code: code) }
+      } else if let deadline, SystemClock.monotonic() >= deadline {
+        return false
+      }
+    }
+  }
+
+  /// Rounded up, so that a wait never ends just before its deadline and spins.
+  private static func milliseconds(until deadline: MonotonicInstant?) -> CInt {
+    guard let deadline else { return -1 }
+    let (left, overflow) = deadline.nanoseconds.subtractingReportingOverflow(
+      SystemClock.monotonic().nanoseconds)
+    let limit: Int64 = 3_600_000
+    if overflow { return CInt(limit) }
+    guard left > 0 else { return 0 }
+    return CInt(min(limit, left / 1_000_000 + (left % 1_000_000 == 0 ? 0 : 1)))
+  }
+}

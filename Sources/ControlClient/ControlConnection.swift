@@ -1,0 +1,235 @@
+// Owns one connection to a coordinator as a client sees it: hello, numbered requests, numbered answers.
+// It must not know any command's meaning, nor how a coordinator is found or started.
+// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that has begun
+// must go on arriving. While a large request is being sent answers are taken in, so both ends cannot block each other.
+// Failure: ControlError. After any but `timedOut` the connection is of no more use.
+import Posix
+import Transport
+import Wire
+
+/// A client's connection to a coordinator. One thread, one conversation; not Sendable.
+public final class ControlConnection {
+  /// How long a conversation may stand still at its various points.
+  public struct Patience: Sendable, Equatable {
+    /// For the answer to hello. A coordinator that is busy with a large commit answers a little later.
+    public var hello: Duration
+    /// Between two portions of the same frame, and for the coordinator to take in what is sent.
+    public var stall: Duration
+
+    /// Sets both.
+    public init(hello: Duration = .seconds(10), stall: Duration = .seconds(30)) {
+      self.hello = hello
+      self.stall = stall
+    }
+  }
+
+  /// The build of this program, as it says in its hello.
+  public static var build: String { BuildIdentity.current }
+
+  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close it.
+  public var fd: CInt { socket.rawValue }
+  /// What the coordinator said of itself.
+  public private(set) var coordinator = Welcome(version: 0, build: "")
+
+  let socket: FileDescriptor
+  let patience: Patience
+  private var inbound = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  private var lastArrival: MonotonicInstant
+  private var nextNumber: UInt32 = 1
+  private var hasEnded = false
+  private let chunk: UnsafeMutableRawBufferPointer
+
+  /// The most that may arrive while something is being sent, in bytes.
+  private static let inboundLimit = 64 << 20
+
+  private init(_ socket: consuming FileDescriptor, patience: Patience) {
+    self.socket = socket
+    self.patience = patience
+    lastArrival = SystemClock.monotonic()
+    chunk = .allocate(byteCount: 64 << 10, alignment: 16)
+  }
+
+  deinit { chunk.deallocate() }
+
+  /// Says hello on a connected socket and waits for the welcome.
+  ///
+  /// Another build is welcome as long as it speaks the same version of the protocol.
+  /// - Throws: `otherVersion`, `refused`, `timedOut`, `lost`, `malformed`, `unexpected`.
+  public static func greet(
+    _ socket: consuming FileDescriptor, patience: Patience = Patience(),
+    build: String = ControlConnection.build
+  ) throws(ControlError) -> ControlConnection {
+    let connection = ControlConnection(socket, patience: patience)
+    try connection.exchangeHello(build: build)
+    return connection
+  }
+
+  private func exchangeHello(build: String) throws(ControlError) {
+    do throws(SystemError) { try socket.setNonBlocking(true) } catch { throw .system(error) }
+    try transmit(.hello(Hello(build: build, role: .client)))
+    let deadline = SystemClock.monotonic() + patience.hello
+    guard let message = try receive(until: deadline) else {
+      throw .timedOut(what: "the answer to hello")
+    }
+    switch message {
+    case .welcome(let welcome) where welcome.version == protocolVersion: coordinator = welcome
+    case .welcome(let welcome): throw .otherVersion(theirs: welcome.version, build: welcome.build)
+    case .refused(let refusal): throw Self.error(of: refusal)
+    case .reply: throw .unexpected(detail: "an answer before the welcome")
+    }
+  }
+
+  /// Sends a request without waiting for its answer.
+  ///
+  /// - Returns: The number that every answer to it carries.
+  /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it does not
+  ///   take the request in.
+  @discardableResult
+  public func send(_ command: ControlCommand) throws(ControlError) -> UInt32 {
+    let number = nextNumber
+    nextNumber &+= 1
+    try transmit(.request(ControlRequest(number: number, command: command)))
+    return number
+  }
+
+  /// The next answer to any request.
+  ///
+  /// - Parameter deadline: nil waits for as long as the coordinator lives.
+  /// - Returns: nil where none came before the deadline.
+  public func next(until deadline: MonotonicInstant?) throws(ControlError) -> ControlReply? {
+    guard let message = try receive(until: deadline) else { return nil }
+    switch message {
+    case .reply(let reply): return reply
+    case .refused(let refusal): throw Self.error(of: refusal)
+    case .welcome: throw .unexpected(detail: "a second welcome")
+    }
+  }
+
+  /// Sends a request and waits for the first answer to it. Answers to other requests that come before are dropped.
+  ///
+  /// - Parameter patience: How long to wait; nil for as long as the coordinator lives.
+  /// - Throws: `timedOut` where it does not come in time.
+  public func call(_ command: ControlCommand, within patience: Duration?) throws(ControlError)
+    -> ControlAnswer
+  {
+    let number = try send(command)
+    let deadline = patience.map { SystemClock.monotonic() + $0 }
+    while let reply = try next(until: deadline) {
+      if reply.number == number { return reply.answer }
+    }
+    throw .timedOut(what: "an answer")
+  }
+
+  /// Waits until the coordinator has closed the connection, as its process does when it ends; answers are dropped.
+  ///
+  /// - Returns: Whether it has, before the deadline.
+  public func awaitEnd(until deadline: MonotonicInstant?) -> Bool {
+    while true {
+      do throws(ControlError) {
+        guard try receive(until: deadline) != nil else { return false }
+      } catch {
+        if case .timedOut = error { return false }
+        return true
+      }
+    }
+  }
+}
+
+extension ControlConnection {
+  private static func error(of refusal: Refusal) -> ControlError {
+    refusal.reason == .version
+      ? .otherVersion(theirs: refusal.version, build: refusal.build) : .refused(refusal)
+  }
+
+  /// The next message, or nil at the deadline.
+  private func receive(until deadline: MonotonicInstant?) throws(ControlError) -> BankMessage? {
+    while true {
+      if let message = try takeMessage() { return message }
+      if hasEnded { throw inbound.isMidFrame ? .malformed(detail: "it ends within a frame") : .lost }
+      // Whatever has arrived already is looked at before the clock is.
+      if try takeIn() { continue }
+      if hasEnded { continue }
+      let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
+      let limit = [deadline, stall].compactMap { $0 }.min()
+      if try becomesReady(.read, until: limit) { continue }
+      if let stall, stall == limit { throw .timedOut(what: "the rest of a message") }
+      return nil
+    }
+  }
+
+  private func takeMessage() throws(ControlError) -> BankMessage? {
+    let body: ArraySlice<UInt8>?
+    do throws(FrameError) { body = try inbound.next() } catch { throw .malformed(detail: "\(error)") }
+    guard let body else { return nil }
+    do throws(CBORDecodingError) {
+      return try CBORDecoder().decode(BankMessage.self, from: body)
+    } catch {
+      throw .malformed(detail: "\(error)")
+    }
+  }
+
+  /// Reads once. Returns whether there was anything.
+  private func takeIn() throws(ControlError) -> Bool {
+    let result: ReadResult
+    do throws(SystemError) { result = try socket.read(into: chunk) } catch { throw .system(error) }
+    switch result {
+    case .bytes(let count):
+      lastArrival = SystemClock.monotonic()
+      inbound.append(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+      return true
+    case .wouldBlock: return false
+    case .endOfFile:
+      hasEnded = true
+      return false
+    }
+  }
+
+  private func transmit(_ message: ClientMessage) throws(ControlError) {
+    var bytes: [UInt8] = []
+    do throws(FrameEncodingError) {
+      try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)
+    } catch {
+      throw .malformed(detail: "\(error)")
+    }
+    var sent = 0
+    var lastProgress = SystemClock.monotonic()
+    while sent < bytes.count {
+      switch try sendOnce(bytes, from: sent) {
+      case .bytes(let count):
+        sent += count
+        lastProgress = SystemClock.monotonic()
+      case .wouldBlock:
+        guard try becomesReady(.readOrWrite, until: lastProgress + patience.stall) else {
+          throw .timedOut(what: "the coordinator takes nothing in")
+        }
+        _ = try takeIn()
+        if hasEnded { throw try farewell() }
+        guard inbound.bufferedByteCount <= Self.inboundLimit else {
+          throw .malformed(detail: "more answers than questions")
+        }
+      case .peerClosed: throw try farewell()
+      }
+    }
+  }
+
+  private func sendOnce(_ bytes: [UInt8], from start: Int) throws(ControlError) -> WriteResult {
+    var outcome: Result<WriteResult, SystemError> = .success(.wouldBlock)
+    bytes.withUnsafeBytes { buffer in
+      do throws(SystemError) {
+        outcome = .success(try socket.send(UnsafeRawBufferPointer(rebasing: buffer[start...])))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    do throws(SystemError) { return try outcome.get() } catch { throw .system(error) }
+  }
+
+  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken pipe.
+  private func farewell() throws(ControlError) -> ControlError {
+    while try takeIn() {}
+    while let message = try takeMessage() {
+      if case .refused(let refusal) = message { return Self.error(of: refusal) }
+    }
+    return .lost
+  }
+}

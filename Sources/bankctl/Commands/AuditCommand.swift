@@ -1,0 +1,45 @@
+// Owns `audit`: whether every promise that can be checked is kept, on an open bank and on a stopped home.
+// It must not know how it is checked.
+// Invariant: the exit code says no whenever anything is not as promised.
+// Failure: CommandError.
+import Arguments
+import ControlClient
+import Wire
+
+/// The command `audit`.
+enum AuditCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    var exit = ProgramExit.failed
+    try Desk.consult(session) { desk throws(CommandError) in
+      // Every row is counted, so a large home takes its time.
+      try desk.ask(.audit, within: nil) { answer throws(CommandError) in
+        guard case .audit(let report) = answer else { throw answer.unexpected }
+        exit = report.isClean ? .done : .failed
+        try session.show(.audit(report), or: lines(report, session.words, session.output.palette))
+      }
+    }
+    return exit
+  }
+
+  static func lines(_ report: AuditReport, _ words: Words, _ palette: Palette) -> [String] {
+    var table = TextTable([.left, .right])
+    let numbers: [(Words.Column, Int64)] = [
+      (.issued, report.issued), (.served, report.served), (.cancelled, report.cancelled),
+      (.waiting, report.waiting), (.delayed, report.delayed), (.dead, report.dead),
+    ]
+    for (column, number) in numbers {
+      table.add([.init(words.column(column)), .init(Words.grouped(number))])
+    }
+    let checks = [
+      (words.lost, report.lost), (words.duplicated, report.duplicated),
+      (words.ledgerDifference, report.ledgerDifference),
+    ]
+    for (name, number) in checks {
+      table.add([.init(name), .init(Words.grouped(number), number == 0 ? nil : .alarm)])
+    }
+    let verdict = report.isClean ? words.clean : palette.paint(words.broken, .alarm)
+    return [verdict] + table.lines(palette, indent: 2)
+      + report.problems.map { palette.paint("- \($0)", .alarm) }
+  }
+}

@@ -1,0 +1,46 @@
+// Owns which command is behind which words.
+// It must not know what a command does.
+// Invariant: every command of the table is here; a test says so.
+// Failure: a complaint for words that are in the table and not here.
+
+/// The commands by name.
+enum Commands {
+  /// A command.
+  typealias Command = (Session) throws(CommandError) -> ProgramExit
+
+  /// What runs behind these words.
+  static func command(named name: String) -> Command? {
+    switch name {
+    case "open": OpenCommand.run
+    case "console": ConsoleCommand.run
+    case "start": StartCommand.run
+    case "stop": StopCommand.run
+    case "status": StatusCommand.run
+    case "wait": WaitCommand.run
+    case "pause": PauseCommand.pause
+    case "resume": PauseCommand.resume
+    case "scale": ScaleCommand.run
+    case "reset": ResetCommand.run
+    case "reload": ReloadCommand.run
+    case "enqueue": EnqueueCommand.run
+    case "tickets": TicketsCommand.run
+    case "ticket": TicketCommand.run
+    case "receipts": ReceiptsCommand.run
+    case "cancel": CancelCommand.run
+    case "requeue": RequeueCommand.run
+    case "logs": LogsCommand.run
+    case "audit": AuditCommand.run
+    case "completions": CompletionsCommand.run
+    default: nil
+    }
+  }
+
+  /// Runs the command of a session.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    guard let command = command(named: session.invocation.name) else {
+      throw .complaint(
+        Complaint(code: "usage", exit: .usage, message: "no command \(session.invocation.name)"))
+    }
+    return try command(session)
+  }
+}

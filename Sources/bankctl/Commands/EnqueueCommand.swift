@@ -1,0 +1,185 @@
+// Owns `enqueue`: customers take tickets, and are waited for where that is asked.
+// It must not know how tickets are issued.
+// Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known whether
+// tickets were issued, that is what is said.
+// Failure: CommandError.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// The command `enqueue`.
+enum EnqueueCommand {
+  /// Who comes.
+  private enum Order {
+    case alike(EnqueueOrder)
+    case list(CustomerList)
+
+    var isRepeatable: Bool {
+      switch self {
+      case .alike(let order): order.key != nil
+      case .list(let list): list.isRepeatable
+      }
+    }
+
+    var isList: Bool { if case .list = self { true } else { false } }
+  }
+
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let order = try order(session)
+    let (report, desk) = try issue(order, session)
+    guard session.invocation.flag("wait") else {
+      try session.show(.enqueued(report, ofList: order.isList), or: [session.words.enqueued(report)])
+      return .done
+    }
+    // People see their numbers at once; a script gets one document, when everything is known.
+    if !session.asJSON { try session.show([:], or: [session.words.enqueued(report)]) }
+    let dead = try awaitEnd(of: report, at: desk, session)
+    try session.show(
+      .enqueued(report, ofList: order.isList).adding(["dead": .init(dead)]),
+      or: dead == 0 && report.count > 0 ? [session.words.allDone(report, dead: 0)] : [])
+    guard dead > 0 else { return .done }
+    session.note(session.words.allDone(report, dead: dead))
+    return .failed
+  }
+
+  private static func order(_ session: Session) throws(CommandError) -> Order {
+    let invocation = session.invocation
+    let seed = invocation.integer("seed").map { UInt64(bitPattern: $0) } ?? RandomSeed.fromSystem()
+    if let path = invocation.text("from") { return .list(try list(path, seed, session)) }
+    let key = invocation.text("key")
+    if let key, key.utf8.count > Limits.keyLength {
+      let message = "--key: " + session.words.badKey(key.utf8.count)
+      throw .complaint(Complaint(code: "usage", exit: .usage, message: message))
+    }
+    return .alike(
+      EnqueueOrder(
+        count: invocation.operands.integer("N") ?? 0,
+        service: invocation.text("service").flatMap { Service(name: $0) },
+        grade: invocation.text("grade").flatMap { Grade(name: $0) } ?? .regular,
+        amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key))
+  }
+
+  private static func list(
+    _ path: String, _ seed: UInt64, _ session: Session
+  ) throws(CommandError) -> CustomerList {
+    do throws(CustomerList.Refusal) {
+      let file: LineFile
+      do throws(SystemError) { file = try LineFile(path: path) } catch { throw .unreadable(error) }
+      return try CustomerList(file, seed: seed)
+    } catch {
+      throw refuse(error, path, session)
+    }
+  }
+
+  private static func refuse(
+    _ refusal: CustomerList.Refusal, _ path: String, _ session: Session
+  ) -> CommandError {
+    let isLine = if case .unreadable = refusal { false } else { true }
+    return .complaint(
+      Complaint(
+        code: isLine ? "bad_input" : "system", exit: isLine ? .usage : .failed,
+        message: session.words.sentence(refusal, file: path)))
+  }
+
+  // MARK: Issuing
+
+  private static func issue(_ order: Order, _ session: Session) throws(CommandError) -> (EnqueuedReport, Desk)
+  {
+    let meter = ProgressMeter(words: session.words)
+    defer { meter.finish() }
+    var desk = try Desk.open(session)
+    var deadline: MonotonicInstant?
+    while true {
+      do throws(CommandError) {
+        return (try attempt(order, at: desk, meter, session), desk)
+      } catch {
+        guard error.isLoss else { throw error }
+        let unknown = Complaint(
+          code: "connection_lost", exit: .failed,
+          message: session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
+        guard order.isRepeatable else { throw .complaint(unknown) }
+        let limit = deadline ?? SystemClock.monotonic() + Desk.reunion
+        deadline = limit
+        guard SystemClock.monotonic() < limit, let back = try? Desk.reopen(session, until: limit) else {
+          throw .complaint(unknown)
+        }
+        desk = back
+      }
+    }
+  }
+
+  private static func attempt(
+    _ order: Order, at desk: Desk, _ meter: ProgressMeter, _ session: Session
+  ) throws(CommandError) -> EnqueuedReport {
+    var number: UInt32 = 0
+    switch order {
+    case .alike(let order): number = try desk.send(.enqueue(order))
+    case .list(let list): number = try send(list, to: desk, meter, session)
+    }
+    while let reply = try desk.next(until: nil) {
+      guard reply.number == number else { continue }
+      switch reply.answer {
+      case .enqueued(let report): return report
+      case .progress(let report):
+        meter.update(session.words.phase(report.phase), done: report.done, total: report.total)
+      default: throw reply.answer.unexpected
+      }
+    }
+    throw .control(.timedOut(what: "tickets"))
+  }
+
+  private static func send(
+    _ list: CustomerList, to desk: Desk, _ meter: ProgressMeter, _ session: Session
+  ) throws(CommandError) -> UInt32 {
+    var number: UInt32 = 0
+    var sent: Int64 = 0
+    do throws(PartFailure<CommandError>) {
+      try list.forEachPart { part throws(CommandError) in
+        number = try desk.send(.enqueueList(part))
+        sent += Int64(part.entries.count)
+        meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
+      }
+    } catch {
+      switch error {
+      case .part(let error): throw error
+      case .list(let refusal): throw refuse(refusal, session.invocation.text("from") ?? "-", session)
+      }
+    }
+    return number
+  }
+
+  // MARK: Waiting
+
+  /// Waits until none of the tickets waits or is served, also while the coordinator is replaced.
+  ///
+  /// - Returns: How many of them are dead letters.
+  private static func awaitEnd(
+    of report: EnqueuedReport, at first: Desk, _ session: Session
+  ) throws(CommandError) -> Int64 {
+    guard report.count > 0, report.first > 0 else { return 0 }
+    let progress = WaitProgress(session.words)
+    defer { progress.meter.finish() }
+    var desk = first
+    while true {
+      do throws(CommandError) {
+        let question = ControlCommand.awaitTickets(day: report.day, first: report.first, last: report.last)
+        let answer = try desk.awaitAnswer(to: question, until: nil, crowd: report.count, progress)
+        guard case .ended(let ended)? = answer else {
+          throw answer?.unexpected ?? .control(.timedOut(what: "tickets"))
+        }
+        return ended.dead
+      } catch {
+        guard error.isLoss else { throw error }
+        do throws(CommandError) {
+          desk = try Desk.reopen(session)
+        } catch {
+          let message = session.words.waitingLost(report)
+          throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// Owns `receipts`: what remained of customers, in the order in which it was committed, and what is still to come.
+// It must not know how many there are: page after page is printed as it comes.
+// Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
+// Failure: CommandError.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// The command `receipts`.
+enum ReceiptsCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let days: ReceiptQuery.Days =
+      if let day = session.invocation.integer("day") {
+        .day(day)
+      } else {
+        session.invocation.text("day") == "all" ? .all : .present
+      }
+    if session.output.isTerminal && !session.asJSON {
+      try session.output.line(session.output.palette.paint(heading(session.words), .quiet))
+    }
+    if session.invocation.flag("follow") { return try follow(days, session) }
+    try Desk.consult(session) { desk throws(CommandError) in
+      try desk.ask(.receipts(ReceiptQuery(days: days, follow: false))) { answer throws(CommandError) in
+        for receipt in try answer.receipts { try show(receipt, session) }
+      }
+    }
+    try session.output.flush()
+    return .done
+  }
+
+  private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError)
+    -> ProgramExit
+  {
+    var query = ReceiptQuery(days: days, follow: true)
+    var desk = try Desk.open(session)
+    try session.output.flush()
+    while true {
+      do throws(CommandError) {
+        try desk.ask(.receipts(query), within: nil) { answer throws(CommandError) in
+          for receipt in try answer.receipts {
+            try show(receipt, session)
+            query.after = receipt.sequence
+            // What is the present day may have changed by the time the connection is lost; the place in the order of
+            // commits has not.
+            if query.days == .present { query.days = .all }
+          }
+          try session.output.flush()
+        }
+        return .done
+      } catch {
+        guard error.isLoss else { throw error }
+        desk = try Desk.reopen(session)
+      }
+    }
+  }
+
+  private static func show(_ receipt: ReceiptReport, _ session: Session) throws(CommandError) {
+    if session.asJSON {
+      try session.output.line(.receipt(receipt))
+    } else {
+      try session.output.line(line(receipt, session.words, session.output.palette))
+    }
+  }
+
+  // MARK: Columns
+
+  /// The widths fit what usually comes; a longer cell moves what is behind it and is never cut.
+  private static let widths = [4, 7, 9, 8, 10, 12, 17]
+
+  private static func heading(_ words: Words) -> String {
+    let columns: [Words.Column] = [.day, .ticket, .service, .grade, .outcome, .window, .amount, .finished]
+    return row(columns.map(words.column))
+  }
+
+  static func line(_ receipt: ReceiptReport, _ words: Words, _ palette: Palette) -> String {
+    let text = row([
+      String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
+      words.grade(receipt.grade), words.outcome(receipt.outcome), receipt.window ?? "-",
+      words.won(receipt.amount), Timestamp.utc(milliseconds: receipt.finishedAt),
+    ])
+    return palette.paint(text, of: receipt.service)
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    var text = ""
+    for (cell, width) in zip(cells, widths) { text += DisplayWidth.padded(cell, to: width) + " " }
+    return text + (cells.last ?? "")
+  }
+}
+
+extension ControlAnswer {
+  /// A page of receipts, where that is what was asked for.
+  var receipts: [ReceiptReport] {
+    get throws(CommandError) {
+      guard case .receipts(let page) = self else { throw unexpected }
+      return page
+    }
+  }
+}

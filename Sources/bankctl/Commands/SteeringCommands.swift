@@ -1,0 +1,72 @@
+// Owns the commands that change something at once and answer with the picture of the bank: pause, resume, scale,
+// reset, reload. They must not know how the change is made.
+// Invariant: what is printed is the state after the change.
+// Failure: CommandError.
+import Arguments
+import BankModel
+import ControlClient
+import Wire
+
+/// The commands `pause` and `resume`.
+enum PauseCommand {
+  /// Hands out no more customers.
+  static func pause(_ session: Session) throws(CommandError) -> ProgramExit {
+    let service = try service(session)
+    let report = try Desk.open(session).status(.pause(service))
+    try session.show(.status(report), or: [session.words.paused(service)])
+    return .done
+  }
+
+  /// Hands out customers again.
+  static func resume(_ session: Session) throws(CommandError) -> ProgramExit {
+    let service = try service(session)
+    let report = try Desk.open(session).status(.resume(service))
+    try session.show(.status(report), or: [session.words.resumed(service)])
+    return .done
+  }
+
+  private static func service(_ session: Session) throws(CommandError) -> Service? {
+    guard let name = session.invocation.operands.text("SERVICE") else { return nil }
+    return try session.service(named: name)
+  }
+}
+
+/// The command `scale`.
+enum ScaleCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    var windows: [ServiceWindows] = []
+    for assignment in session.invocation.operands.assignments("SERVICE=N") {
+      let service = try session.service(named: assignment.name)
+      guard !windows.contains(where: { $0.service == service }) else {
+        let message = session.words.namedTwice(service)
+        throw .complaint(Complaint(code: "usage", exit: .usage, message: message))
+      }
+      windows.append(ServiceWindows(service: service, count: assignment.number))
+    }
+    // A closing window finishes its customer first, however long that takes.
+    let report = try Desk.open(session).status(.scale(windows), within: nil)
+    try session.show(.status(report), or: [session.words.windows(report)])
+    return .done
+  }
+}
+
+/// The command `reset`.
+enum ResetCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let report = try Desk.open(session).status(.reset, within: nil)
+    try session.show(.status(report), or: [session.words.reset(report)])
+    return .done
+  }
+}
+
+/// The command `reload`.
+enum ReloadCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let report = try Desk.open(session).status(.reload, within: nil)
+    try session.show(.status(report), or: [session.words.reloaded, session.words.windows(report)])
+    return .done
+  }
+}

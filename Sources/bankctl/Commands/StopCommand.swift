@@ -1,0 +1,47 @@
+// Owns `stop`: ends a bank and tells what became of everyone.
+// It must not know how a bank drains.
+// Invariant: when it returns the coordinator's process has ended.
+// Failure: CommandError.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// The command `stop`.
+enum StopCommand {
+  /// How long a coordinator that has said its last word may take to end.
+  private static let farewell = Duration.seconds(30)
+
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let order = StopOrder(
+      now: session.invocation.flag("now"),
+      timeoutMilliseconds: session.invocation.durationNanoseconds("timeout").map { $0 / 1_000_000 })
+    let desk = try Desk.open(session)
+    let report = try stop(order, at: desk, session)
+    guard desk.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
+      throw .control(.timedOut(what: "its end"))
+    }
+    try session.show(.stopped(report), or: session.words.stopped(report))
+    return .done
+  }
+
+  private static func stop(
+    _ order: StopOrder, at desk: Desk, _ session: Session
+  ) throws(CommandError) -> StoppedReport {
+    let meter = ProgressMeter(words: session.words)
+    defer { meter.finish() }
+    let number = try desk.send(.stop(order))
+    while let reply = try desk.next(until: nil) {
+      guard reply.number == number else { continue }
+      switch reply.answer {
+      case .stopped(let report): return report
+      case .progress(let report):
+        meter.update(session.words.phase(report.phase), done: report.done, total: report.total)
+      default: throw reply.answer.unexpected
+      }
+    }
+    throw .control(.timedOut(what: "the end"))
+  }
+}

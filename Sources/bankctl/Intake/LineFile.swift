@@ -1,0 +1,145 @@
+// Owns a text that is read line by line, more than once, whatever it comes from.
+// It must not know what the lines say.
+// Invariant: memory holds one portion and one line, however long the text is; a stream is kept in a file without a
+// name, which is gone with this process.
+// Failure: SystemError. A line beyond the limit is reported as such and does not cost its length.
+import Glibc
+import Posix
+
+/// A text of lines.
+final class LineFile {
+  /// A line.
+  enum Line {
+    /// The bytes without the newline.
+    case bytes(ArraySlice<UInt8>)
+    /// More than the limit.
+    case tooLong
+  }
+
+  /// The longest line, in bytes.
+  static let limit = 64 << 10
+
+  private static let portion = 1 << 20
+  private let file: FileDescriptor
+
+  /// Opens a file, or takes in standard input for `-`.
+  init(path: String) throws(SystemError) {
+    if path == "-" {
+      file = try Self.keep(FileDescriptor(owning: STDIN_FILENO))
+      return
+    }
+    let opened = try FileDescriptor.open(path, .readOnly)
+    // Only what is a file can be read twice.
+    file = try FileFacts.inspect(path)?.isFile == true ? opened : Self.keep(opened)
+  }
+
+  /// Takes a file over that can be read at any place.
+  init(_ file: consuming FileDescriptor) { self.file = file }
+
+  private static func keep(_ stream: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
+    let directory = Environment.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    let path = Paths.join(directory, "bankctl-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
+    let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive])
+    _ = unlink(path)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: portion, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      switch try stream.read(into: buffer) {
+      case .bytes(let count): try file.writeAll(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      case .wouldBlock: Pause.briefly()
+      case .endOfFile: return file
+      }
+    }
+  }
+
+  /// Hands every line to `body`, with its number from 1.
+  func forEachLine<Failure: Error>(
+    _ body: (Int64, Line) throws(Failure) -> Void
+  ) throws(LineFailure<Failure>) {
+    var cutter = LineCutter(limit: Self.limit)
+    var offset: Int64 = 0
+    var portion = [UInt8](repeating: 0, count: Self.portion)
+    while true {
+      let count: Int
+      do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw .reading(error) }
+      offset += Int64(count)
+      do throws(Failure) {
+        if count == 0 { return try cutter.finish(body) }
+        try cutter.take(portion[..<count], body)
+      } catch {
+        throw .line(error)
+      }
+    }
+  }
+
+  private func read(_ portion: inout [UInt8], at offset: Int64) throws(SystemError) -> Int {
+    var outcome: Result<Int, SystemError> = .success(0)
+    portion.withUnsafeMutableBytes { buffer in
+      do throws(SystemError) {
+        outcome = .success(try file.read(into: buffer, at: offset))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome.get()
+  }
+}
+
+/// Why not every line was handed out.
+enum LineFailure<Failure: Error>: Error {
+  /// The text could not be read.
+  case reading(SystemError)
+  /// Whoever got a line did not want any more.
+  case line(Failure)
+}
+
+/// Cuts portions of a text into lines.
+struct LineCutter {
+  private let limit: Int
+  private var number: Int64 = 0
+  private var rest: [UInt8] = []
+  private var isSkipping = false
+
+  /// A cutter at the beginning of a text.
+  init(limit: Int) { self.limit = limit }
+
+  /// Takes the next portion.
+  mutating func take<Failure: Error>(
+    _ portion: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
+  ) throws(Failure) {
+    var portion = portion
+    while let newline = portion.firstIndex(of: UInt8(ascii: "\n")) {
+      try complete(portion[..<newline], body)
+      portion = portion[(newline + 1)...]
+    }
+    guard !isSkipping else { return }
+    if rest.count + portion.count > limit {
+      isSkipping = true
+      rest = []
+    } else {
+      rest += portion
+    }
+  }
+
+  /// The last line need not end in a newline.
+  mutating func finish<Failure: Error>(
+    _ body: (Int64, LineFile.Line) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard isSkipping || !rest.isEmpty else { return }
+    try complete([], body)
+  }
+
+  private mutating func complete<Failure: Error>(
+    _ end: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
+  ) throws(Failure) {
+    number += 1
+    defer {
+      rest.removeAll(keepingCapacity: true)
+      isSkipping = false
+    }
+    if isSkipping || rest.count + end.count > limit { return try body(number, .tooLong) }
+    if rest.isEmpty { return try body(number, .bytes(end)) }
+    rest += end
+    try body(number, .bytes(rest[...]))
+  }
+}

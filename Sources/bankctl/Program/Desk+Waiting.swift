@@ -1,0 +1,55 @@
+// Owns waiting for an answer that takes its time, and showing meanwhile how busy the bank is.
+// It must not know what is waited for.
+// Invariant: the bank is only watched where the wait is long enough to be shown; a quick answer costs one question.
+// Failure: CommandError; a deadline is a result.
+import ControlClient
+import Posix
+import Wire
+
+extension Desk {
+  /// Waits for the answer to a question.
+  ///
+  /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
+  /// - Returns: nil where it has not come by the deadline.
+  func awaitAnswer(
+    to command: ControlCommand, until deadline: MonotonicInstant?, crowd: Int64?, _ progress: WaitProgress
+  ) throws(CommandError) -> ControlAnswer? {
+    let number = try send(command)
+    var watch: UInt32?
+    while true {
+      let due = watch == nil ? progress.meter.isDue : nil
+      if let reply = try next(until: [deadline, due].compactMap { $0 }.min()) {
+        if reply.number == number { return reply.answer }
+        if case .status(let report) = reply.answer { progress.show(report, crowd: crowd) }
+      } else if let deadline, SystemClock.monotonic() >= deadline {
+        return nil
+      } else if watch == nil {
+        watch = try send(.watch)
+      }
+    }
+  }
+}
+
+/// How many are still to be served, as progress.
+final class WaitProgress {
+  let meter: ProgressMeter
+  private let words: Words
+  private var most: Int64 = 0
+  /// The last picture of the bank.
+  private(set) var report: StatusReport?
+
+  init(_ words: Words) {
+    self.words = words
+    meter = ProgressMeter(words: words)
+  }
+
+  /// Shows a picture.
+  func show(_ report: StatusReport, crowd: Int64?) {
+    self.report = report
+    let busy = report.queue.waiting + report.queue.serving + report.queue.delayed
+    let left = min(busy, crowd ?? busy)
+    // Newcomers make the whole larger, never the done smaller than nothing.
+    most = max(most, crowd ?? 0, left)
+    meter.update(words.phase(.serving), done: most - left, total: most)
+  }
+}

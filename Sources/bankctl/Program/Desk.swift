@@ -1,0 +1,171 @@
+// Owns a command's conversation with a coordinator: questions, and answers that are no refusals.
+// It must not know what a command makes of an answer.
+// Invariant: a refusal never comes out as an answer; an answer of another kind than asked for is an error.
+// Failure: CommandError.
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// A conversation with a coordinator.
+final class Desk {
+  let connection: ControlConnection
+  /// Kept where the coordinator was started only to answer: it ends with the conversation.
+  private let inspector: LaunchedBank?
+
+  /// How long a question may take that is answered at once.
+  static let promptly = Duration.seconds(60)
+  /// How long a lost coordinator is waited for: a guardian brings it back well within.
+  static let reunion = Duration.seconds(10)
+
+  init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
+    self.connection = connection
+    self.inspector = inspector
+  }
+
+  /// Goes to the bank that is open.
+  static func open(_ session: Session) throws(CommandError) -> Desk {
+    do throws(ControlError) { return Desk(try session.home.connect()) } catch { throw .control(error) }
+  }
+
+  /// Waits for a coordinator that was lost, as long as it may take to come back.
+  static func reopen(
+    _ session: Session, until deadline: MonotonicInstant = SystemClock.monotonic() + reunion
+  ) throws(CommandError) -> Desk {
+    while true {
+      do throws(ControlError) {
+        return Desk(try session.home.connect())
+      } catch {
+        guard SystemClock.monotonic() < deadline, error.mayPass else { throw .control(error) }
+        Pause.briefly()
+      }
+    }
+  }
+
+  /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
+  ///
+  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with the first
+  ///   answer.
+  static func consult(
+    _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
+  ) throws(CommandError) {
+    for _ in 0..<20 {
+      let desk = try openOrInspect(session)
+      do throws(CommandError) {
+        return try conversation(desk)
+      } catch {
+        guard desk.inspector != nil, case .failure(let failure) = error, failure.code == .alreadyOpen else {
+          throw error
+        }
+        Pause.briefly()
+      }
+    }
+    throw .control(.busy(socket: session.home.socket))
+  }
+
+  private static func openOrInspect(_ session: Session) throws(CommandError) -> Desk {
+    do throws(ControlError) {
+      return Desk(try session.home.connect())
+    } catch {
+      guard case .notOpen = error else { throw .control(error) }
+    }
+    do throws(ControlError) {
+      let order = LaunchOrder(.inspect, home: session.home)
+      let launched = try BankLauncher.find().launch(order, standardError: .inherit)
+      return Desk(launched.connection, inspector: launched)
+    } catch {
+      throw .control(error)
+    }
+  }
+}
+
+extension Desk {
+  /// Asks and receives the answers, one or page after page.
+  ///
+  /// - Parameter patience: How long each may take; nil for as long as the coordinator lives.
+  func ask(
+    _ command: ControlCommand, within patience: Duration? = promptly,
+    _ take: (ControlAnswer) throws(CommandError) -> Void
+  ) throws(CommandError) {
+    let number = try send(command)
+    while true {
+      let deadline = patience.map { SystemClock.monotonic() + $0 }
+      guard let reply = try next(until: deadline) else { throw .control(.timedOut(what: "an answer")) }
+      guard reply.number == number else { continue }
+      try take(reply.answer)
+      if !reply.more { return }
+    }
+  }
+
+  /// Asks for a picture of the bank.
+  func status(_ command: ControlCommand, within patience: Duration? = promptly) throws(CommandError)
+    -> StatusReport
+  {
+    var report: StatusReport?
+    try ask(command, within: patience) { answer throws(CommandError) in
+      report = try answer.status
+    }
+    guard let report else { throw .control(.unexpected(detail: "nothing")) }
+    return report
+  }
+
+  /// Sends a question without waiting for its answer.
+  @discardableResult
+  func send(_ command: ControlCommand) throws(CommandError) -> UInt32 {
+    do throws(ControlError) { return try connection.send(command) } catch { throw .control(explain(error)) }
+  }
+
+  /// The next answer, or nil at the deadline. A refusal is thrown.
+  func next(until deadline: MonotonicInstant?) throws(CommandError) -> ControlReply? {
+    let reply: ControlReply?
+    do throws(ControlError) {
+      reply = try connection.next(until: deadline)
+    } catch {
+      throw .control(explain(error))
+    }
+    if case .failure(let failure)? = reply?.answer { throw .failure(failure) }
+    return reply
+  }
+
+  private func explain(_ error: ControlError) -> ControlError { inspector?.explain(error) ?? error }
+}
+
+extension ControlError {
+  /// Whether a coordinator that comes back may make it go away.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .notOpen, .lost, .busy, .timedOut: true
+    default: false
+    }
+  }
+}
+
+extension ControlAnswer {
+  /// The picture of a bank, where that is what was asked for.
+  var status: StatusReport {
+    get throws(CommandError) {
+      guard case .status(let report) = self else { throw unexpected }
+      return report
+    }
+  }
+
+  /// What to say of an answer to another question.
+  var unexpected: CommandError {
+    let name =
+      switch self {
+      case .failure: "failure"
+      case .status: "status"
+      case .enqueued: "enqueued"
+      case .tickets: "tickets"
+      case .ticket: "ticket"
+      case .receipts: "receipts"
+      case .event: "event"
+      case .ended: "ended"
+      case .requeued: "requeued"
+      case .progress: "progress"
+      case .stopped: "stopped"
+      case .audit: "audit"
+      }
+    return .control(.unexpected(detail: name))
+  }
+}

@@ -1,0 +1,58 @@
+// Owns what every command is handed: the parsed line and everything that was decided before it runs.
+// It must not know any command.
+// Invariant: nothing in it changes while a command runs, except what was printed.
+// Failure: none.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// One run of this program.
+struct Session {
+  /// The command with its options and operands.
+  let invocation: Invocation
+  /// The words of the language that was chosen.
+  let words: Words
+  /// The home of the bank.
+  let home: BankHome
+  /// Where the rest was decided.
+  let surroundings: Surroundings
+  /// Whether scripts are listening.
+  let asJSON: Bool
+  /// Standard output.
+  let output: Output
+
+  /// Says something to a person, beside the data.
+  func note(_ text: String) { Notes.say(text) }
+
+  /// Prints a document for scripts, or what people read instead.
+  func show(_ document: @autoclosure () -> JSONValue, or text: @autoclosure () -> [String])
+    throws(CommandError)
+  {
+    if asJSON {
+      try output.line(document())
+    } else {
+      for line in text() { try output.line(line) }
+    }
+    try output.flush()
+  }
+
+  /// The picture of a bank in this session's words.
+  func picture(_ report: StatusReport) -> StatusPicture {
+    StatusPicture(report: report, words: words, palette: output.palette)
+  }
+
+  /// Looks a service up by any of its names.
+  ///
+  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
+  func service(named name: String) throws(CommandError) -> Service {
+    for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
+      if let service = Service(name: choice.value) { return service }
+    }
+    let known = Service.allCases.map(\.name)
+    let near = Suggestions.nearest(to: name, among: known)
+    throw .complaint(
+      Complaint(code: "no_such_service", exit: .notFound, message: words.noSuchService(name, near, known)))
+  }
+}

@@ -1,0 +1,90 @@
+// Owns the picture of a bank for people: the day, its numbers, the services, the workers.
+// It must not know how it comes to the terminal, nor how often.
+// Invariant: the same report gives the same lines; no line is wider than its cells need.
+// Failure: none.
+import BankModel
+import Posix
+import Wire
+
+/// A bank for people.
+struct StatusPicture {
+  let report: StatusReport
+  let words: Words
+  let palette: Palette
+
+  /// The lines, top to bottom.
+  var lines: [String] {
+    [headline, numbers, ""] + services + [""] + workers
+  }
+
+  /// The bank in one line, for a log of changes.
+  var line: String {
+    let queue = report.queue
+    return "\(Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()))  \(words.state(report.state))  "
+      + "\(words.day(report.day))  \(sum(queue))  \(words.businessTime(milliseconds: report.businessMilliseconds))"
+  }
+
+  private var headline: String {
+    let state = palette.paint(words.state(report.state), report.state == .open ? .waiting : .alarm)
+    let since = Timestamp.utc(milliseconds: report.since)
+    return "\(state) · \(words.day(report.day)) · "
+      + words.businessTime(milliseconds: report.businessMilliseconds)
+      + palette.paint(
+        "  (pid \(report.pid), " + words.generation(report.generation) + ", " + words.since(since) + ")",
+        .quiet)
+  }
+
+  private var numbers: String {
+    let oldest = report.queue.oldestWaitMilliseconds
+    return sum(report.queue)
+      + (report.queue.waiting > 0 ? " · " + words.oldest(words.span(milliseconds: oldest)) : "")
+  }
+
+  private func sum(_ queue: QueueReport) -> String {
+    let parts: [(String, Int64)] = [
+      (words.column(.waiting), queue.waiting), (words.column(.serving), queue.serving),
+      (words.column(.served), queue.served), (words.column(.delayed), queue.delayed),
+      (words.column(.dead), queue.dead), (words.column(.cancelled), queue.cancelled),
+    ]
+    // The three that make a day are always there; trouble only where there is some.
+    let shown = parts.prefix(3) + parts.dropFirst(3).filter { $0.1 > 0 }
+    return "\(words.column(.issued)) \(Words.grouped(queue.issued)) = "
+      + shown.map { "\($0.0) \(Words.grouped($0.1))" }.joined(separator: " + ")
+  }
+
+  private var services: [String] {
+    var table = TextTable([.left, .right, .right, .right, .right, .left])
+    table.addHeadings(
+      [.service, .windows, .waiting, .serving, .served].map(words.column) + [""])
+    for service in report.services {
+      table.add([
+        .init(words.phrases.service(service.service), service.service == .loan ? .loan : nil),
+        .init(service.windows), .init(Words.grouped(service.waiting)), .init(service.serving),
+        .init(Words.grouped(service.served)),
+        .init(service.paused ? words.paused : "", .alarm),
+      ])
+    }
+    return table.lines(palette)
+  }
+
+  private var workers: [String] {
+    guard !report.workers.isEmpty else { return [words.noWindows] }
+    var table = TextTable([.left, .right, .right, .left, .right, .right, .right, .right])
+    table.addHeadings(
+      [.window, .pid, .generation, .state, .ticket, .served, .restarts, .memory].map(words.column))
+    for worker in report.workers {
+      table.add([
+        .init(worker.name, worker.service == .loan ? .loan : nil),
+        .init(worker.pid == 0 ? "-" : String(worker.pid)), .init(worker.generation),
+        .init(words.state(worker.state), worker.state == .backoff ? .alarm : nil),
+        .init(worker.ticket.map { String($0) } ?? "-"), .init(Words.grouped(worker.served)),
+        .init(worker.restarts), .init(memory(worker.residentKilobytes)),
+      ])
+    }
+    return table.lines(palette)
+  }
+
+  private func memory(_ kilobytes: Int64) -> String {
+    kilobytes == 0 ? "-" : "\(kilobytes / 1024).\(kilobytes % 1024 * 10 / 1024) MB"
+  }
+}

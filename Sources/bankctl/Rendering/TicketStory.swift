@@ -1,0 +1,56 @@
+// Owns one customer's story for people: who, where now, and everything that happened, in the order of time.
+// It must not know where the story came from.
+// Invariant: every line of the story begins with its instant.
+// Failure: none.
+import BankModel
+import Posix
+import Wire
+
+/// A customer for people.
+struct TicketStory {
+  let ticket: TicketReport
+  let words: Words
+  let palette: Palette
+
+  /// The lines, top to bottom.
+  var lines: [String] {
+    var lines = [palette.paint(headline, .heading), "  " + standing]
+    lines.append(at(ticket.issuedAt, words.issued))
+    for attempt in ticket.attempts { lines += story(of: attempt) }
+    if let receipt = ticket.receipt { lines.append(at(receipt.finishedAt, words.receipt(receipt))) }
+    return lines
+  }
+
+  private var headline: String {
+    let parts = [
+      words.customer(ticket.ticket), words.phrases.service(ticket.service), words.grade(ticket.grade),
+      words.won(ticket.amount), words.account(ticket.account), words.day(ticket.day),
+    ]
+    return parts.joined(separator: " · ")
+  }
+
+  private var standing: String {
+    switch ticket.state {
+    case .waiting:
+      words.waitingAt(ticket.position, eta: ticket.etaMilliseconds.map { words.span(milliseconds: $0) })
+    case .delayed: words.delayedUntil(ticket.dueAt.map { Timestamp.utc(milliseconds: $0) })
+    case .serving: words.servedAt(ticket.window)
+    case .dead: words.putAside(ticket.ticket)
+    case .done: words.state(ticket.state)
+    }
+  }
+
+  private func story(of attempt: AttemptReport) -> [String] {
+    var lines = [at(attempt.startedAt, words.attemptBegan(attempt))]
+    guard let end = attempt.end, let endedAt = attempt.endedAt else { return lines }
+    var text = words.attemptEnded(end)
+    if let signal = attempt.signal { text += " (\(Signals.name(signal)))" }
+    if let code = attempt.code { text += " (" + words.exitCode(code) + ")" }
+    lines.append(at(endedAt, palette.paint(text, end == .served ? nil : .alarm)))
+    return lines
+  }
+
+  private func at(_ milliseconds: Int64, _ text: String) -> String {
+    palette.paint(Timestamp.utc(milliseconds: milliseconds), .quiet) + "  " + text
+  }
+}

@@ -1,0 +1,124 @@
+// Owns the sentence for everything that can go wrong outside of the command line itself: what failed, on what, why,
+// and what to do. It must not know how an error came about.
+// Invariant: every error has a code, an exit code and a sentence of one line in both languages.
+// Failure: none.
+import BankModel
+import ControlClient
+import Wire
+
+extension Words {
+  /// An error in words; nil where nobody is left who could read them.
+  func complaint(about error: CommandError, home: String) -> Complaint? {
+    switch error {
+    case .failure(let failure):
+      Complaint(
+        code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure, home: home))
+    case .control(let error):
+      Complaint(code: Self.code(error), exit: ProgramExit(error), message: sentence(error, home: home))
+    case .system(let error):
+      Complaint(
+        code: "system", exit: .failed,
+        message: say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
+    case .complaint(let complaint): complaint
+    case .readerGone: nil
+    }
+  }
+
+  /// A refusal of the coordinator.
+  func sentence(_ failure: Failure, home: String) -> String {
+    let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
+    let subject = failure.subject
+    return switch failure.code {
+    case .queueFull:
+      say(
+        "The queue is full\(detail): nobody was added. Try again when some have been served, or raise the "
+          + "limit in the configuration.",
+        "대기열이 가득 찼습니다\(detail). 아무도 추가하지 않았습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 한도를 "
+          + "늘리세요.")
+    case .draining:
+      say(
+        "The bank is closing and takes no new customers\(detail): nobody was added. Try again after the next "
+          + "start.",
+        "은행이 마감 중이라 새 고객을 받지 않습니다\(detail). 아무도 추가하지 않았습니다. 다음 개점 뒤에 다시 시도하세요.")
+    case .diskFull:
+      say(
+        "The disk is full\(detail): nothing was changed. Make room for \(home) and try again.",
+        "디스크가 가득 찼습니다\(detail). 바뀐 것은 없습니다. \(home)에 공간을 마련한 뒤 다시 시도하세요.")
+    case .notOpen: notOpen(home: home)
+    case .alreadyOpen:
+      say(
+        "The bank in \(home) is already open (coordinator \(subject)). Look at it with 'bankctl status', or end "
+          + "it with 'bankctl stop'.",
+        "\(home)의 은행은 이미 열려 있습니다(코디네이터 \(subject)). 'bankctl status'로 살펴보거나 'bankctl stop'으로 "
+          + "마감하세요.")
+    case .noSuchTicket:
+      say(
+        "There is no ticket \(subject)\(detail). 'bankctl tickets' and 'bankctl receipts' list those there are.",
+        "\(subject)번 번호표는 없습니다\(detail). 있는 번호는 'bankctl tickets'와 'bankctl receipts'가 보여 줍니다.")
+    case .noSuchDay:
+      say(
+        "There was no business day \(subject)\(detail). 'bankctl status' names the present one.",
+        "\(subject)일차 영업일은 없습니다\(detail). 지금의 영업일은 'bankctl status'가 알려 줍니다.")
+    case .wrongState: wrongState(subject, detail)
+    case .badRequest:
+      say(
+        "The coordinator refused the request: it contradicts itself or a limit\(detail). Nothing was changed.",
+        "코디네이터가 요청을 거절했습니다. 요청이 한도를 넘거나 서로 맞지 않습니다\(detail). 바뀐 것은 없습니다.")
+    case .badConfiguration:
+      say(
+        "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was changed.",
+        "설정 \(subject)을(를) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
+    case .damaged, .newerSchema, .badHome, .windowsFailed, .system: grave(failure, detail, home)
+    }
+  }
+
+  private func grave(_ failure: Failure, _ detail: String, _ home: String) -> String {
+    switch failure.code {
+    case .damaged:
+      say(
+        "The database of \(home) is damaged\(detail). Nothing was overwritten: restore a copy, or move the file "
+          + "aside.",
+        "\(home)의 데이터베이스가 손상되었습니다\(detail). 아무것도 덮어쓰지 않았습니다. 사본으로 되돌리거나 파일을 옮겨 "
+          + "두세요.")
+    case .newerSchema:
+      say(
+        "The database of \(home) was written by a newer program\(detail). Use that program.",
+        "\(home)의 데이터베이스는 더 새로운 프로그램이 쓴 것입니다\(detail). 그 프로그램을 쓰세요.")
+    case .badHome:
+      say(
+        "The home \(home) cannot be used\(detail). Check its owner and permissions, or choose another with "
+          + "--home.",
+        "홈 \(home)을(를) 쓸 수 없습니다\(detail). 소유자와 권한을 확인하거나 --home으로 다른 곳을 고르세요.")
+    case .windowsFailed:
+      say(
+        "The windows did not become ready: \(failure.subject)\(detail). See 'bankctl logs', then try again.",
+        "창구가 준비되지 않았습니다: \(failure.subject)\(detail). 'bankctl logs'를 본 뒤 다시 시도하세요.")
+    default:
+      say(
+        "The system refused the coordinator something\(detail). See 'bankctl logs'.",
+        "시스템이 코디네이터의 요청을 거절했습니다\(detail). 'bankctl logs'를 보세요.")
+    }
+  }
+
+  /// `subject` is the number and the state.
+  private func wrongState(_ subject: String, _ detail: String) -> String {
+    let parts = subject.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, let state = CustomerState(name: parts[1]) else {
+      return say(
+        "The present state does not allow that: \(subject)\(detail). Nothing was changed.",
+        "지금 상태에서는 할 수 없습니다: \(subject)\(detail). 바뀐 것은 없습니다.")
+    }
+    return say(
+      "Ticket \(parts[0]) is \(self.state(state)), so this cannot be done\(detail). Nothing was changed; see "
+        + "'bankctl ticket \(parts[0])'.",
+      "\(parts[0])번 고객은 \(self.state(state)) 상태라서 할 수 없습니다\(detail). 바뀐 것은 없습니다. "
+        + "'bankctl ticket \(parts[0])'을(를) 보세요.")
+  }
+
+  /// Nobody listens.
+  func notOpen(home: String) -> String {
+    say(
+      "The bank in \(home) is not open. Open it with 'bankctl start'.",
+      "\(home)의 은행이 열려 있지 않습니다. 'bankctl start'로 여세요.")
+  }
+}

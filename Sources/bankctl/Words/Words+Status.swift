@@ -1,0 +1,59 @@
+// Owns the words around the picture of a bank.
+// It must not know how they are laid out.
+// Invariant: every column has a heading in both languages.
+// Failure: none.
+
+extension Words {
+  /// A column of a table.
+  enum Column: Sendable, CaseIterable {
+    case issued, waiting, delayed, serving, served, dead, cancelled
+    case service, windows, window, pid, generation, state, ticket, restarts, memory
+    case day, grade, outcome, amount, finished, attempts, account
+  }
+
+  /// The heading of a column.
+  func column(_ column: Column) -> String {
+    switch column {
+    case .issued: say("issued", "발급")
+    case .waiting: say("waiting", "대기중")
+    case .delayed: say("delayed", "지연")
+    case .serving: say("serving", "업무중")
+    case .served: say("served", "완료")
+    case .dead: say("dead", "보류")
+    case .cancelled: say("cancelled", "취소")
+    case .service: say("service", "업무")
+    case .windows, .window: say(column == .windows ? "windows" : "window", "창구")
+    case .pid: "pid"
+    case .generation: say("gen", "세대")
+    case .state: say("state", "상태")
+    case .ticket: say("ticket", "번호")
+    case .restarts: say("restarts", "재시작")
+    case .memory: say("memory", "메모리")
+    case .day: say("day", "영업일")
+    case .grade: say("grade", "등급")
+    case .outcome: say("outcome", "결과")
+    case .amount: say("amount", "금액")
+    case .finished: say("finished at", "끝난 시각")
+    case .attempts: say("attempts", "시도")
+    case .account: say("account", "계좌")
+    }
+  }
+
+  /// The business day.
+  func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
+
+  /// The coordinator's place among its predecessors.
+  func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }
+
+  /// Since when it is open.
+  func since(_ instant: String) -> String { say("since \(instant)", "\(instant)부터") }
+
+  /// The first in line.
+  func oldest(_ span: String) -> String { say("first in line for \(span)", "맨 앞 고객 \(span) 대기") }
+
+  /// A service that was paused.
+  var paused: String { say("paused", "멈춤") }
+
+  /// A bank without windows.
+  var noWindows: String { say("no windows are open", "열린 창구가 없습니다") }
+}

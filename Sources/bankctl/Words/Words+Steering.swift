@@ -1,0 +1,119 @@
+// Owns the sentences of the commands that change something at once, and of those that open and close.
+// It must not know how the change was made.
+// Invariant: a sentence says what is true when it is printed.
+// Failure: none.
+import BankModel
+import Posix
+import Wire
+
+extension Words {
+  /// After `pause`.
+  func paused(_ service: Service?) -> String {
+    guard let service else {
+      return say(
+        "Every service is paused; 'bankctl resume' goes on.", "모든 업무를 멈췄습니다. 'bankctl resume'으로 다시 시작합니다.")
+    }
+    return say(
+      "The service \(service.name) is paused; 'bankctl resume \(service.name)' goes on.",
+      "\(phrases.service(service))업무를 멈췄습니다. 'bankctl resume \(service.name)'으로 다시 시작합니다.")
+  }
+
+  /// After `resume`.
+  func resumed(_ service: Service?) -> String {
+    guard let service else { return say("Every service goes on.", "모든 업무를 다시 시작합니다.") }
+    return say("The service \(service.name) goes on.", "\(phrases.service(service))업무를 다시 시작합니다.")
+  }
+
+  /// A service named twice.
+  func namedTwice(_ service: Service) -> String {
+    say(
+      "The service \(service.name) is named twice: give it one number of windows.",
+      "\(phrases.service(service)) 업무가 두 번 적혔습니다. 창구 수를 한 번만 주세요.")
+  }
+
+  /// The windows there are now.
+  func windows(_ report: StatusReport) -> String {
+    let counts = report.services.map { "\(phrases.service($0.service)) \($0.windows)" }
+    return say("Windows: ", "창구: ") + counts.joined(separator: ", ")
+  }
+
+  /// After `reset`.
+  func reset(_ report: StatusReport) -> String {
+    say(
+      "The queue is empty; it is \(day(report.day)), and numbers begin at 1.",
+      "초기화했습니다. \(day(report.day)), 번호는 1부터 시작합니다.")
+  }
+
+  /// After `reload`.
+  var reloaded: String { say("The configuration was read again.", "설정을 다시 읽었습니다.") }
+
+  /// The end of a bank: the closing message where the day is closed, else what is left.
+  func stopped(_ report: StoppedReport) -> [String] {
+    if report.isDayClosed {
+      return [
+        phrases.closing(served: report.served, business: .milliseconds(report.businessMilliseconds))
+      ]
+    }
+    var lines = [
+      say(
+        "The bank has closed; \(day(report.day)) goes on with the next start. Served so far: "
+          + "\(Self.grouped(report.served)).",
+        "은행을 닫았습니다. \(day(report.day))은(는) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
+          + "\(Self.grouped(report.served))명입니다.")
+    ]
+    if report.waiting > 0 {
+      lines.append(
+        say(
+          "Waiting for the next start: \(Self.grouped(report.waiting)).",
+          "\(Self.grouped(report.waiting))명이 다음 개점을 기다립니다."))
+    }
+    if report.dead > 0 {
+      lines.append(
+        say(
+          "Dead letters that keep the day open: \(Self.grouped(report.dead)). 'bankctl requeue' or 'bankctl cancel' "
+            + "decides, when the bank is open.",
+          "보류된 고객 \(Self.grouped(report.dead))명 때문에 영업일이 끝나지 않았습니다. 은행이 열린 뒤 'bankctl requeue'나 "
+            + "'bankctl cancel'로 정하세요."))
+    }
+    return lines
+  }
+
+  /// A teller was lost with its customer.
+  func interrupted(_ event: BranchEvent) -> String {
+    let grade = phrases.grade(event.grade)
+    return say(
+      "\(grade.map { $0 + " " } ?? "")customer \(event.ticket): \(event.service.name) interrupted at "
+        + "\(event.window), back in line",
+      "\(event.ticket)번 \(grade ?? "")고객 \(phrases.service(event.service))업무 중단(\(event.window)), 다시 대기")
+  }
+
+  /// After the first Ctrl-C.
+  var closingEarly: String {
+    say(
+      "Closing: those being served are finished. Once more ends everything at once.",
+      "마감합니다. 업무 중인 고객만 마칩니다. 한 번 더 누르면 바로 끝냅니다.")
+  }
+
+  /// After the first signal to a bank in the foreground.
+  var draining: String {
+    say(
+      "Closing: everyone waiting is served. Once more finishes only those being served.",
+      "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무 중인 고객만 마칩니다.")
+  }
+
+  /// The coordinator of a bank in the foreground ended as it should not.
+  func coordinatorDied(_ status: ExitStatus) -> String {
+    say(
+      "The coordinator ended with \(status). Nothing is lost: those who had tickets wait for the next start. See "
+        + "'bankctl logs'.",
+      "코디네이터가 갑자기 끝났습니다(\(status)). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. "
+        + "'bankctl logs'를 보세요.")
+  }
+
+  /// After the last one.
+  var endedAtOnce: String {
+    say(
+      "Ended at once. Nothing is lost: those who had tickets wait for the next start.",
+      "바로 끝냈습니다. 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다.")
+  }
+}

@@ -1,0 +1,58 @@
+// Owns the choice between the two languages for every sentence of this program; the topics stand beside this file.
+// It must not know a terminal. The sentences of the domain itself are BankModel's Phrasebook.
+// Invariant: every sentence is written down in both languages at the same place, so neither can be forgotten.
+// Failure: none.
+import Arguments
+import BankModel
+
+/// The words of this program in one language.
+struct Words: Sendable {
+  /// The language.
+  let language: Language
+
+  /// The sentences of the domain.
+  var phrases: Phrasebook { Phrasebook(language) }
+
+  /// The same language as the command table names it.
+  var textLanguage: TextLanguage { language == .korean ? .korean : .english }
+
+  /// One of two wordings.
+  func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
+    language == .korean ? korean() : english()
+  }
+
+  /// Words put one behind the other: `a, b or c`.
+  func alternatives(_ words: [String]) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return say(
+      words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
+  }
+
+  /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are spelled out.
+  func quoted(_ text: String) -> String {
+    var shown = ""
+    for (index, scalar) in text.unicodeScalars.enumerated() {
+      if index == 60 {
+        shown += "…"
+        break
+      }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        shown += "\\u{" + String(scalar.value, radix: 16) + "}"
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return "'\(shown)'"
+  }
+
+  /// A number with commas: `1,234,567`.
+  static func grouped(_ number: Int64) -> String {
+    var text = ""
+    for (index, digit) in String(number.magnitude).enumerated() {
+      let behind = String(number.magnitude).utf8.count - index
+      if index > 0 && behind % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return (number < 0 ? "-" : "") + text
+  }
+}
