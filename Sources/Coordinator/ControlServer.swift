@@ -74,8 +74,11 @@ final class ControlServer {
     let session = ControlSession(id: lastID, channel: channel, connectedAt: now)
     sessions[session.id] = session
     if nextCheck == nil { nextCheck = now + Limits.check }
-    channel.onMessage = { [unowned self, unowned session] message in hear(message, from: session) }
-    channel.onEnd = { [unowned self, unowned session] _ in
+    channel.onMessage = { [unowned self, weak session] message in
+      if let session { hear(message, from: session) }
+    }
+    channel.onEnd = { [unowned self, weak session] _ in
+      guard let session else { return }
       sessions[session.id] = nil
       onEnd?(session)
     }

@@ -76,6 +76,7 @@ final class Coordinator {
 
   /// Opens the windows and begins to listen to everybody.
   func open() throws(SystemError) {
+    loop.onWake = { [unowned self] in takeTime() }
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
     server.onCommand = { [unowned self] session, request in serve(request, for: session) }

@@ -12,6 +12,8 @@ import Wire
 extension WindowStaff {
   /// Bytes that may wait for a teller that does not read.
   static let backlogLimit = 1 << 20
+  /// How long a teller that has closed its channel to go may take to end.
+  static let exitGrace = TimeSpan.seconds(1)
   /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
   static let drainGrace = TimeSpan.milliseconds(100)
 
@@ -111,6 +113,10 @@ extension WindowStaff {
     // A teller that dies closes its channel just before its process is reported as ended, so only those who broke
     // the channel themselves are named here.
     switch end {
+    case .endOfFile where post.phase == .leaving:
+      // It was told to go and is going.
+      post.killAt = SystemClock.moment().monotonic + Self.exitGrace
+      return
     case .endOfFile, .closedHere: break
     default:
       log.write(event: "channel_broken", level: .warn) {
