@@ -57,7 +57,8 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision", "Logbook",
+        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "Logbook",
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),

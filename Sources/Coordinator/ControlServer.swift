@@ -115,7 +115,8 @@ final class ControlServer {
       } else if session.channel.isMidFrame {
         let heard = MonotonicTime(nanoseconds: session.channel.lastReceiveAt.nanoseconds)
         if now.monotonic.since(heard) >= Limits.midFrame {
-          refuse(session, .malformed, "silent in the middle of a frame for \(Limits.midFrame.milliseconds) ms")
+          refuse(
+            session, .malformed, "silent in the middle of a frame for \(Limits.midFrame.milliseconds) ms")
         }
       }
     }
@@ -166,7 +167,8 @@ final class ControlServer {
   /// stopped after its programs were replaced.
   private func greet(_ hello: Hello, _ session: ControlSession) {
     guard hello.version == protocolVersion else {
-      refuse(session, .version, "version \(hello.version) was spoken, version \(protocolVersion) is understood")
+      refuse(
+        session, .version, "version \(hello.version) was spoken, version \(protocolVersion) is understood")
       return
     }
     guard hello.role == .client else {

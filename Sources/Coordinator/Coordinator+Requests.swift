@@ -26,7 +26,8 @@ extension Coordinator {
     case .awaitOpen, .scale, .reload: serveWindows(request, seat)
     case .enqueue(let order): take(order, session, number)
     case .enqueueList(let part): take(part, session, number)
-    case .tickets(let state): begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
+    case .tickets(let state):
+      begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
     case .ticket(let ticket, let day): tellTicket(ticket, day: day, seat)
     case .receipts(let query): beginReceipts(query, seat)
     case .awaitIdle: followers.idleWaiters.append(seat)
@@ -73,7 +74,8 @@ extension Coordinator {
       let count = tickets.last - tickets.first + 1
       return .enqueued(
         EnqueuedReport(
-          day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0, count: count,
+          day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0,
+          count: count,
           known: known))
     case (.requeued(let count), .requeueDead): return .requeued(count)
     case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
@@ -107,7 +109,8 @@ extension Coordinator {
     switch request.command {
     case .scale(let wanted):
       for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
-        let detail = "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
+        let detail =
+          "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
         return server.answer(seat.session, seat.number, .failure(Failure(.badRequest, detail: detail)))
       }
       for entry in wanted {

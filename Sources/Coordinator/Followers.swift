@@ -56,7 +56,8 @@ final class Followers {
 
   /// Somebody at a window began or ended.
   func announce(
-    _ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay, at now: Moment
+    _ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay,
+    at now: Moment
   ) {
     changed = true
     guard !audience.isEmpty else { return }
@@ -84,7 +85,8 @@ final class Followers {
     changed = true
     guard !ticketWatches.isEmpty, !isRepeated else { return }
     switch change {
-    case .finish(let customer, let state, _) where state != .dead: count(customer.ticket, remaining: -1, dead: 0)
+    case .finish(let customer, let state, _) where state != .dead:
+      count(customer.ticket, remaining: -1, dead: 0)
     case .finish(let customer, _, _): count(customer.ticket, remaining: 0, dead: -1)
     case .bury(let customer): count(customer.ticket, remaining: -1, dead: 1)
     case .revive(let customer, .dead): count(customer.ticket, remaining: 1, dead: -1)

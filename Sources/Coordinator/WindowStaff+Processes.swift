@@ -90,7 +90,8 @@ extension WindowStaff {
     guard let channel = post.channel else { return }
     let mine = BuildIdentity.current
     let reason: Refusal.Reason? =
-      hello.version != protocolVersion ? .version : hello.build != mine ? .build : hello.role != .teller ? .hello : nil
+      hello.version != protocolVersion
+      ? .version : hello.build != mine ? .build : hello.role != .teller ? .hello : nil
     if let reason {
       let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
       channel.send(.refused(Refusal(reason: reason, build: mine, detail: detail)))

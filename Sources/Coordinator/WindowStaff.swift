@@ -60,7 +60,9 @@ final class WindowStaff {
 
   /// A teller shall stand at this window from now on.
   func open(_ window: Window, at now: Moment) {
-    let post = posts[window] ?? WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
+    let post =
+      posts[window]
+      ?? WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
     posts[window] = post
     post.isWanted = true
     if post.phase == .empty, post.restartAt == nil {
