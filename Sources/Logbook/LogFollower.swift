@@ -20,6 +20,8 @@ public final class LogFollower {
   /// While a batch is told: lines up to this time of day (in milliseconds) may be told, no line before them can still come.
   private var horizon: Int64?
   private var nextBatch: MonotonicInstant?
+  /// The time of day in milliseconds since 1970 UTC; tests have a day of their own.
+  var wallClock: () -> Int64 = SystemClock.wallMilliseconds
 
   /// A stamp this far ahead of the clock, in milliseconds, comes from a clock that was set back since: waiting for its time
   /// to come would take too long.
@@ -84,7 +86,7 @@ public final class LogFollower {
       }
     }
     // The clock is read before the files: what is stamped later may stand in a file that was just read to its end.
-    horizon = SystemClock.wallMilliseconds() - gathering.wholeMilliseconds
+    horizon = wallClock() - gathering.wholeMilliseconds
     try reader.merge.refill()
   }
 

@@ -162,6 +162,26 @@ import Testing
     #expect(listener.records.map(\.time) == listener.records.map(\.time).sorted())
   }
 
+  @Test("keeps a line back while an earlier one can still come") func horizon() throws {
+    let scratch = Scratch()
+    let listener = try Listener(LogQuery(directory: scratch.logs))
+    var clock = Sample.morning
+    listener.follower.wallClock = { clock }
+    try listener.settle()
+    scratch.append(Sample.line("deposit-1", 1, at: Sample.morning + 500) + "\n", to: "deposit-1.log")
+    var looks = 0
+    try listener.listen { _ in
+      looks += 1
+      return looks == 20
+    }
+    #expect(listener.records.isEmpty)
+    scratch.append(Sample.line("loan-1", 2, at: Sample.morning + 400) + "\n", to: "loan-1.log")
+    try listener.loop.runOnce(until: SystemClock.monotonic())
+    clock += 1_000
+    try listener.settle()
+    #expect(listener.records.map(\.worker) == ["loan-1", "deposit-1"])
+  }
+
   @Test("a stamp far in the future does not hold a line back for ever") func future() throws {
     let scratch = Scratch()
     scratch.append(Sample.line("loan-1", 1, at: Timestamp.latest) + "\n", to: "loan-1.log")
