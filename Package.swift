@@ -74,6 +74,7 @@ let package = Package(
     tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
+    tests("PosixTests", of: ["Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,4 @@
-// Owns the calls declared in CLinux.h; the only file that asks the C library for its GNU and Linux extensions.
+// Owns the calls declared in CLinux.h; the only file that asks the C library for its GNU extensions.
 // It must know no policy and keep no state beyond one remembered answer (whether epoll_pwait2 exists).
 // Invariant: every descriptor made here is closed on exec.
 // Failure: -1 and errno, or an errno value where the header says so.
@@ -154,7 +154,10 @@ int linux_realtime_signal_maximum(void) { return SIGRTMAX; }
 
 // MARK: processes
 
-int linux_set_parent_death_signal(int number) { return prctl(PR_SET_PDEATHSIG, (unsigned long)number, 0, 0, 0); }
+int linux_set_parent_death_signal(int number) {
+  return prctl(PR_SET_PDEATHSIG, (unsigned long)number, 0, 0, 0);
+}
+
 int linux_set_name(const char *name) { return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0); }
 int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
@@ -213,10 +216,15 @@ int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *con
 
 // MARK: sockets
 
-static int stream_type(bool nonblocking) { return SOCK_STREAM | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0); }
+static int stream_type(bool nonblocking) {
+  return SOCK_STREAM | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0);
+}
 
 int linux_unix_socket(bool nonblocking) { return socket(AF_UNIX, stream_type(nonblocking), 0); }
-int linux_unix_pair(int pair[2], bool nonblocking) { return socketpair(AF_UNIX, stream_type(nonblocking), 0, pair); }
+
+int linux_unix_pair(int pair[2], bool nonblocking) {
+  return socketpair(AF_UNIX, stream_type(nonblocking), 0, pair);
+}
 
 static int fill_address(struct sockaddr_un *address, const char *path) {
   size_t length = strlen(path);

@@ -1,8 +1,10 @@
 // Owns the start of a child: exactly which descriptors, signals, arguments and environment it begins with.
-// It must not know which executables there are. No Swift runs between fork and exec: posix_spawn does all of it.
-// Invariant: the child has descriptors 0, 1, 2, and 3 where a channel was given, and no others; every signal is at its
-// default and none is blocked.
-// Failure: SystemError; a child that was started and cannot be watched is killed and reaped before the error is thrown.
+// It must not know which executables there are. No Swift runs between fork and exec: posix_spawn does all of
+// it.
+// Invariant: the child has descriptors 0, 1, 2, and 3 where a channel was given, and no others; every signal
+// is at its default and none is blocked.
+// Failure: SystemError; a child that was started and cannot be watched is killed and reaped before the error
+// is thrown.
 import CLinux
 import Glibc
 
@@ -32,9 +34,11 @@ extension ChildProcess {
   ///   - arguments: without the program's own name, which is put in front.
   ///   - environment: all of it; nothing else is inherited. See ``Environment/all()``.
   ///   - channel: becomes descriptor 3 of the child and is closed here, whether or not the start succeeds.
-  ///   - newSession: the child leads a session of its own and hears nothing of the terminal (Ctrl-C). `setsid(2)`
+  ///   - newSession: the child leads a session of its own and hears nothing of the terminal (Ctrl-C,
+  ///     `setsid(2)`).
   ///   - workingDirectory: where it starts; nil for where the parent is.
-  /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run; EAGAIN where no more processes are allowed.
+  /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run; EAGAIN where no more processes
+  ///   are allowed.
   public static func spawn(
     executable: String, arguments: [String] = [], environment: [String: String],
     channel: consuming FileDescriptor? = nil, standardInput: Input = .null,
@@ -92,7 +96,8 @@ extension ChildProcess {
     }
   }
 
-  /// Moves a descriptor above 3, so that putting one in its place in the child never overwrites another's source.
+  /// Moves a descriptor above 3, so that putting one in its place in the child never overwrites another's
+  /// source.
   private static func clearOfTargets(
     _ descriptor: consuming FileDescriptor?
   ) throws(SystemError) -> FileDescriptor? {

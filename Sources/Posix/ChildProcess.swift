@@ -1,7 +1,9 @@
 // Owns one child from its start until it is reaped: its pid, and the pidfd that tells when it has ended.
 // It must not know what the child does nor whether it should be started again.
-// Invariant: a pid is signalled only while it is certainly this child's, which is until it is reaped, and only here.
-// Failure: SystemError where starting fails; afterwards signalling and reaping cannot fail in ways a caller could mend.
+// Invariant: a pid is signalled only while it is certainly this child's, which is until it is reaped, and
+// only here.
+// Failure: SystemError where starting fails; afterwards signalling and reaping cannot fail in ways a caller
+// could mend.
 import CLinux
 import Glibc
 
@@ -23,7 +25,8 @@ public final class ChildProcess {
     _ = reap()
   }
 
-  /// The pidfd: becomes readable when the child has ended. For an ``EventLoop``; borrowed, do not close it. `pidfd_open(2)`
+  /// The pidfd: becomes readable when the child has ended. For an ``EventLoop``; borrowed, do not close it.
+  /// `pidfd_open(2)`
   public var fd: CInt { pidDescriptor.rawValue }
 
   /// Whether it was reaped.
@@ -32,15 +35,16 @@ public final class ChildProcess {
   /// Sends a signal. `kill(2)`
   ///
   /// A child that has ended but was not reaped takes any signal and nothing happens.
-  /// - Returns: false where it was reaped already (nothing is sent, the pid may be a stranger's), or where the kernel
-  ///   refuses because the child has become another user.
+  /// - Returns: false where it was reaped already (nothing is sent, the pid may be a stranger's), or where
+  ///   the kernel refuses because the child has become another user.
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
     guard exitStatus == nil else { return false }
     return Glibc.kill(pid, signal) == 0
   }
 
-  /// Collects the exit status if the child has ended; nil while it runs. Asking again gives the same answer. `wait4(2)` WNOHANG
+  /// Collects the exit status if the child has ended; nil while it runs. Asking again gives the same answer.
+  /// `wait4(2)` WNOHANG
   public func reap() -> ExitStatus? {
     exitStatus ?? collect(waiting: false)
   }

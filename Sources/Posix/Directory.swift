@@ -1,5 +1,6 @@
 // Owns making directories and looking at what is behind a path.
-// It must not know which directories the system above wants, nor whom they should belong to: it reports, the caller decides.
+// It must not know which directories the system above wants, nor whom they should belong to: it reports, the
+// caller decides.
 // Invariant: a directory made here never had more permissions than asked for.
 // Failure: SystemError with the path that failed, which may be a parent of the one asked for.
 import CLinux
@@ -68,7 +69,8 @@ public enum Directory {
     }
   }
 
-  /// Looks at a directory (or whatever else has the name); nil where there is nothing. Symbolic links are followed.
+  /// Looks at a directory (or whatever else has the name); nil where there is nothing. Symbolic links are
+  /// followed.
   public static func inspect(_ path: String) throws(SystemError) -> FileFacts? {
     try FileFacts.inspect(path)
   }

@@ -7,7 +7,8 @@ import Glibc
 
 /// The environment variables of this process. `environ(7)`
 public enum Environment {
-  /// The value of a variable; nil where it is not set. A variable that is set to nothing is the empty string. `getenv(3)`
+  /// The value of a variable; nil where it is not set. A variable that is set to nothing is the empty string.
+  /// `getenv(3)`
   public static func value(_ name: String) -> String? {
     guard !name.isEmpty, let value = getenv(name) else { return nil }
     return String(cString: value)
@@ -44,7 +45,8 @@ public enum CurrentProcess {
     _ = linux_set_name(name)
   }
 
-  /// Closes every descriptor from `first` on, whoever made them. For the start of a program that trusts nobody. `close_range(2)`
+  /// Closes every descriptor from `first` on, whoever made them. For the start of a program that trusts
+  /// nobody. `close_range(2)`
   public static func closeDescriptors(from first: CInt) throws(SystemError) {
     precondition(first >= 0, "a descriptor is never negative")
     try systemCall("close_range", on: "descriptor \(first)") { linux_close_from(UInt32(first)) }

@@ -1,6 +1,7 @@
 // Owns the words of the event loop: what is waited for, what is ready, and the ticket of a registration.
 // It must not know the loop's state.
-// Invariant: a registration and its token are the same thing, so an event finds its owner without a look-up table.
+// Invariant: a registration and its token are the same thing, so an event finds its owner without a look-up
+// table.
 // Failure: none; these are values.
 import CLinux
 

@@ -1,14 +1,16 @@
-// Owns the epoll descriptor and who is told when a descriptor becomes ready; the only place where a process waits.
+// Owns the epoll descriptor and who is told when a descriptor becomes ready; the only place where a process
+// waits.
 // It must not know timers, sockets or messages: the caller says until when to wait.
-// Invariant: a handler is called only for the registration it was given with. Each registration has a generation, so an
-// event that was fetched for a descriptor closed and opened again in the same batch falls on nobody.
+// Invariant: a handler is called only for the registration it was given with. Each registration has a
+// generation, so an event that was fetched for a descriptor closed and opened again in the same batch falls
+// on nobody.
 // Failure: SystemError; a stale registration is never an error when it is taken out.
 import CLinux
 
 /// Waits for descriptors and calls their handlers, on one thread.
 ///
-/// Not Sendable: everything is called from the thread that runs the loop, also from within handlers. Level-triggered:
-/// whoever leaves data behind is told again. Source: `epoll(7)`.
+/// Not Sendable: everything is called from the thread that runs the loop, also from within handlers.
+/// Level-triggered: whoever leaves data behind is told again. Source: `epoll(7)`.
 public final class EventLoop {
   private struct Slot {
     var generation: UInt32 = 0
@@ -18,7 +20,8 @@ public final class EventLoop {
 
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
-  // Indexed by descriptor: numbers are small and dense, so finding a handler needs neither hashing nor allocation.
+  // Indexed by descriptor: numbers are small and dense, so finding a handler needs neither hashing nor
+  // allocation.
   private var slots: [Slot] = []
   private var isDelivering = false
 
@@ -35,10 +38,11 @@ public final class EventLoop {
 
   /// Watches a descriptor. `epoll_ctl(2)` EPOLL_CTL_ADD
   ///
-  /// The caller keeps the descriptor and takes the registration out before closing it. A peer that hangs up and errors are
-  /// reported whatever the interest is.
+  /// The caller keeps the descriptor and takes the registration out before closing it. A peer that hangs up
+  /// and errors are reported whatever the interest is.
   /// - Parameter handler: called from ``runOnce(until:)``; it may register, modify and deregister anything.
-  /// - Throws: EEXIST for a descriptor that is registered already, EPERM for one that cannot be waited for (a file).
+  /// - Throws: EEXIST for a descriptor that is registered already, EPERM for one that cannot be waited for (a
+  ///   file).
   public func register(
     fd: CInt, interest: Interest, handler: @escaping (Readiness) -> Void
   ) throws(SystemError) -> Registration {
@@ -52,13 +56,15 @@ public final class EventLoop {
     try systemCall("epoll_ctl", on: "descriptor \(fd)") {
       linux_epoll_add(epoll.rawValue, fd, interest.rawValue, registration.token)
     }
-    // A handler that is still here belongs to a descriptor closed without a word: the kernel forgot it, and so do we.
+    // A handler that is still here belongs to a descriptor closed without a word: the kernel forgot it, and
+    // so do we.
     if slots[index].handler == nil { count += 1 }
     slots[index] = Slot(generation: generation, interest: interest, handler: handler)
     return registration
   }
 
-  /// Changes what a registration waits for; costs nothing where that is what it waits for already. `epoll_ctl(2)` EPOLL_CTL_MOD
+  /// Changes what a registration waits for; costs nothing where that is what it waits for already.
+  /// `epoll_ctl(2)` EPOLL_CTL_MOD
   ///
   /// The registration must be in force.
   public func modify(_ registration: Registration, interest: Interest) throws(SystemError) {
@@ -71,7 +77,8 @@ public final class EventLoop {
     slots[index].interest = interest
   }
 
-  /// Stops watching; no handler of this registration is called any more, not even for an event already fetched.
+  /// Stops watching; no handler of this registration is called any more, not even for an event already
+  /// fetched.
   ///
   /// Taking out what is not in force does nothing. `epoll_ctl(2)` EPOLL_CTL_DEL
   public func deregister(_ registration: Registration) {
@@ -90,10 +97,12 @@ public final class EventLoop {
       && slots[index].handler != nil
   }
 
-  /// Waits until something is ready or the deadline has come, and calls the handlers of everything that is ready.
+  /// Waits until something is ready or the deadline has come, and calls the handlers of everything that is
+  /// ready.
   ///
   /// The whole batch is fetched before the first handler is called.
-  /// - Parameter deadline: nil waits for ever, so an idle process is never woken; one in the past does not wait.
+  /// - Parameter deadline: nil waits for ever, so an idle process is never woken; one in the past does not
+  ///   wait.
   /// - Returns: the number of events fetched, 0 when the deadline came first. Some may have fallen on nobody.
   @discardableResult
   public func runOnce(until deadline: MonotonicInstant?) throws(SystemError) -> Int {

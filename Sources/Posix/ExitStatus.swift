@@ -16,8 +16,8 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
 
   /// By itself or not.
   public let ending: Ending
-  /// The most memory it ever had in RAM, in bytes. It starts from the size of the process that spawned it (the kernel counts
-  /// the time before exec), so for a small child of a large parent it says little.
+  /// The most memory it ever had in RAM, in bytes. It starts from the size of the process that spawned it
+  /// (the kernel counts the time before exec), so for a small child of a large parent it says little.
   public let maxResidentBytes: Int64
 
   /// Puts the facts together.

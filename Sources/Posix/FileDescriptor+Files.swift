@@ -1,7 +1,8 @@
 // Owns what only files can do: opening by path, reading and writing at an offset, syncing, cutting.
 // It must not know what the bytes mean or where a home is.
 // Invariant: every descriptor opened here is closed on exec.
-// Failure: SystemError, which names the path where there was one. A failed sync is the caller's to treat as fatal.
+// Failure: SystemError, which names the path where there was one. A failed sync is the caller's to treat as
+// fatal.
 import CLinux
 import Glibc
 

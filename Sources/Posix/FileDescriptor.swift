@@ -50,8 +50,8 @@ public enum ReadResult: Sendable, Hashable {
   case bytes(Int)
   /// Nothing now, and the descriptor is non-blocking (EAGAIN).
   case wouldBlock
-  /// Nothing any more: the end of a file, or the peer is gone. A reset (ECONNRESET) is also the end, since the kernel
-  /// hands out everything that had arrived before it.
+  /// Nothing any more: the end of a file, or the peer is gone. A reset (ECONNRESET) is also the end, since
+  /// the kernel hands out everything that had arrived before it.
   case endOfFile
 }
 
@@ -82,7 +82,8 @@ extension FileDescriptor {
 
   /// Writes as much as the kernel takes. `write(2)`
   ///
-  /// A pipe without a reader raises SIGPIPE first: see ``Signals/ignorePipe()``. For a socket prefer ``send(_:)``.
+  /// A pipe without a reader raises SIGPIPE first: see ``Signals/ignorePipe()``. For a socket prefer
+  /// ``send(_:)``.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
     let count = uninterrupted { Glibc.write(number, bytes.baseAddress, bytes.count) }

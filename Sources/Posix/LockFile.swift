@@ -1,7 +1,8 @@
-// Owns the lock that keeps two processes off one thing: a file that is locked for as long as its holder lives.
+// Owns the lock that keeps two processes off one thing: a file that is locked for as long as its holder
+// lives.
 // It must not know what is protected.
-// Invariant: the kernel releases the lock when the holder ends, however it ends, so a lock is never stale. The file itself
-// is never unlinked: removing it would let two processes lock two files of the same name.
+// Invariant: the kernel releases the lock when the holder ends, however it ends, so a lock is never stale.
+// The file itself is never unlinked: removing it would let two processes lock two files of the same name.
 // Failure: SystemError; a lock that somebody else holds is an outcome.
 import CLinux
 import Glibc
@@ -20,7 +21,8 @@ public struct LockFile: ~Copyable {
 
   /// Takes the lock if it is free, and writes the own pid into the file for others to read. Never waits.
   ///
-  /// The lock belongs to the open file, is not passed on to spawned children, and conflicts also within one process.
+  /// The lock belongs to the open file, is not passed on to spawned children, and conflicts also within one
+  /// process.
   /// - Throws: ELOOP where the path is a symbolic link, ENOENT where its directory is missing, and so on.
   public static func acquire(path: String) throws(SystemError) -> Outcome {
     let descriptor = try FileDescriptor.open(path, [.readWrite, .create, .noFollow], mode: 0o600)

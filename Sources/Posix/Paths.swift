@@ -22,6 +22,7 @@ public enum Paths {
   /// Everything before the last part: `/a/b` for `/a/b/c`, `/` for `/a`, `.` for `a`. `dirname(3)`
   public static func directory(of path: String) -> String {
     let bytes = trimmed(path)
+    guard !bytes.isEmpty else { return path.isEmpty ? "." : "/" }
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     let before = trimmed(bytes[..<slash])
     return before.isEmpty ? "/" : String(decoding: before, as: UTF8.self)
@@ -37,7 +38,8 @@ public enum Paths {
     return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
   }
 
-  /// The same path from the root, seen from the present working directory. Dots and links are left as they are. `getcwd(3)`
+  /// The same path from the root, seen from the present working directory. Dots and links are left as they
+  /// are. `getcwd(3)`
   public static func absolute(_ path: String) throws(SystemError) -> String {
     if path.utf8.first == UInt8(ascii: "/") { return path }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -14,7 +14,8 @@ public enum ProcessMemory {
     return pages * Int64(sysconf(CInt(_SC_PAGESIZE)))
   }
 
-  /// The bytes in RAM, a page shared by n processes counted as 1/n; nil where the process is gone or another user's.
+  /// The bytes in RAM, a page shared by n processes counted as 1/n; nil where the process is gone or another
+  /// user's.
   ///
   /// The kernel walks all pages for it: for a report, not for a loop. /proc/PID/smaps_rollup
   public static func proportionalBytes(pid: pid_t) -> Int64? {

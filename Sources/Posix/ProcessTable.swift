@@ -1,6 +1,7 @@
 // Owns what /proc says about processes: whether one lives, since when, and whose children are there.
 // It must not know which processes matter.
-// Invariant: a zombie is not alive. A pid together with its start time names one process, although pids are used again.
+// Invariant: a zombie is not alive. A pid together with its start time names one process, although pids are
+// used again.
 // Failure: nil, false or an empty list; whatever is read here may have changed by the time it is looked at.
 import Glibc
 
@@ -12,7 +13,8 @@ public enum ProcessTable {
     return facts.state != UInt8(ascii: "Z") && facts.state != UInt8(ascii: "X")
   }
 
-  /// When the process started, in clock ticks (1/100 s) since boot; nil where there is none. Field 22 of /proc/PID/stat
+  /// When the process started, in clock ticks (1/100 s) since boot; nil where there is none. Field 22 of
+  /// /proc/PID/stat
   public static func startTime(_ pid: pid_t) -> UInt64? { facts(of: pid)?.startTime }
 
   /// The parent's pid; nil where there is no such process.
@@ -38,7 +40,8 @@ public enum ProcessTable {
 
   private static func facts(of pid: pid_t) -> Facts? {
     guard let text = text(of: "/proc/\(pid)/stat", limit: 4096) else { return nil }
-    // The name stands in parentheses and may hold any character, so the fields are counted from the last of them.
+    // The name stands in parentheses and may hold any character, so the fields are counted from the last of
+    // them.
     guard let end = text.lastIndex(of: ")") else { return nil }
     let fields = text[text.index(after: end)...].split(separator: " ")
     guard fields.count > 19, let state = fields[0].utf8.first, let parent = pid_t(fields[1]),

@@ -6,7 +6,8 @@ import CLinux
 
 /// The limits of this process. `getrlimit(2)`
 public enum ResourceLimits {
-  /// Allows as many open descriptors as the hard limit does, at most `ceiling`. Children inherit it. RLIMIT_NOFILE
+  /// Allows as many open descriptors as the hard limit does, at most `ceiling`. Children inherit it.
+  /// RLIMIT_NOFILE
   ///
   /// - Returns: how many may be open now.
   @discardableResult

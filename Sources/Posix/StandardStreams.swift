@@ -1,6 +1,7 @@
 // Owns writing to standard output and standard error, whole and in order.
 // It must not know what is said, nor keep anything back: there is no buffer that a crash could lose.
-// Invariant: what was written is the beginning of what was asked for, also where somebody made the terminal non-blocking.
+// Invariant: what was written is the beginning of what was asked for, also where somebody made the terminal
+// non-blocking.
 // Failure: SystemError (a full disk); a reader that left is an outcome. SIGPIPE has to be ignored first.
 import Glibc
 

@@ -21,7 +21,9 @@ public struct MonotonicInstant: Sendable, Hashable, Comparable {
 
   /// The instant a duration earlier.
   public static func - (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
-    instant + (.zero - duration)
+    let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(duration.wholeNanoseconds)
+    guard overflow else { return MonotonicInstant(nanoseconds: difference) }
+    return MonotonicInstant(nanoseconds: instant.nanoseconds < 0 ? .min : .max)
   }
 
   /// The time from `earlier` to `later`, negative where they are the other way round.
@@ -41,11 +43,7 @@ public struct MonotonicInstant: Sendable, Hashable, Comparable {
 extension Duration {
   /// The duration in nanoseconds, cut towards zero, and at the ends of Int64 (292 years) kept there.
   public var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !overflow else { return seconds < 0 ? .min : .max }
-    let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return carry ? (seconds < 0 ? .min : .max) : sum
+    Int64(clamping: attoseconds / 1_000_000_000)
   }
 
   /// The duration in milliseconds, cut towards zero; see ``wholeNanoseconds``.

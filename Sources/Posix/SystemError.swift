@@ -33,7 +33,8 @@ public struct SystemError: Error, Sendable, Hashable {
 }
 
 extension SystemError: CustomStringConvertible {
-  /// `open("/x/y"): Permission denied (EACCES)`. Control characters of a path are escaped, so a log line stays one line.
+  /// `open("/x/y"): Permission denied (EACCES)`. Control characters of a path are escaped, so a log line
+  /// stays one line.
   public var description: String {
     let isPlain = subject.isEmpty || subject.hasPrefix("descriptor ") || subject.hasPrefix("process ")
     let shown = isPlain ? subject : String(reflecting: subject)
@@ -62,7 +63,8 @@ func systemCall<Result: SignedInteger>(
   throw SystemError(call: name, subject: subject(), code: code)
 }
 
-/// The same for a call on a path. A path that holds a zero byte would reach the kernel cut short, so it is refused (EINVAL).
+/// The same for a call on a path. A path that holds a zero byte would reach the kernel cut short, so it is
+/// refused (EINVAL).
 @discardableResult
 func pathCall<Result: SignedInteger>(
   _ name: String, _ path: String, _ call: (UnsafePointer<CChar>) -> Result

@@ -18,8 +18,11 @@ public enum Terminal {
   /// Whether the descriptor is a terminal. `isatty(3)`
   public static func isTerminal(_ fd: CInt) -> Bool { isatty(fd) == 1 }
 
-  /// The size of the terminal at the descriptor (standard output unless said); nil where it is none or does not know. TIOCGWINSZ
-  public static func size(_ fd: CInt = STDOUT_FILENO) -> Size? {
+  /// The size of the terminal at standard output; nil where it is none or does not know.
+  public static var size: Size? { size(of: STDOUT_FILENO) }
+
+  /// The size of the terminal at a descriptor; nil where it is none or does not know. `ioctl(2)` TIOCGWINSZ
+  public static func size(of fd: CInt) -> Size? {
     var columns: CInt = 0
     var rows: CInt = 0
     guard linux_terminal_size(fd, &columns, &rows) == 0, columns > 0, rows > 0 else { return nil }

@@ -1,5 +1,6 @@
 // Owns instants as text: 2026-11-21T08:00:00.123Z, as RFC 3339 writes them, always in UTC with milliseconds.
-// It must not know time zones or locales; it does its own calendar arithmetic, so no C library state is touched.
+// It must not know time zones or locales; it does its own calendar arithmetic, so no C library state is
+// touched.
 // Invariant: parse(utc(t)) is t for every t from 1970 to 9999. Texts of equal length sort like the instants.
 // Failure: nil for a text that is no such instant; an instant outside of the range becomes its nearest end.
 
@@ -63,8 +64,8 @@ public enum Timestamp {
 extension Timestamp {
   /// The instant of a text, in milliseconds since 1970 UTC.
   ///
-  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, also with a fraction of 1 to 9 digits, of which the first three count. Years 1970 to
-  /// 9999. No other zone, no small letters, no leap second: nil.
+  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, also with a fraction of 1 to 9 digits, of which the first three count.
+  /// Years 1970 to 9999. No other zone, no small letters, no leap second: nil.
   public static func parse(_ text: String) -> Int64? {
     var text = text
     return text.withUTF8 { parse($0) }
@@ -116,8 +117,8 @@ extension Timestamp {
   }
 }
 
-// The proleptic Gregorian calendar, counted in years that begin on the first of March: the leap day is then the last day
-// of a year, and the months before it have the regular lengths 31, 30, 31, 30, 31.
+// The proleptic Gregorian calendar, counted in years that begin on the first of March: the leap day is then
+// the last day of a year, and the months before it have the regular lengths 31, 30, 31, 30, 31.
 extension Timestamp {
   private static let daysPerCentury: Int64 = 36_524
   private static let daysPerEra: Int64 = 146_097

@@ -1,4 +1,5 @@
-// Owns the way from a path to a socket address, for paths of any length, and the removal of leftover socket files.
+// Owns the way from a path to a socket address, for paths of any length, and the removal of leftover socket
+// files.
 // It must not know whose socket it is; whoever removes one holds the lock that makes him its only server.
 // Invariant: nothing but a socket that nobody answers is ever unlinked.
 // Failure: SystemError with the path as the caller wrote it.
@@ -20,8 +21,8 @@ extension UnixSocket {
 
   /// Unlinks the socket file of a server that died, and nothing else.
   ///
-  /// Between asking and unlinking somebody else could bind: the caller holds the ``LockFile`` every server of this path
-  /// takes first.
+  /// Between asking and unlinking somebody else could bind: the caller holds the ``LockFile`` every server of
+  /// this path takes first.
   public static func removeStaleSocket(path: String) throws(SystemError) -> StaleOutcome {
     guard let facts = try FileFacts.inspect(path, followLinks: false) else { return .notThere }
     guard facts.isSocket else { return .notASocket }
@@ -43,8 +44,8 @@ extension UnixSocket {
 
   /// Hands `call` a path that fits into a socket address and means the same file.
   ///
-  /// A path that does not fit is reached through its directory, opened and named by `/proc/self/fd`. Only the last part
-  /// of the path is limited then, to 80-odd bytes.
+  /// A path that does not fit is reached through its directory, opened and named by `/proc/self/fd`. Only the
+  /// last part of the path is limited then, to 80-odd bytes.
   static func atAddress(
     of path: String, call name: String, _ call: (UnsafePointer<CChar>) -> CInt
   ) throws(SystemError) {

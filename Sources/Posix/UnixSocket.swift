@@ -1,4 +1,5 @@
-// Owns the birth of Unix stream sockets: listening, connecting, accepting, pairs, and who is at the other end.
+// Owns the birth of Unix stream sockets: listening, connecting, accepting, pairs, and who is at the other
+// end.
 // It must not know messages, nor who may connect: it says who the peer is.
 // Invariant: a listening socket's file is 0600 (or the mode asked for) before anybody can connect to it.
 // Failure: SystemError; what a client can expect when it connects is an outcome, not an error.
@@ -42,7 +43,8 @@ public enum UnixSocket {
   ) throws(SystemError) -> FileDescriptor {
     let socket = FileDescriptor(owning: try systemCall("socket", on: path) { linux_unix_socket(true) })
     let number = socket.rawValue
-    // On Linux the file that bind makes takes the permissions of the socket itself, so it is born closed to others.
+    // On Linux the file that bind makes takes the permissions of the socket itself, so it is born closed to
+    // others.
     try systemCall("fchmod", on: path) { fchmod(number, mode) }
     try atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
     do throws(SystemError) {
@@ -90,8 +92,8 @@ public enum UnixSocket {
   /// Takes the next connection, non-blocking and closed on exec. `accept4(2)`
   ///
   /// - Returns: nil where none is waiting, or the one that was has gone away.
-  /// - Throws: EMFILE or ENFILE where there are no descriptors left. The connection then goes on waiting and the listener
-  ///   stays ready, so stop watching it until a descriptor was closed.
+  /// - Throws: EMFILE or ENFILE where there are no descriptors left. The connection then goes on waiting and
+  ///   the listener stays ready, so stop watching it until a descriptor was closed.
   public static func accept(_ listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {
     let number = listener.rawValue
     let accepted = uninterrupted { linux_accept(number) }

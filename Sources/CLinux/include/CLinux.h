@@ -1,6 +1,6 @@
 // Owns what Swift's Glibc module does not import from Linux: epoll, signalfd, pidfd, prctl, peer credentials,
 // a spawn that leaves exactly the wanted descriptors open, and a few constants behind macros.
-// It must know no policy and keep no state: each function is one system call, or the few that belong together.
+// It must know no policy and keep no state: each function is one system call, or a few of one kind.
 // Invariant: nothing here needs _GNU_SOURCE in the header, so Swift's own view of the C library is unchanged.
 // Failure: as in C, -1 and errno, or an errno value where the comment says so. EINTR is left to the caller.
 #ifndef CLINUX_H
@@ -33,10 +33,11 @@ int linux_epoll_create(void);
 int linux_epoll_add(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_modify(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_delete(int epoll, int fd);
-// Waits timeout_ns nanoseconds, or for ever when negative. Where the kernel has no epoll_pwait2, milliseconds rounded up.
+// Waits timeout_ns nanoseconds, or for ever when negative. Where the kernel has no epoll_pwait2, milliseconds
+// rounded up.
 int linux_epoll_wait(int epoll, struct linux_event *events, int64_t timeout_ns);
 
-// signalfd(2): signals as a null-ended list. Blocks them for the calling thread and returns a non-blocking descriptor.
+// signalfd(2). Blocks the signals for the calling thread and returns a non-blocking descriptor.
 struct linux_signal {
   int32_t number;
   int32_t sender_pid;
@@ -71,8 +72,8 @@ int linux_pidfd_open(pid_t pid);
 int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
 
 // posix_spawn(3). sources[i] becomes descriptor i of the child; -1 leaves 0, 1, 2 inherited and 3 closed.
-// Each source is 4 or more, so that no duplication overwrites the source of another. Signals are reset; descriptors
-// from 4 (or 3) on are closed. Returns an errno value, 0 for success.
+// Each source is 4 or more, so that no duplication overwrites the source of another. Signals are reset;
+// descriptors from 4 (or 3) on are closed. Returns an errno value, 0 for success.
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
                 const int sources[4], bool new_session, const char *working_directory);
 

@@ -1,0 +1,107 @@
+// Owns what several tests need: connected sockets, a wait on a loop with an end, reading once as text.
+// It must not know what is tested with it.
+// Invariant: nothing here waits longer than ten seconds, and everything opened is closed with its owner.
+// Failure: an error that the test lets out.
+import Glibc
+import Posix
+
+/// Two connected, non-blocking sockets that closures can share.
+final class SocketPair {
+  let near: FileDescriptor
+  private var other: FileDescriptor?
+
+  init() {
+    do throws(SystemError) {
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      near = pair.first
+      other = consume pair.second
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+
+  var far: FileDescriptor {
+    _read {
+      switch other {
+      case .some(let far): yield far
+      case .none: preconditionFailure("the far end is closed")
+      }
+    }
+  }
+
+  func closeFar() { other = nil }
+}
+
+/// Runs the loop until `condition` holds; false when that took longer than ten seconds.
+func run(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
+  let deadline = SystemClock.monotonic() + .seconds(10)
+  while !condition() {
+    if SystemClock.monotonic() >= deadline { return false }
+    try loop.runOnce(until: deadline)
+  }
+  return true
+}
+
+/// Asks until the answer is yes; false when that took longer than ten seconds.
+///
+/// For what follows the closing of a descriptor: a child that another test is just starting holds copies of
+/// all descriptors until it has become its program, so the last one may be closed a moment later.
+func eventually(_ condition: () throws -> Bool) throws -> Bool {
+  let deadline = SystemClock.monotonic() + .seconds(10)
+  while try !condition() {
+    if SystemClock.monotonic() >= deadline { return false }
+    sched_yield()
+  }
+  return true
+}
+
+/// The text of a file.
+func contents(of path: String) throws -> String {
+  String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)
+}
+
+/// Reads once, and gives what came as text; nil for anything but bytes.
+func readText(_ descriptor: borrowing FileDescriptor) throws -> String? {
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  let result = try read(descriptor, into: &buffer)
+  guard case .bytes(let count) = result else { return nil }
+  return String(decoding: buffer[..<count], as: UTF8.self)
+}
+
+/// Reads once.
+func readOnce(_ descriptor: borrowing FileDescriptor) throws -> ReadResult {
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  return try read(descriptor, into: &buffer)
+}
+
+private func read(
+  _ descriptor: borrowing FileDescriptor, into buffer: inout [UInt8]
+) throws -> ReadResult {
+  let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: buffer.count, alignment: 1)
+  defer { memory.deallocate() }
+  let result = try descriptor.read(into: memory)
+  if case .bytes(let count) = result { buffer.replaceSubrange(0..<count, with: memory[..<count]) }
+  return result
+}
+
+/// A connection that must succeed.
+func connected(to path: String) throws -> FileDescriptor {
+  switch try UnixSocket.connect(path: path) {
+  case .connected(let socket): return socket
+  case .notThere: throw SystemError(call: "connect", subject: path, code: ENOENT)
+  case .refused: throw SystemError(call: "connect", subject: path, code: ECONNREFUSED)
+  case .permissionDenied: throw SystemError(call: "connect", subject: path, code: EACCES)
+  case .busy: throw SystemError(call: "connect", subject: path, code: EAGAIN)
+  }
+}
+
+/// The name of an outcome, for comparing what cannot be copied.
+func name(_ outcome: consuming UnixSocket.ConnectOutcome) -> String {
+  switch outcome {
+  case .connected: "connected"
+  case .notThere: "not there"
+  case .refused: "refused"
+  case .permissionDenied: "permission denied"
+  case .busy: "busy"
+  }
+}

@@ -1,0 +1,78 @@
+// Owns the tests of the lock: one holder, its pid, and its release however the holder ends.
+// It must not know what is protected.
+// Invariant: contention is by a second open file of the same name, as a second process would.
+// Failure: a failed expectation.
+import Glibc
+import Posix
+import Testing
+
+@Suite struct LockFileTests {
+  private func holder(of outcome: consuming LockFile.Outcome) -> pid_t? {
+    switch outcome {
+    case .acquired: nil
+    case .heldBy(let pid): pid
+    }
+  }
+
+  @Test("a lock has one holder, whose pid the others learn, and is free again afterwards")
+  func contention() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("bank.lock")
+    switch try LockFile.acquire(path: path) {
+    case .heldBy: Issue.record("nobody else has it")
+    case .acquired(let lock):
+      #expect(holder(of: try LockFile.acquire(path: path)) == getpid())
+      #expect(try contents(of: path) == "\(getpid())\n")
+      #expect(try FileFacts.inspect(path)?.mode == 0o600)
+      lock.release()
+    }
+    #expect(try eventually { holder(of: try LockFile.acquire(path: path)) == nil })
+    #expect(try FileFacts.inspect(path) != nil, "the file stays")
+  }
+
+  @Test("a lock held by another process is released when that is killed")
+  func otherProcess() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("bank.lock")
+    let file = try FileDescriptor.open(path, [.readWrite, .create])
+    // The child holds the lock through the open file it inherits as descriptor 3.
+    #expect(flock(file.rawValue, LOCK_EX | LOCK_NB) == 0)
+    try file.writeAll(Array("12345\n".utf8))
+    let child = try ChildProcess.spawn(
+      executable: "/bin/sleep", arguments: ["600"], environment: [:], channel: try file.duplicate())
+    try file.close()
+    #expect(holder(of: try LockFile.acquire(path: path)) == 12345)
+    child.kill(SIGKILL)
+    _ = child.wait()
+    #expect(try eventually { holder(of: try LockFile.acquire(path: path)) == nil })
+    #expect(try contents(of: path) == "\(getpid())\n")
+  }
+
+  @Test("a holder that has not written its pid, or wrote nonsense, is nobody known")
+  func unknownHolder() throws {
+    for text in ["", "nonsense\n", String(repeating: "9", count: 500)] {
+      let directory = try TemporaryDirectory()
+      let path = directory.file("bank.lock")
+      let file = try FileDescriptor.open(path, [.readWrite, .create])
+      #expect(flock(file.rawValue, LOCK_EX | LOCK_NB) == 0)
+      try file.writeAll(Array(text.utf8))
+      switch try LockFile.acquire(path: path) {
+      case .acquired: Issue.record("the lock is held")
+      case .heldBy(let pid): #expect(pid == nil)
+      }
+      #expect(try contents(of: path) == text, "who does not get the lock writes nothing")
+    }
+  }
+
+  @Test("a lock is not taken through a symbolic link")
+  func link() throws {
+    let directory = try TemporaryDirectory()
+    let target = directory.file("target")
+    try FileDescriptor.open(target, [.writeOnly, .create]).writeAll(Array("keep".utf8))
+    #expect(symlink(target, directory.file("bank.lock")) == 0)
+    let path = directory.file("bank.lock")
+    let error = #expect(throws: SystemError.self) { _ = holder(of: try LockFile.acquire(path: path)) }
+    #expect(error?.code == ELOOP)
+    #expect(try contents(of: target) == "keep")
+  }
+}

@@ -1,0 +1,72 @@
+// Owns the tests of signals: their names, and their delivery through the loop.
+// It must not know what signals mean to the system above.
+// Invariant: signals are sent to the test's own thread only, and unblocked again.
+// Failure: a failed expectation.
+import Glibc
+import Posix
+import Testing
+
+@Suite struct SignalTests {
+  @Test("a signal's name and number lead to each other")
+  func names() {
+    #expect(Signals.name(9) == "SIGKILL")
+    #expect(Signals.name(SIGTERM) == "SIGTERM")
+    #expect(Signals.name(SIGSEGV) == "SIGSEGV")
+    #expect(Signals.name(64) == "SIGRTMIN+30")
+    #expect(Signals.name(0) == "signal 0")
+    #expect(Signals.name(99) == "signal 99")
+    #expect(Signals.number("SIGKILL") == 9)
+    #expect(Signals.number("kill") == 9)
+    #expect(Signals.number("SIGNONSENSE") == nil)
+    for signal: CInt in 1...31 { #expect(Signals.number(Signals.name(signal)) == signal) }
+  }
+
+  @Test("signals arrive through the loop, several of one kind once, and from whom")
+  func delivery() throws {
+    let loop = try EventLoop()
+    var reports: [SignalReport] = []
+    let source = try SignalSource([SIGWINCH, SIGURG], on: loop) { reports.append($0) }
+    raise(SIGWINCH)
+    raise(SIGWINCH)
+    raise(SIGURG)
+    #expect(try run(loop) { reports.count >= 2 })
+    #expect(Set(reports.map(\.signal)) == [SIGWINCH, SIGURG])
+    #expect(reports.count == 2)
+    #expect(reports.allSatisfy { $0.senderPid == getpid() && $0.senderUid == getuid() })
+    withExtendedLifetime(source) {}
+    try Signals.unblock([SIGWINCH, SIGURG])
+  }
+
+  @Test("a source that its own handler drops says no more")
+  func dropped() throws {
+    let loop = try EventLoop()
+    var source: SignalSource?
+    var count = 0
+    source = try SignalSource([SIGWINCH, SIGURG], on: loop) { _ in
+      count += 1
+      source = nil
+    }
+    #expect(loop.count == 1)
+    raise(SIGWINCH)
+    raise(SIGURG)
+    #expect(try run(loop) { count > 0 })
+    #expect(count == 1)
+    #expect(loop.count == 0)
+    #expect(source == nil)
+    // Both are ignored by default, so what is still pending may come.
+    try Signals.unblock([SIGWINCH, SIGURG])
+  }
+
+  @Test("a process can put every signal back to its default")
+  func reset() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) {
+      signal(SIGTERM, SIG_IGN)
+      let loop = try EventLoop()
+      let source = try SignalSource([SIGTERM], on: loop) { _ in }
+      raise(SIGTERM)
+      Signals.resetForChild()
+      raise(SIGTERM)
+      withExtendedLifetime(source) {}
+    }
+  }
+}
