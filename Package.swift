@@ -75,6 +75,10 @@ let package = Package(
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
     tests("PosixTests", of: ["Posix"]),
+    tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
+    tests(
+      "TellerTests",
+      of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -29,5 +29,6 @@ public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable {
     self = match
   }
 
+  /// A level is smaller when it matters less.
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }

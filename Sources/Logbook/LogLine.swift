@@ -14,6 +14,7 @@ public struct LogLine: Sendable, Hashable {
     /// Any text.
     public var value: String
 
+    /// A key with its value.
     public init(key: String, value: String) {
       self.key = key
       self.value = value

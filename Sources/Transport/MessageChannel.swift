@@ -23,34 +23,31 @@ public final class MessageChannel<Incoming: Decodable, Outgoing: Encodable> {
   public var onDrained: (() -> Void)?
 
   /// When bytes last arrived; at first the moment at which the channel was made.
-  public private(set) var lastReceiveAt: MonotonicInstant
+  public internal(set) var lastReceiveAt: MonotonicInstant
   /// Whether the channel has not ended.
-  public private(set) var isOpen = true
+  public internal(set) var isOpen = true
   /// Whether reading is paused; see ``pauseReading()``.
   public private(set) var isReadingPaused = false
 
-  private let loop: EventLoop
-  private var descriptor: FileDescriptor?
+  let loop: EventLoop
+  var descriptor: FileDescriptor?
   /// Nil after the end, and where a peer that hung up while reading was paused would wake the loop for ever.
-  private var registration: Registration?
-  private var decoder: FrameDecoder
-  private var isDelivering = false
-  private var isClosing = false
+  var registration: Registration?
+  var decoder: FrameDecoder
+  var isDelivering = false
+  var isClosing = false
 
-  private let outgoingLimit: Int
-  private let backlogLimit: Int
-  private var output: [UInt8] = []
+  let outgoingLimit: Int
+  let backlogLimit: Int
+  var output: [UInt8] = []
   /// How many bytes at the beginning of the output the kernel has taken.
-  private var written = 0
+  var written = 0
   /// The kernel takes nothing until the loop says that it does.
-  private var isBlocked = false
+  var isBlocked = false
   /// The peer reads no more; what it still said before is read to the end.
-  private var isPeerDeaf = false
+  var isPeerDeaf = false
   /// Found while sending, told by the next flush, so that `send` never calls a handler.
-  private var failure: ChannelEnd?
-
-  /// An output buffer that has grown larger is given back when it runs empty, in bytes.
-  private static var keptCapacity: Int { 64 << 10 }
+  var failure: ChannelEnd?
 
   /// Begins to read from a connected stream socket, which it makes non-blocking.
   ///
@@ -143,173 +140,5 @@ public final class MessageChannel<Incoming: Decodable, Outgoing: Encodable> {
     watch()
     settle()
     deliver()
-  }
-}
-
-// MARK: - The loop's side
-
-extension MessageChannel {
-  private func attach() throws(SystemError) {
-    guard let number = descriptor?.rawValue else { return }
-    registration = try loop.register(fd: number, interest: interest) { [weak self] in self?.handle($0) }
-  }
-
-  private var interest: Interest {
-    var interest: Interest = []
-    if !isReadingPaused && !isClosing { interest.insert(.read) }
-    if isBlocked { interest.insert(.write) }
-    return interest
-  }
-
-  /// Brings what the loop waits for in line with the state.
-  private func watch() {
-    guard isOpen, failure == nil else { return }
-    do throws(SystemError) {
-      if let registration {
-        try loop.modify(registration, interest: interest)
-      } else if !isReadingPaused {
-        try attach()
-      }
-    } catch {
-      failure = .system(error)
-    }
-  }
-
-  private func handle(_ readiness: Readiness) {
-    let isGone = !readiness.isDisjoint(with: [.hangUp, .error])
-    if isBlocked, isGone || readiness.contains(.write) {
-      isBlocked = false
-      writeOutput()
-      settle()
-      guard isOpen else { return }
-      if !hasUnflushedOutput, !isPeerDeaf { onDrained?() }
-    }
-    guard isOpen else { return }
-    if !isReadingPaused, !isClosing {
-      if isGone || readiness.contains(.read) { receive() }
-    } else if isGone, let registration {
-      // Hanging up is reported unasked and again and again; whoever resumes will read the end.
-      loop.deregister(registration)
-      self.registration = nil
-    }
-  }
-
-  private func receive() {
-    let buffer = ReadBuffer.current
-    let result: ReadResult
-    do throws(SystemError) {
-      guard let arrived = try descriptor?.read(into: buffer) else { return }
-      result = arrived
-    } catch {
-      return end(.system(error))
-    }
-    switch result {
-    case .wouldBlock: return
-    case .endOfFile: end(decoder.isMidFrame ? .midFrame : .endOfFile)
-    case .bytes(let count):
-      lastReceiveAt = SystemClock.monotonic()
-      decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      deliver()
-    }
-  }
-
-  /// Hands out every whole message, for as long as the handlers want them.
-  private func deliver() {
-    guard !isDelivering else { return }
-    isDelivering = true
-    defer { isDelivering = false }
-    while isOpen, !isReadingPaused, !isClosing {
-      let message: Incoming
-      do throws(ChannelEnd) {
-        guard let next = try nextMessage() else { return }
-        message = next
-      } catch {
-        return end(error)
-      }
-      onMessage?(message)
-    }
-  }
-
-  private func nextMessage() throws(ChannelEnd) -> Incoming? {
-    guard let body = try nextBody() else { return nil }
-    do throws(CBORDecodingError) {
-      return try CBORDecoder().decode(Incoming.self, from: body)
-    } catch {
-      throw .malformed(error.description)
-    }
-  }
-
-  private func nextBody() throws(ChannelEnd) -> ArraySlice<UInt8>? {
-    do throws(FrameError) {
-      return try decoder.next()
-    } catch {
-      if case .bodyTooLong = error { throw .oversized }
-      throw .malformed(error.description)
-    }
-  }
-
-  /// Writes what the kernel takes. It calls no handler; `settle` does.
-  private func writeOutput() {
-    while hasUnflushedOutput, !isBlocked, failure == nil {
-      switch writeOnce() {
-      case .success(.bytes(let count)): written += count
-      case .success(.wouldBlock):
-        isBlocked = true
-        watch()
-      case .success(.peerClosed):
-        isPeerDeaf = true
-        written = output.count
-      case .failure(let error): failure = .system(error)
-      }
-    }
-    dropWritten()
-  }
-
-  private func writeOnce() -> Result<WriteResult, SystemError> {
-    guard descriptor != nil else { return .success(.peerClosed) }
-    return output.withUnsafeBytes { bytes in
-      do throws(SystemError) {
-        return .success(try descriptor!.send(UnsafeRawBufferPointer(rebasing: bytes[written...])))
-      } catch {
-        return .failure(error)
-      }
-    }
-  }
-
-  private func dropWritten() {
-    if written == output.count {
-      written = 0
-      if output.capacity > Self.keptCapacity {
-        output = []
-      } else {
-        output.removeAll(keepingCapacity: true)
-      }
-    } else if written > output.count / 2 {
-      output.removeSubrange(..<written)
-      written = 0
-    }
-  }
-
-  /// Tells the owner what sending and writing have found, and stops waiting for a peer that takes everything.
-  private func settle() {
-    if let failure { return end(failure) }
-    if isClosing, !hasUnflushedOutput { return end(isPeerDeaf ? .endOfFile : .closedHere) }
-    watch()
-    if let failure { end(failure) }
-  }
-
-  private func end(_ reason: ChannelEnd) {
-    guard isOpen else { return }
-    isOpen = false
-    if let registration { loop.deregister(registration) }
-    registration = nil
-    descriptor = nil
-    output = []
-    written = 0
-    let handler = onEnd
-    onMessage = nil
-    onDrained = nil
-    onEnd = nil
-    handler?(reason)
   }
 }

@@ -1,0 +1,102 @@
+// Owns which keys a configuration file has, and how they become a `BankConfiguration`.
+// It must not know what anybody does with a value.
+// Invariant: a key that is absent keeps its default; a file is taken as a whole or not at all.
+// Failure: ConfigurationError with the first thing that is wrong.
+
+import Arguments
+import BankModel
+import Glibc
+import Posix
+
+extension BankConfiguration {
+  /// The longest file, in bytes.
+  static let longestFile = 1 << 20
+
+  /// Reads a configuration file.
+  ///
+  /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
+  public static func load(path: String) throws(ConfigurationError) -> BankConfiguration {
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try FileDescriptor.open(path, .readOnly).readAll(limit: longestFile)
+    } catch {
+      let reason: ConfigurationError.Reason =
+        switch error.code {
+        case ENOENT, ENOTDIR: .notFound
+        case EFBIG: .tooLong
+        default: .unreadable(error.description)
+        }
+      throw ConfigurationError(path: path, reason: reason)
+    }
+    return try decode(bytes: bytes, path: path)
+  }
+
+  /// Reads a configuration from the bytes of a file.
+  ///
+  /// - Parameter path: the file's name for errors.
+  public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> BankConfiguration {
+    guard bytes.count <= longestFile else { throw ConfigurationError(path: path, reason: .tooLong) }
+    let root: JSONNode
+    do throws(JSONFault) {
+      root = try JSONReader.read(bytes)
+    } catch {
+      throw ConfigurationError(path: path, line: error.line, reason: .syntax(error.reason))
+    }
+    var configuration = BankConfiguration()
+    var retryLine: Int?
+    try ConfigurationReader(path: path, key: nil, node: root).members(known: keys) {
+      key, value throws(ConfigurationError) in
+      try configuration.set(key, value)
+      if key == "retry_limit" || key == "retry_first" { retryLine = value.node.line }
+    }
+    guard configuration.retryFirst <= configuration.retryLimit else {
+      throw ConfigurationError(
+        path: path, key: "retry_limit", line: retryLine,
+        reason: .retryOrder(
+          first: DurationText.print(configuration.retryFirst.nanoseconds),
+          limit: DurationText.print(configuration.retryLimit.nanoseconds)))
+    }
+    return configuration
+  }
+
+  private static let keys = [
+    "windows", "work", "speed", "lang", "max_waiting", "lease", "max_crashes", "max_failures", "retry_first",
+    "retry_limit", "gather", "log",
+  ]
+
+  private mutating func set(_ key: String, _ value: ConfigurationReader) throws(ConfigurationError) {
+    typealias Bounds = ConfigurationBounds
+    switch key {
+    case "windows":
+      windows = try value.byService(windows) { value throws(ConfigurationError) in
+        try value.wholeNumber(in: Bounds.windows)
+      }
+    case "work":
+      work = try value.byService(work) { value throws(ConfigurationError) in try value.span(in: Bounds.work) }
+    case "speed": speed = try value.speed()
+    case "lang": language = try value.language()
+    case "max_waiting": maxWaiting = try value.wholeNumber(in: Bounds.maxWaiting)
+    case "lease": lease = try value.span(in: Bounds.lease)
+    case "max_crashes": maxCrashes = try value.wholeNumber(in: Bounds.attempts)
+    case "max_failures": maxFailures = try value.wholeNumber(in: Bounds.attempts)
+    case "retry_first": retryFirst = try value.span(in: Bounds.retry)
+    case "retry_limit": retryLimit = try value.span(in: Bounds.retry)
+    case "gather": gather = try value.span(in: Bounds.gather)
+    case "log": try setLog(value)
+    default: preconditionFailure("\(key) is among the keys and has no meaning")
+    }
+  }
+
+  private mutating func setLog(_ value: ConfigurationReader) throws(ConfigurationError) {
+    var log = log
+    try value.members(known: ["customers", "rotate_bytes", "keep"]) { key, value throws(ConfigurationError) in
+      switch key {
+      case "customers": log.customers = try value.bool()
+      case "rotate_bytes": log.rotateBytes = try value.wholeNumber(in: ConfigurationBounds.rotateBytes)
+      case "keep": log.keep = try value.wholeNumber(in: ConfigurationBounds.keep)
+      default: preconditionFailure("\(key) is among the keys and has no meaning")
+      }
+    }
+    self.log = log
+  }
+}

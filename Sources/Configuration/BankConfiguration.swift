@@ -1,0 +1,98 @@
+// Owns everything that can be configured, with its defaults and its bounds.
+// It must not know how a file is read, nor what anybody does with a value.
+// Invariant: `config/bank.json` says exactly the defaults; a test holds both together.
+// Failure: none here; `BankConfiguration.decode` refuses what is out of bounds.
+
+import BankModel
+
+/// One value for each service.
+public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
+  /// The value for deposits.
+  public var deposit: Value
+  /// The value for loans.
+  public var loan: Value
+
+  /// One value for each.
+  public init(deposit: Value, loan: Value) {
+    self.deposit = deposit
+    self.loan = loan
+  }
+
+  /// The value for one service.
+  public subscript(service: Service) -> Value {
+    get {
+      switch service {
+      case .deposit: deposit
+      case .loan: loan
+      }
+    }
+    set {
+      switch service {
+      case .deposit: deposit = newValue
+      case .loan: loan = newValue
+      }
+    }
+  }
+}
+
+/// The configuration of a branch. A new value holds the defaults.
+public struct BankConfiguration: Sendable, Equatable {
+  /// How the workers keep their logs.
+  public struct Log: Sendable, Equatable {
+    /// Whether every start and completion is a line. `customers`
+    public var customers = true
+    /// Bytes after which a log is rotated. `rotate_bytes`
+    public var rotateBytes: Int64 = 10_485_760
+    /// Rotated logs that are kept. `keep`
+    public var keep: Int32 = 3
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// Windows of each service. `windows`
+  public var windows = ByService<Int32>(deposit: 2, loan: 1)
+  /// How long serving one customer takes, before ``speed``. `work`
+  public var work = ByService<TimeSpan>(deposit: .milliseconds(700), loan: .milliseconds(1100))
+  /// The factor that divides every simulated span. `speed`
+  public var speed = Speed.one
+  /// The language, or nil for that of the locale. `lang`
+  public var language: Language?
+  /// Customers who may wait before new ones are refused. `max_waiting`
+  public var maxWaiting: Int64 = 20_000_000
+  /// How long a teller may go without progress. `lease`
+  public var lease = TimeSpan.seconds(10)
+  /// Crashed attempts after which a customer is put aside. `max_crashes`
+  public var maxCrashes: Int32 = 3
+  /// Failed attempts after which a customer is put aside. `max_failures`
+  public var maxFailures: Int32 = 5
+  /// The pause before the first new attempt after a failure. `retry_first`
+  public var retryFirst = TimeSpan.seconds(1)
+  /// The longest pause before a new attempt. `retry_limit`
+  public var retryLimit = TimeSpan.seconds(60)
+  /// How long commits are gathered under load. `gather`
+  public var gather = TimeSpan.milliseconds(1)
+  /// How the workers keep their logs. `log`
+  public var log = Log()
+
+  /// The defaults.
+  public init() {}
+
+  /// How long serving one customer takes at the configured speed.
+  public func scaledWork(_ service: Service) -> TimeSpan { speed.scaled(work[service]) }
+}
+
+/// What values may be at most and at least.
+enum ConfigurationBounds {
+  private static let day = TimeSpan.seconds(86_400)
+
+  static let windows: ClosedRange<Int64> = 0...Limits.windowsPerService
+  static let work: ClosedRange<TimeSpan> = .zero...day
+  static let maxWaiting: ClosedRange<Int64> = 1...1_000_000_000
+  static let lease: ClosedRange<TimeSpan> = .milliseconds(100)...day
+  static let attempts: ClosedRange<Int64> = 1...1000
+  static let retry: ClosedRange<TimeSpan> = .zero...day
+  static let gather: ClosedRange<TimeSpan> = TimeSpan.zero...TimeSpan.milliseconds(100)
+  static let rotateBytes: ClosedRange<Int64> = 4096...1_099_511_627_776
+  static let keep: ClosedRange<Int64> = 0...100
+}

@@ -1,0 +1,156 @@
+// Owns the sentences of a refused configuration, in both languages.
+// Invariant: one line; it says where, what, why and what to do. Text from the file is quoted and cut short.
+// In Korean no particle follows an inserted word directly, because its form would depend on that word's last sound.
+
+import Arguments
+import BankModel
+
+extension ConfigurationError {
+  /// The sentence for people: `config/bank.json:2: unknown key "windws" — did you mean "windows"?`
+  public func message(in language: Language) -> String {
+    let place = line.map { "\(shown(path)):\($0)" } ?? shown(path)
+    switch language {
+    case .english: return "\(place): \(english)"
+    case .korean: return "\(place): \(korean)"
+    }
+  }
+
+  private var english: String {
+    let subject = quoted(key ?? "")
+    switch reason {
+    case .notFound:
+      return "there is no such file; name another one, or leave the option out for the defaults"
+    case .unreadable(let why): return "the file cannot be read: \(why)"
+    case .tooLong: return "the file is longer than 1 MiB, which no configuration is; name another one"
+    case .syntax(let reason): return "this is not JSON: \(english(reason))"
+    case .unknownKey(let suggestion):
+      let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "take it out"
+      return "unknown key \(subject) — \(hint)"
+    case .duplicateKey: return "\(subject) appears twice; keep one of them"
+    case .wrongKind(let expected, let found):
+      return "\(subject) is \(Self.english(found)); write \(Self.english(expected))"
+    case .notWhole(let text):
+      return "\(subject) is \(shown(text)), which is no whole number of 64 bits; write one"
+    case .duration(let text, let failure):
+      return "\(subject) is \(quoted(text)), which is no length of time. \(failure.advice(in: .english))"
+    case .speed(let text, let failure):
+      return "\(subject) is \(quoted(text)), which is no speed. \(failure.advice(in: .english))"
+    case .language(let text): return "\(subject) is \(quoted(text)); write \"ko\" or \"en\""
+    case .outOfRange(let text, let from, let to):
+      return "\(subject) is \(shown(text)); write something from \(from) to \(to)"
+    case .retryOrder(let first, let limit):
+      return "\"retry_limit\" is \(limit), shorter than \"retry_first\" (\(first)); make it at least as long"
+    }
+  }
+
+  private var korean: String {
+    let subject = quoted(key ?? "")
+    switch reason {
+    case .notFound: return "이 파일이 없습니다. 다른 파일을 지정하거나, 옵션을 빼고 기본값으로 시작하십시오."
+    case .unreadable(let why): return "파일을 읽을 수 없습니다: \(why)"
+    case .tooLong: return "설정 파일이 1 MiB보다 깁니다. 다른 파일을 지정하십시오."
+    case .syntax(let reason): return "JSON 형식이 아닙니다: \(korean(reason))"
+    case .unknownKey(let suggestion):
+      let hint = suggestion.map { "혹시 이것입니까: \(quoted($0))?" } ?? "이 키를 지우십시오."
+      return "알 수 없는 키입니다: \(subject). \(hint)"
+    case .duplicateKey: return "키가 두 번 나옵니다: \(subject). 하나만 남기십시오."
+    case .wrongKind(let expected, let found):
+      return "\(subject) 값의 종류가 다릅니다 (\(Self.korean(found))). \(Self.korean(expected)) 형식으로 쓰십시오."
+    case .notWhole(let text): return "\(subject) 값이 64비트 정수가 아닙니다: \(shown(text)). 정수를 쓰십시오."
+    case .duration(let text, let failure):
+      return "\(subject) 값이 시간이 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
+    case .speed(let text, let failure):
+      return "\(subject) 값이 속도가 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
+    case .language(let text): return "\(subject) 값이 언어가 아닙니다: \(quoted(text)). \"ko\" 또는 \"en\" 을 쓰십시오."
+    case .outOfRange(let text, let from, let to):
+      return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). \(from) 이상 \(to) 이하로 쓰십시오."
+    case .retryOrder(let first, let limit):
+      return "\"retry_limit\" 값(\(limit))이 \"retry_first\" 값(\(first))보다 짧습니다. 같거나 길게 쓰십시오."
+    }
+  }
+
+  private func english(_ reason: JSONFault.Reason) -> String {
+    switch reason {
+    case .unexpectedEnd: "the file ends too early; a brace, a quote or a value is missing"
+    case .unexpected(let character):
+      "\(quoted(character)) cannot stand here; look for a missing comma or quote"
+    case .notUTF8: "a text is not UTF-8; save the file as UTF-8"
+    case .controlCharacter:
+      "a text runs over the end of its line, or holds a control character; close its quote"
+    case .badEscape: "an escape that JSON does not have follows a backslash; write \\\\ for a backslash"
+    case .badNumber: "a number is not written as JSON writes it; write it like 10 or 0.5"
+    case .tooDeep: "too many braces inside one another; no configuration needs them"
+    case .trailing: "something follows the closing brace; take it out"
+    }
+  }
+
+  private func korean(_ reason: JSONFault.Reason) -> String {
+    switch reason {
+    case .unexpectedEnd: "파일이 너무 일찍 끝납니다. 빠진 괄호나 따옴표, 값을 채우십시오."
+    case .unexpected(let character): "여기에 올 수 없는 문자입니다: \(quoted(character)). 빠진 쉼표나 따옴표를 찾아보십시오."
+    case .notUTF8: "글자가 UTF-8이 아닙니다. 파일을 UTF-8로 저장하십시오."
+    case .controlCharacter: "따옴표가 닫히지 않았거나 제어 문자가 있습니다. 따옴표를 닫으십시오."
+    case .badEscape: "역슬래시 뒤에 JSON에 없는 문자가 있습니다. 역슬래시는 \\\\ 로 쓰십시오."
+    case .badNumber: "숫자의 형식이 다릅니다. 10, 0.5 처럼 쓰십시오."
+    case .tooDeep: "괄호가 너무 깊이 겹쳐 있습니다. 설정에는 그럴 일이 없습니다."
+    case .trailing: "닫는 괄호 뒤에 다른 것이 있습니다. 지우십시오."
+    }
+  }
+
+  private static func english(_ kind: JSONKind) -> String {
+    switch kind {
+    case .null: "null"
+    case .bool: "true or false"
+    case .number: "a number"
+    case .string: "a text"
+    case .array: "a list"
+    case .object: "an object"
+    }
+  }
+
+  private static func korean(_ kind: JSONKind) -> String {
+    switch kind {
+    case .null: "null"
+    case .bool: "참/거짓"
+    case .number: "숫자"
+    case .string: "문자열"
+    case .array: "목록"
+    case .object: "객체"
+    }
+  }
+
+  private static func english(_ expected: Expected) -> String {
+    switch expected {
+    case .object: "an object in braces"
+    case .wholeNumber: "a whole number without quotes"
+    case .bool: "true or false without quotes"
+    case .duration: "a length of time in quotes, such as \"700ms\" or \"5m\""
+    case .speed: "a number such as 10 or 0.5, or \"max\""
+    case .language: "\"ko\" or \"en\""
+    }
+  }
+
+  private static func korean(_ expected: Expected) -> String {
+    switch expected {
+    case .object: "중괄호 { }"
+    case .wholeNumber: "따옴표 없는 정수"
+    case .bool: "따옴표 없는 true/false"
+    case .duration: "\"700ms\", \"5m\" 같은 시간"
+    case .speed: "10, 0.5 같은 숫자나 \"max\""
+    case .language: "\"ko\"/\"en\""
+    }
+  }
+
+  private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
+
+  /// Text from outside, on one line and no longer than a person reads.
+  private func shown(_ text: String) -> String {
+    let cut = text.count > 80 ? text.prefix(80) + "…" : text[...]
+    return cut.unicodeScalars.reduce(into: "") { shown, scalar in
+      let isControl =
+        scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+      let breaks = scalar == "\u{2028}" || scalar == "\u{2029}"
+      shown += isControl || breaks ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+    }
+  }
+}

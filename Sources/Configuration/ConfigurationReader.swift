@@ -1,0 +1,112 @@
+// Owns the step from one JSON value to one checked Swift value, and the blame when it fails.
+// It must not know which keys there are.
+// Invariant: every value is of the right kind and within its bounds, or the error names its key and line.
+
+import Arguments
+import BankModel
+
+/// One value of the file with its full key.
+struct ConfigurationReader {
+  let path: String
+  let key: String?
+  let node: JSONNode
+
+  func fail(_ reason: ConfigurationError.Reason) -> ConfigurationError {
+    ConfigurationError(path: path, key: key, line: node.line, reason: reason)
+  }
+
+  private func expected(_ expected: ConfigurationError.Expected) -> ConfigurationError {
+    fail(.wrongKind(expected: expected, found: node.kind))
+  }
+
+  /// Calls `body` with each member of an object. Keys that are unknown or appear twice are refused first.
+  func members(
+    known: [String], _ body: (String, ConfigurationReader) throws(ConfigurationError) -> Void
+  ) throws(ConfigurationError) {
+    guard case .object(let members) = node.content else { throw expected(.object) }
+    var seen: [String] = []
+    for member in members {
+      let full = key.map { "\($0).\(member.key)" } ?? member.key
+      let isKnown = known.contains(member.key)
+      if !isKnown || seen.contains(member.key) {
+        let suggestion = Suggestions.nearest(to: member.key, among: known).first
+        throw ConfigurationError(
+          path: path, key: isKnown ? full : member.key, line: member.line,
+          reason: isKnown ? .duplicateKey : .unknownKey(suggestion: suggestion))
+      }
+      seen.append(member.key)
+      try body(member.key, ConfigurationReader(path: path, key: full, node: member.value))
+    }
+  }
+
+  func wholeNumber<Number: FixedWidthInteger>(
+    in bounds: ClosedRange<Int64>, as type: Number.Type = Number.self
+  ) throws(ConfigurationError) -> Number {
+    guard case .number(let text) = node.content else { throw expected(.wholeNumber) }
+    guard let number = Int64(text) else { throw fail(.notWhole(text)) }
+    guard bounds.contains(number), let narrow = Number(exactly: number) else {
+      throw fail(.outOfRange(text, from: "\(bounds.lowerBound)", to: "\(bounds.upperBound)"))
+    }
+    return narrow
+  }
+
+  func bool() throws(ConfigurationError) -> Bool {
+    guard case .bool(let value) = node.content else { throw expected(.bool) }
+    return value
+  }
+
+  func span(in bounds: ClosedRange<TimeSpan>) throws(ConfigurationError) -> TimeSpan {
+    guard case .string(let text) = node.content else { throw expected(.duration) }
+    let nanoseconds: Int64
+    do throws(DurationText.Failure) {
+      nanoseconds = try DurationText.parse(text)
+    } catch {
+      throw fail(.duration(text, error))
+    }
+    let span = TimeSpan(nanoseconds: nanoseconds)
+    guard bounds.contains(span) else {
+      throw fail(
+        .outOfRange(
+          text, from: DurationText.print(bounds.lowerBound.nanoseconds),
+          to: DurationText.print(bounds.upperBound.nanoseconds)))
+    }
+    return span
+  }
+
+  func speed() throws(ConfigurationError) -> Speed {
+    let text: String
+    switch node.content {
+    case .number(let number): text = number
+    case .string(let string): text = string
+    default: throw expected(.speed)
+    }
+    do throws(SpeedText.Failure) {
+      return Speed(try SpeedText.parse(text))
+    } catch {
+      throw fail(.speed(text, error))
+    }
+  }
+
+  /// Null says what an absent key says: follow the locale.
+  func language() throws(ConfigurationError) -> Language? {
+    switch node.content {
+    case .null: return nil
+    case .string(let text):
+      guard let language = Language(code: text) else { throw fail(.language(text)) }
+      return language
+    default: throw expected(.language)
+    }
+  }
+
+  func byService<Value>(
+    _ values: ByService<Value>,
+    _ read: (ConfigurationReader) throws(ConfigurationError) -> Value
+  ) throws(ConfigurationError) -> ByService<Value> {
+    var values = values
+    try members(known: Service.allCases.map(\.name)) { key, value throws(ConfigurationError) in
+      guard let service = Service(name: key) else { return }
+      values[service] = try read(value)
+    }
+    return values
+  }
+}

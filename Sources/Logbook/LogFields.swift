@@ -1,0 +1,44 @@
+// Owns the fields of one line while an event is being written: keys from the program, values from anywhere.
+// It must not know files. Keys are static, so a key can never hold what a line cannot.
+// Invariant: every call appends one whole ` key=value`; nothing written here ends a line.
+// Failure: none; see `LogValue` for what happens to odd values.
+
+/// Collects the fields of one event; see ``LogFile/write(event:level:at:_:)``.
+public struct LogFields {
+  var bytes: [UInt8]
+
+  init(continuing bytes: consuming [UInt8]) { self.bytes = bytes }
+
+  /// Adds a whole number.
+  public mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
+    append(key: key)
+    if let number = Int64(exactly: value) {
+      LogValue.append(number, to: &bytes)
+    } else {
+      LogValue.append(String(value), to: &bytes)
+    }
+  }
+
+  /// Adds a text; nil adds nothing.
+  public mutating func field(_ key: StaticString, _ value: String?) {
+    guard let value else { return }
+    append(key: key)
+    LogValue.append(value, to: &bytes)
+  }
+
+  /// Adds bytes that should be UTF-8 and need not be.
+  public mutating func field(_ key: StaticString, bytes value: [UInt8]) {
+    append(key: key)
+    value.withUnsafeBufferPointer { LogValue.append(bytes: $0, to: &bytes) }
+  }
+
+  mutating func append(_ text: StaticString) {
+    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  private mutating func append(key: StaticString) {
+    bytes.append(UInt8(ascii: " "))
+    append(key)
+    bytes.append(UInt8(ascii: "="))
+  }
+}

@@ -1,0 +1,47 @@
+// Owns opening and rotating: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest goes.
+// It must not know lines; it is called only between two of them.
+// Invariant: no line is lost to a rotation. Whatever fails, writing goes on to the file that is open.
+// Failure: a rotation that failed is tried again after as many bytes as the limit.
+
+import Glibc
+import Posix
+
+extension LogFile {
+  static func open(_ path: String) throws(SystemError) -> FileDescriptor {
+    // Non-blocking means nothing for a file; where somebody has put a pipe, it keeps the process from hanging.
+    try FileDescriptor.open(path, [.writeOnly, .create, .append, .nonBlocking], mode: 0o600)
+  }
+
+  /// Whether the file ends in the middle of a line, which is what a crash of the last writer can leave behind.
+  static func isCut(_ path: String, size: Int64) -> Bool {
+    guard size > 0, let file = try? FileDescriptor.open(path, .readOnly) else { return false }
+    var last: UInt8 = UInt8(ascii: "\n")
+    let count = withUnsafeMutableBytes(of: &last) { try? file.read(into: $0, at: size - 1) }
+    return count == 1 && last != UInt8(ascii: "\n")
+  }
+
+  /// Moves the files on by one and begins a new one.
+  func rotate() {
+    guard shift(), let fresh = try? Self.open(path), let freshSize = try? fresh.size() else {
+      let (later, overflow) = size.addingReportingOverflow(limit)
+      rotationSize = overflow ? .max : later
+      return
+    }
+    descriptor = fresh
+    size = freshSize
+    rotationSize = limit
+  }
+
+  private func shift() -> Bool {
+    guard keep > 0 else { return Glibc.unlink(path) == 0 || errno == ENOENT }
+    for number in stride(from: keep - 1, to: 0, by: -1) {
+      guard Self.move("\(path).\(number)", to: "\(path).\(number + 1)") else { return false }
+    }
+    return Self.move(path, to: "\(path).1")
+  }
+
+  /// Renames; what is not there needs no renaming. `rename(2)`
+  private static func move(_ path: String, to other: String) -> Bool {
+    Glibc.rename(path, other) == 0 || errno == ENOENT
+  }
+}

@@ -1,0 +1,70 @@
+// Owns how a teller's notes become lines of its log: which fields, and the sentences of the domain.
+// It must not know when something is noted: that is the machine's.
+// Invariant: the names of events and fields stand in the contract of `bankctl logs` and never change.
+// Failure: none; a log that cannot be written counts what it drops.
+
+import BankModel
+import Logbook
+import Wire
+
+/// The log of one teller.
+struct TellerLog {
+  private let file: LogFile
+  private let orders: TellerOrders
+  private let phrasebook: Phrasebook
+
+  init(_ file: LogFile, orders: TellerOrders) {
+    self.file = file
+    self.orders = orders
+    phrasebook = Phrasebook(orders.language)
+  }
+
+  /// The file behind it, for flushing.
+  var output: LogFile { file }
+
+  func write(_ note: TellerNote, at moment: Moment) {
+    switch note {
+    case .ready:
+      file.write(event: "ready", at: moment) { $0.field("service", orders.service.name) }
+    case .started(let customer):
+      file.write(event: "started", at: moment) {
+        $0.customer(customer)
+        $0.field(
+          "msg",
+          phrasebook.started(ticket: customer.ticket, grade: customer.grade, service: customer.service))
+      }
+    case .completed(let customer, let took):
+      file.write(event: "completed", at: moment) {
+        $0.customer(customer)
+        $0.field("took_ms", took.milliseconds)
+        $0.field(
+          "msg",
+          phrasebook.completed(ticket: customer.ticket, grade: customer.grade, service: customer.service))
+      }
+    case .recalled(let customer):
+      file.write(event: "recalled", at: moment) { $0.customer(customer) }
+    case .failed(let customer, let reason):
+      file.write(event: "failed", level: .error, at: moment) {
+        $0.customer(customer)
+        $0.field("reason", reason)
+      }
+    case .violation(let words):
+      file.write(event: "violation", level: .error, at: moment) { $0.field("reason", words) }
+    case .exit(let code, let reason):
+      file.write(event: "exit", level: code == TellerExit.done ? .info : .error, at: moment) {
+        $0.field("code", code)
+        $0.field("reason", reason)
+      }
+    }
+  }
+}
+
+extension LogFields {
+  fileprivate mutating func customer(_ customer: Assignment) {
+    field("day", customer.day)
+    field("ticket", customer.ticket)
+    field("service", customer.service.name)
+    if customer.grade != .regular { field("grade", customer.grade.name) }
+    field("attempt", customer.attempt)
+  }
+}

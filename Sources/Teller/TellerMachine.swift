@@ -1,0 +1,210 @@
+// Owns everything a teller decides: when it greets, serves, reports progress, gives back and ends.
+// It must not know sockets, files or clocks; the shell, `TellerProcess`, does what it says.
+// Invariant: every assignment is answered exactly once, by done, failed or returned, unless the process ends first.
+// Nothing is said or logged after the exit.
+// Failure: whatever the coordinator says out of turn ends this process and nothing else.
+
+import BankModel
+import Wire
+
+/// A teller at its window, as a state machine.
+///
+/// | state | hears | and |
+/// |---|---|---|
+/// | new | | says hello |
+/// | greeting | welcome | opens its log, says ready |
+/// | idle | assign | begins to serve; no work at all is done on the spot |
+/// | serving | | beats, and says done when the time has come |
+/// | serving | recall of its lease | says returned |
+/// | serving | close | ends after its customer |
+/// | idle | close | ends |
+/// | any | refused, or a message out of turn | ends |
+///
+/// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
+public struct TellerMachine: Sendable {
+  private struct Service: Sendable {
+    var assignment: Assignment
+    var began: MonotonicTime
+    var ends: MonotonicTime
+    var nextBeat: MonotonicTime
+  }
+
+  private enum State: Sendable {
+    case new
+    case greeting
+    case idle(TellerOrders)
+    case serving(TellerOrders, Service)
+    case ended
+  }
+
+  private var state = State.new
+  /// Why the process ends after the customer in hand; nil while it does not.
+  private var closing: String?
+  private let build: String
+
+  /// A teller of this build that has not begun.
+  public init(build: String) { self.build = build }
+
+  /// Whether the exit was ordered.
+  public var hasEnded: Bool { if case .ended = state { true } else { false } }
+
+  /// When ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
+  public var wakeAt: MonotonicTime? {
+    guard case .serving(_, let service) = state else { return nil }
+    return min(service.ends, service.nextBeat)
+  }
+
+  /// Takes an event in and puts what is to be done behind `actions`.
+  public mutating func apply(
+    _ event: TellerEvent, at now: MonotonicTime, into actions: inout [TellerAction]
+  ) {
+    if hasEnded { return }
+    switch event {
+    case .began: begin(&actions)
+    case .heard(let message): hear(message, now, &actions)
+    case .timeCame: work(now, &actions)
+    case .askedToEnd: close("asked to end by a signal", &actions)
+    case .coordinatorGone: end(TellerExit.done, "the coordinator is gone", &actions)
+    case .coordinatorUnintelligible(let words): violate(words, &actions)
+    case .connectionFailed(let words):
+      actions.append(.complain(words))
+      end(TellerExit.system, words, &actions)
+    }
+  }
+}
+
+// MARK: - What the coordinator says
+
+extension TellerMachine {
+  private mutating func begin(_ actions: inout [TellerAction]) {
+    guard case .new = state else { return }
+    actions.append(.say(.hello(Hello(build: build, role: .teller))))
+    state = .greeting
+  }
+
+  private mutating func hear(
+    _ message: WindowMessage, _ now: MonotonicTime, _ actions: inout [TellerAction]
+  ) {
+    switch message {
+    case .welcome(let orders): welcome(orders, &actions)
+    case .refused(let refusal): refused(refusal, &actions)
+    case .assign(let assignment): assign(assignment, now, &actions)
+    case .acknowledged: break
+    case .recall(let lease): recall(lease, &actions)
+    case .close: close("the window was closed", &actions)
+    }
+  }
+
+  private mutating func welcome(_ orders: TellerOrders, _ actions: inout [TellerAction]) {
+    guard case .greeting = state else { return violate("a welcome out of turn", &actions) }
+    guard orders.workMicroseconds >= 0, orders.beatMicroseconds > 0 else {
+      return violate(
+        "orders with work of \(orders.workMicroseconds) µs and a beat of \(orders.beatMicroseconds) µs",
+        &actions)
+    }
+    state = .idle(orders)
+    actions.append(.openLog(orders))
+    actions.append(.log(.ready))
+    actions.append(.say(.ready))
+  }
+
+  private mutating func refused(_ refusal: Refusal, _ actions: inout [TellerAction]) {
+    let words = """
+      the coordinator (build \(refusal.build), protocol \(refusal.version)) refuses this teller \
+      (build \(build), protocol \(protocolVersion)): \(refusal.detail)
+      """
+    actions.append(.complain(words))
+    end(TellerExit.misunderstood, words, &actions)
+  }
+
+  private mutating func assign(
+    _ assignment: Assignment, _ now: MonotonicTime, _ actions: inout [TellerAction]
+  ) {
+    guard case .idle(let orders) = state else { return violate("an assignment out of turn", &actions) }
+    if let reason = orders.objection(to: assignment) {
+      actions.append(.log(.failed(assignment, reason: reason)))
+      actions.append(.say(.failed(assignment.lease, reason: reason)))
+      return
+    }
+    if orders.logsCustomers { actions.append(.log(.started(assignment))) }
+    let service = Service(
+      assignment: assignment, began: now, ends: now + .microseconds(orders.workMicroseconds),
+      nextBeat: now + .microseconds(orders.beatMicroseconds))
+    state = .serving(orders, service)
+    work(now, &actions)
+  }
+
+  private mutating func recall(_ lease: Lease, _ actions: inout [TellerAction]) {
+    guard case .serving(let orders, let service) = state, service.assignment.lease == lease else { return }
+    actions.append(.log(.recalled(service.assignment)))
+    actions.append(.say(.returned(lease)))
+    rest(orders, &actions)
+  }
+
+  private mutating func close(_ reason: String, _ actions: inout [TellerAction]) {
+    if case .serving = state {
+      if closing == nil { closing = reason }
+    } else {
+      end(TellerExit.done, reason, &actions)
+    }
+  }
+}
+
+// MARK: - Work and the end
+
+extension TellerMachine {
+  /// Goes on with the customer in hand: done when the time has come, or a beat when one is due.
+  private mutating func work(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
+    guard case .serving(let orders, var service) = state else { return }
+    if now >= service.ends {
+      if orders.logsCustomers {
+        actions.append(.log(.completed(service.assignment, took: now.since(service.began))))
+      }
+      actions.append(.say(.done(service.assignment.lease)))
+      rest(orders, &actions)
+    } else if now >= service.nextBeat {
+      actions.append(.say(.beat(service.assignment.lease)))
+      service.nextBeat = now + .microseconds(orders.beatMicroseconds)
+      state = .serving(orders, service)
+    }
+  }
+
+  /// The hands are empty: the next customer may come, unless the window closes.
+  private mutating func rest(_ orders: TellerOrders, _ actions: inout [TellerAction]) {
+    state = .idle(orders)
+    if let closing { end(TellerExit.done, closing, &actions) }
+  }
+
+  private mutating func violate(_ words: String, _ actions: inout [TellerAction]) {
+    actions.append(.log(.violation(words)))
+    actions.append(.complain("the coordinator cannot be understood: \(words)"))
+    end(TellerExit.misunderstood, "the coordinator cannot be understood", &actions)
+  }
+
+  private mutating func end(_ code: Int32, _ reason: String, _ actions: inout [TellerAction]) {
+    state = .ended
+    actions.append(.log(.exit(code: code, reason: reason)))
+    actions.append(.exit(code))
+  }
+}
+
+extension TellerOrders {
+  /// Why an assignment cannot be for this window; nil where it can.
+  fileprivate func objection(to assignment: Assignment) -> String? {
+    if assignment.service != service {
+      return "\(name) serves \(service.name) and not \(assignment.service.name)"
+    }
+    if assignment.generation != generation {
+      return "this is generation \(generation) of \(name) and not \(assignment.generation)"
+    }
+    return nil
+  }
+}
+
+extension TimeSpan {
+  /// A span of whole microseconds.
+  fileprivate static func microseconds(_ count: Int64) -> TimeSpan {
+    let (product, overflow) = count.multipliedReportingOverflow(by: 1000)
+    return TimeSpan(nanoseconds: overflow ? .max : product)
+  }
+}

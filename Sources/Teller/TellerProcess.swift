@@ -1,0 +1,134 @@
+// Owns the shell around the teller's machine: the channel to the coordinator, the log, and the wait for both.
+// It must not decide anything: it turns what happens into events and does what the machine says.
+// Invariant: one thread, one loop; while there is no customer and nothing to be written it waits for ever.
+// Failure: a system that cannot wait ends the process. A log that cannot be opened does not: customers come first.
+
+import BankModel
+import Logbook
+import Posix
+import Transport
+import Wire
+
+/// A teller: reads from and writes to one connected socket until it is told to end. Not Sendable.
+public final class TellerProcess {
+  /// Bytes that may wait for a coordinator that does not read; it reads far more often than a teller speaks.
+  private static let backlogLimit = 1 << 20
+
+  private let loop: EventLoop
+  private let channel: MessageChannel<WindowMessage, TellerMessage>
+  private let complain: (String) -> Void
+  private var machine: TellerMachine
+  private var actions: [TellerAction] = []
+  private var log: TellerLog?
+
+  /// The code to end with, once the machine has said so.
+  public private(set) var exitCode: Int32?
+
+  /// A teller at one end of a connected socket, which says hello at once.
+  ///
+  /// - Parameters:
+  ///   - descriptor: the socket to the coordinator.
+  ///   - loop: where it waits; others may share it.
+  ///   - complain: told in one line what whoever started the process should know.
+  /// - Throws: a descriptor that cannot be waited for.
+  public init(
+    descriptor: consuming FileDescriptor, loop: EventLoop, build: String = BuildIdentity.current,
+    complain: @escaping (String) -> Void
+  ) throws(SystemError) {
+    self.loop = loop
+    self.complain = complain
+    machine = TellerMachine(build: build)
+    channel = try MessageChannel(
+      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller,
+      backlogLimit: Self.backlogLimit)
+    channel.onMessage = { [unowned self] in apply(.heard($0)) }
+    channel.onEnd = { [unowned self] in apply(Self.event(of: $0)) }
+    apply(.began)
+    settle()
+  }
+
+  /// Serves until the end, and returns the code to exit with.
+  public func run() throws(SystemError) -> Int32 {
+    while true {
+      if let exitCode, !channel.isOpen { return exitCode }
+      try turn()
+    }
+  }
+
+  /// Waits for the next thing to happen, and does what there is to do.
+  ///
+  /// - Parameter deadline: no longer than this; nil for as long as it takes.
+  public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
+    let wake = machine.wakeAt.map { MonotonicInstant($0) }
+    try loop.runOnce(until: Self.earlier(Self.earlier(wake, log?.output.nextFlush), deadline))
+    if let due = machine.wakeAt {
+      let now = SystemClock.monotonic()
+      if now >= MonotonicInstant(due) { apply(.timeCame) }
+    }
+    settle()
+  }
+
+  /// A signal asks the process to end: it does so after its customer.
+  public func askToEnd() {
+    apply(.askedToEnd)
+    settle()
+  }
+
+  private func apply(_ event: TellerEvent) {
+    let moment = SystemClock.moment()
+    machine.apply(event, at: moment.monotonic, into: &actions)
+    for action in actions { perform(action, at: moment) }
+    actions.removeAll(keepingCapacity: true)
+  }
+
+  private func perform(_ action: TellerAction, at moment: Moment) {
+    switch action {
+    case .say(let message): channel.send(message)
+    case .openLog(let orders): openLog(orders)
+    case .log(let note): log?.write(note, at: moment)
+    case .complain(let words): complain(words)
+    case .exit(let code): exitCode = code
+    }
+  }
+
+  /// The end of a turn: what was said leaves in one write, and the log when it is due.
+  private func settle() {
+    if exitCode == nil {
+      channel.flush()
+    } else {
+      channel.closeAfterFlush()
+    }
+    guard let file = log?.output else { return }
+    if exitCode == nil {
+      // Nothing waits most of the time, and then the clock need not be read.
+      if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
+    } else {
+      file.flush()
+    }
+  }
+
+  private func openLog(_ orders: TellerOrders) {
+    guard !orders.logPath.isEmpty else { return }
+    do throws(SystemError) {
+      let file = try LogFile(
+        path: orders.logPath, worker: orders.name, generation: orders.generation, limit: orders.logLimit,
+        keep: orders.logKeep)
+      log = TellerLog(file, orders: orders)
+    } catch {
+      complain("serving without a log: \(error)")
+    }
+  }
+
+  private static func earlier(_ one: MonotonicInstant?, _ other: MonotonicInstant?) -> MonotonicInstant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
+  }
+
+  private static func event(of end: ChannelEnd) -> TellerEvent {
+    switch end {
+    case .endOfFile, .midFrame, .closedHere: .coordinatorGone
+    case .malformed, .oversized: .coordinatorUnintelligible(end.description)
+    case .system, .backlogExceeded, .unsendable: .connectionFailed(end.description)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// Owns the words between the teller's machine and its shell: what can happen, what is to be done, what is logged.
+// It must not know sockets, files or clocks.
+// Invariant: plain values; events are past tense, actions imperatives.
+// Failure: none here.
+
+import BankModel
+import Wire
+
+/// Something that happened to the teller.
+public enum TellerEvent: Sendable, Equatable {
+  /// The process began.
+  case began
+  /// The coordinator said this.
+  case heard(WindowMessage)
+  /// The moment of ``TellerMachine/wakeAt`` came. One too early changes nothing.
+  case timeCame
+  /// A signal asked the process to end.
+  case askedToEnd
+  /// The coordinator closed the connection, or died.
+  case coordinatorGone
+  /// The coordinator said what is no message.
+  case coordinatorUnintelligible(String)
+  /// The connection failed on this side.
+  case connectionFailed(String)
+}
+
+/// Something the shell has to do, in order.
+public enum TellerAction: Sendable, Equatable {
+  /// Send this to the coordinator.
+  case say(TellerMessage)
+  /// Open the log that the orders name.
+  case openLog(TellerOrders)
+  /// Write this into the log.
+  case log(TellerNote)
+  /// Tell whoever started this process, on standard error.
+  case complain(String)
+  /// End the process with this code, after everything said before has left.
+  case exit(Int32)
+}
+
+/// Something worth a line in the log.
+public enum TellerNote: Sendable, Equatable {
+  /// At the window, waiting for the first customer.
+  case ready
+  /// The work for a customer began.
+  case started(Assignment)
+  /// The work for a customer is done, and took so long.
+  case completed(Assignment, took: TimeSpan)
+  /// A customer was given back.
+  case recalled(Assignment)
+  /// A customer cannot be served here.
+  case failed(Assignment, reason: String)
+  /// The coordinator said something that it must not say now, or that is no message.
+  case violation(String)
+  /// The process ends.
+  case exit(code: Int32, reason: String)
+}
+
+/// The codes with which a teller ends; those of `sysexits.h` where they fit.
+public enum TellerExit {
+  /// All is well: the window is closed, or the coordinator is gone.
+  public static let done: Int32 = 0
+  /// Started by somebody who is not the coordinator.
+  public static let usage: Int32 = 2
+  /// The two do not understand each other (EX_DATAERR).
+  public static let misunderstood: Int32 = 65
+  /// The system refused something that a teller cannot do without (EX_OSERR).
+  public static let system: Int32 = 71
+}

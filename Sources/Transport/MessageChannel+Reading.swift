@@ -1,0 +1,109 @@
+// Owns what the event loop tells a channel, and the way of bytes from the socket to the owner's handler.
+// It must not know what messages mean.
+// Invariant: handlers are never called from within one another; a handler that pauses or closes is obeyed before the
+// next message. One read a readiness is enough, because the loop tells again.
+// Failure: the end of the channel.
+
+import Posix
+import Wire
+
+extension MessageChannel {
+  func attach() throws(SystemError) {
+    guard let number = descriptor?.rawValue else { return }
+    registration = try loop.register(fd: number, interest: interest) { [weak self] in self?.handle($0) }
+  }
+
+  private var interest: Interest {
+    var interest: Interest = []
+    if !isReadingPaused && !isClosing { interest.insert(.read) }
+    if isBlocked { interest.insert(.write) }
+    return interest
+  }
+
+  /// Brings what the loop waits for in line with the state.
+  func watch() {
+    guard isOpen, failure == nil else { return }
+    do throws(SystemError) {
+      if let registration {
+        try loop.modify(registration, interest: interest)
+      } else if !isReadingPaused {
+        try attach()
+      }
+    } catch {
+      failure = .system(error)
+    }
+  }
+
+  private func handle(_ readiness: Readiness) {
+    let isGone = !readiness.isDisjoint(with: [.hangUp, .error])
+    if isBlocked, isGone || readiness.contains(.write) {
+      isBlocked = false
+      writeOutput()
+      settle()
+      guard isOpen else { return }
+      if !hasUnflushedOutput, !isPeerDeaf { onDrained?() }
+    }
+    guard isOpen else { return }
+    if !isReadingPaused, !isClosing {
+      if isGone || readiness.contains(.read) { receive() }
+    } else if isGone, let registration {
+      // Hanging up is reported unasked and again and again; whoever resumes will read the end.
+      loop.deregister(registration)
+      self.registration = nil
+    }
+  }
+
+  private func receive() {
+    let buffer = ReadBuffer.current
+    let result: ReadResult
+    do throws(SystemError) {
+      guard let arrived = try descriptor?.read(into: buffer) else { return }
+      result = arrived
+    } catch {
+      return end(.system(error))
+    }
+    switch result {
+    case .wouldBlock: return
+    case .endOfFile: end(decoder.isMidFrame ? .midFrame : .endOfFile)
+    case .bytes(let count):
+      lastReceiveAt = SystemClock.monotonic()
+      decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      deliver()
+    }
+  }
+
+  /// Hands out every whole message, for as long as the handlers want them.
+  func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    while isOpen, !isReadingPaused, !isClosing {
+      let message: Incoming
+      do throws(ChannelEnd) {
+        guard let next = try nextMessage() else { return }
+        message = next
+      } catch {
+        return end(error)
+      }
+      onMessage?(message)
+    }
+  }
+
+  private func nextMessage() throws(ChannelEnd) -> Incoming? {
+    guard let body = try nextBody() else { return nil }
+    do throws(CBORDecodingError) {
+      return try CBORDecoder().decode(Incoming.self, from: body)
+    } catch {
+      throw .malformed(error.description)
+    }
+  }
+
+  private func nextBody() throws(ChannelEnd) -> ArraySlice<UInt8>? {
+    do throws(FrameError) {
+      return try decoder.next()
+    } catch {
+      if case .bodyTooLong = error { throw .oversized }
+      throw .malformed(error.description)
+    }
+  }
+}

@@ -1,0 +1,228 @@
+// Holds the log file to its promises: whole lines, few writes, rotation without loss, and a full disk that ends nothing.
+// Time is handed in, so nothing here waits.
+
+import BankModel
+import Glibc
+import Posix
+import Testing
+
+@testable import Logbook
+
+@Suite("A log file") struct LogFileTests {
+  @Test("writes the line of the contract") func contract() throws {
+    let folder = try Folder()
+    let log = try LogFile(
+      path: folder.log, worker: "deposit-1", pid: 4243, generation: 1, limit: 1 << 20, keep: 3)
+    let phrase = Phrasebook(.korean).started(ticket: 7, grade: .regular, service: .deposit)
+    log.write(event: "started", at: moment(at: .seconds(10))) {
+      $0.field("day", 1)
+      $0.field("ticket", 7)
+      $0.field("service", Service.deposit.name)
+      $0.field("attempt", 1)
+      $0.field("absent", nil)
+      $0.field("msg", phrase)
+    }
+    #expect(
+      try folder.text() == """
+        ts=2026-11-21T08:00:10.000Z level=info worker=deposit-1 pid=4243 gen=1 event=started day=1 ticket=7 \
+        service=deposit attempt=1 msg="7번 고객 예금업무 시작"\n
+        """)
+    #expect(try FileFacts.inspect(folder.log)?.mode == 0o600)
+  }
+
+  @Test("writes at once after a quiet time, and gathers what follows") func gathers() throws {
+    let folder = try Folder()
+    let log = try folder.open()
+    log.write(event: "first", at: moment(at: .milliseconds(1000)))
+    #expect(try folder.events() == ["first"])
+    #expect(log.nextFlush == nil)
+    log.write(event: "second", at: moment(at: .milliseconds(1001)))
+    log.write(event: "third", at: moment(at: .milliseconds(1004)))
+    #expect(try folder.events() == ["first"])
+    let due = MonotonicInstant(nanoseconds: 1_005_000_000)
+    #expect(log.nextFlush == due)
+    log.flushIfDue(MonotonicInstant(nanoseconds: 1_004_999_999))
+    #expect(try folder.events() == ["first"])
+    log.flushIfDue(due)
+    #expect(try folder.events() == ["first", "second", "third"])
+    log.write(event: "fourth", at: moment(at: .milliseconds(1010)))
+    #expect(try folder.events().last == "fourth")
+  }
+
+  @Test("a flush writes what waits") func flush() throws {
+    let folder = try Folder()
+    let log = try folder.open()
+    log.write(event: "first", at: moment(at: .seconds(1)))
+    log.write(event: "second", at: moment(at: .seconds(1)))
+    log.flush()
+    #expect(try folder.events() == ["first", "second"])
+    #expect(log.nextFlush == nil)
+  }
+
+  @Test("does not keep more than its buffer while it gathers") func bounded() throws {
+    let folder = try Folder()
+    let log = try folder.open()
+    for _ in 0..<100 {
+      log.write(event: "long", at: moment(at: .seconds(1))) {
+        $0.field("msg", String(repeating: "x", count: 4000))
+      }
+    }
+    #expect(try folder.text().utf8.count > 300_000)
+    #expect(log.dropped == 0)
+  }
+
+  @Test("goes on at the end of the file that is there") func appends() throws {
+    let folder = try Folder()
+    try folder.open().write(event: "first", at: moment(at: .seconds(1)))
+    try folder.open().write(event: "second", at: moment(at: .seconds(2)))
+    #expect(try folder.events() == ["first", "second"])
+  }
+
+  @Test("closes a line that a crash has cut, so that the next one is whole") func cut() throws {
+    let folder = try Folder()
+    try folder.write("ts=2026-11-21T08:00:00.000Z level=info wor")
+    try folder.open().write(event: "after", at: moment(at: .seconds(1)))
+    let lines = try folder.text().split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(LogLine.parse(Array(lines[0].utf8)) == nil)
+    #expect(LogLine.parse(Array(lines[1].utf8))?.event == "after")
+  }
+
+  @Test("rotates between lines, keeps as many as asked for, and loses none of those") func rotates() throws {
+    let folder = try Folder()
+    let log = try folder.open(limit: 1000, keep: 3)
+    for number in 1...200 {
+      log.write(event: "tick", at: moment(at: .milliseconds(number))) { $0.field("number", number) }
+    }
+    log.flush()
+    var numbers: [Int] = []
+    for name in [".3", ".2", ".1", ""] {
+      let text = try folder.text(name)
+      #expect(text.utf8.count <= 1000)
+      #expect(text.hasSuffix("\n"))
+      numbers += text.split(separator: "\n").compactMap { LogLine.parse(Array($0.utf8))?["number"] }
+        .compactMap { Int($0) }
+    }
+    #expect(numbers == Array((201 - numbers.count)...200))
+    #expect(numbers.count > 30)
+    #expect(try FileFacts.inspect(folder.log + ".4") == nil)
+  }
+
+  @Test("without kept files a rotation begins anew") func keepsNone() throws {
+    let folder = try Folder()
+    let log = try folder.open(limit: 300, keep: 0)
+    for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+    #expect(try folder.text().utf8.count <= 300)
+    #expect(try FileFacts.inspect(folder.log + ".1") == nil)
+  }
+
+  @Test("goes on in the open file when a rotation fails") func rotationFails() throws {
+    let folder = try Folder()
+    try Directory.create(path: folder.log + ".1")
+    let log = try folder.open(limit: 300, keep: 1)
+    for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+    #expect(try folder.events().count == 20)
+    #expect(log.dropped == 0)
+  }
+
+  @Test("a log whose file cannot be opened is a typed error that names it") func cannotOpen() throws {
+    let folder = try Folder()
+    let error = #expect(throws: SystemError.self) {
+      try LogFile(path: folder.path + "/no/x.log", worker: "w", generation: 1, limit: 0, keep: 0)
+    }
+    #expect(error?.subject == folder.path + "/no/x.log")
+  }
+
+  @Test("a full disk ends nothing: lines are counted, and the next that succeeds says how many are missing")
+  func fullDisk() throws {
+    // A pipe that nobody empties takes so much and no more, like a disk.
+    let folder = try Folder()
+    #expect(mkfifo(folder.log, 0o600) == 0)
+    let reader = try FileDescriptor.open(folder.log, [.readOnly, .nonBlocking])
+    let log = try folder.open()
+    let padding = String(repeating: "p", count: 1000)
+    var written = 0
+    while log.dropped < 10 {
+      written += 1
+      log.write(event: "tick", at: moment(at: .seconds(written))) {
+        $0.field("number", written)
+        $0.field("msg", padding)
+      }
+      try #require(written < 10_000)
+    }
+    var text = try drain(reader)
+    log.write(event: "tick", at: moment(at: .seconds(written + 10))) { $0.field("number", written + 1) }
+    log.flush()
+    text += try drain(reader)
+    log.flush()
+    text += try drain(reader)
+    let lines = text.split(separator: 0x0a).map { LogLine.parse($0) }
+    #expect(!lines.contains(nil))
+    let numbers = lines.compactMap { $0?["number"] }.compactMap { Int($0) }
+    #expect(numbers == Array(1...(written - 10)) + [written + 1])
+    let note = try #require(lines.compactMap { $0 }.first { $0.event == "log_dropped" })
+    #expect(note["count"] == "10")
+    #expect(note.level == .warn)
+    #expect(log.dropped == 0)
+    #expect(log.nextFlush == nil)
+  }
+
+  @Test("while the disk is full, a write is tried once a second") func retry() throws {
+    let folder = try Folder()
+    try #require(symlink("/dev/full", folder.log) == 0)
+    let log = try folder.open()
+    log.write(event: "lost", at: moment(at: .seconds(1)))
+    #expect(log.nextFlush == MonotonicInstant(nanoseconds: 2_000_000_000))
+    log.flushIfDue(MonotonicInstant(nanoseconds: 2_000_000_000))
+    #expect(log.nextFlush == MonotonicInstant(nanoseconds: 3_000_000_000))
+  }
+
+  private func drain(_ reader: borrowing FileDescriptor) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { Glibc.read(reader.rawValue, $0.baseAddress, $0.count) }
+      guard count > 0 else { return bytes }
+      bytes.append(contentsOf: buffer[..<count])
+    }
+  }
+}
+
+/// A moment so long after 08:00 of the day of the contract's example.
+func moment(at offset: Duration) -> Moment {
+  Moment(
+    monotonic: MonotonicTime(nanoseconds: offset.wholeNanoseconds),
+    wall: WallTime(milliseconds: 1_795_248_000_000 + offset.wholeMilliseconds))
+}
+
+/// A directory of its own that goes when the test does.
+final class Folder {
+  let path: String
+  var log: String { path + "/x.log" }
+
+  init() throws {
+    path = "/tmp/logbook-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
+    try Directory.create(path: path)
+  }
+
+  deinit {
+    for name in (try? Directory.entries(of: path)) ?? [] { _ = Glibc.remove("\(path)/\(name)") }
+    _ = Glibc.rmdir(path)
+  }
+
+  func open(limit: Int64 = 1 << 20, keep: Int32 = 3) throws -> LogFile {
+    try LogFile(path: log, worker: "w", pid: 1, generation: 1, limit: limit, keep: keep)
+  }
+
+  func text(_ suffix: String = "") throws -> String {
+    String(decoding: try FileDescriptor.open(log + suffix, .readOnly).readAll(), as: UTF8.self)
+  }
+
+  func write(_ text: String) throws {
+    try FileDescriptor.open(log, [.writeOnly, .create]).writeAll(Array(text.utf8))
+  }
+
+  func events() throws -> [String] {
+    try text().split(separator: "\n").map { LogLine.parse(Array($0.utf8))?.event ?? "?" }
+  }
+}

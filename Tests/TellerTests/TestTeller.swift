@@ -1,0 +1,46 @@
+// Owns a machine with the words of these tests. It must not know what a test expects.
+
+import BankModel
+import Wire
+
+@testable import Teller
+
+struct TestTeller {
+  var machine = TellerMachine(build: "test")
+
+  /// What the machine wants done after an event, at so many nanoseconds.
+  mutating func when(_ event: TellerEvent, at nanoseconds: Int64 = 0) -> [TellerAction] {
+    var actions: [TellerAction] = []
+    machine.apply(event, at: MonotonicTime(nanoseconds: nanoseconds), into: &actions)
+    return actions
+  }
+
+  /// Work that no test waits for, in microseconds.
+  static let anHour: Int64 = 3_600_000_000
+
+  /// A teller that has said ready.
+  static func ready(work: Int64 = 1_000, beat: Int64 = 1_000_000, logsCustomers: Bool = true) -> TestTeller {
+    var teller = TestTeller()
+    _ = teller.when(.began)
+    _ = teller.when(.heard(.welcome(orders(work: work, beat: beat, logsCustomers: logsCustomers))))
+    return teller
+  }
+
+  static func orders(
+    work: Int64 = 1_000, beat: Int64 = 1_000_000, logPath: String = "", logsCustomers: Bool = true
+  ) -> TellerOrders {
+    TellerOrders(
+      name: "deposit-1", service: .deposit, generation: 1, workMicroseconds: work, beatMicroseconds: beat,
+      language: .korean, logPath: logPath, logLimit: 1 << 20, logKeep: 3, logsCustomers: logsCustomers)
+  }
+
+  static func assignment(
+    _ ticket: Int64, service: Service = .deposit, grade: Grade = .regular, generation: Int32 = 1
+  ) -> Assignment {
+    let customer = Customer(
+      ticket: ticket, service: service, grade: grade, amount: 50_000, account: 12,
+      issuedAt: WallTime(milliseconds: 0))
+    return Assignment(
+      day: 1, customer: customer, lease: Lease(ticket: ticket, attempt: 1, generation: generation))
+  }
+}
