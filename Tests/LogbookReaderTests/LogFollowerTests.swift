@@ -232,6 +232,28 @@ import Testing
     }
   }
 
+  @Test("follows the bank's own writer over its rotations and restarts") func ownWriter() throws {
+    let scratch = Scratch()
+    let listener = try Listener(LogQuery(directory: scratch.logs), gathering: .zero)
+    var number = 0
+    for generation: Int32 in 1...20 {
+      let file = try LogFile(
+        path: "\(scratch.logs)/loan-1.log", worker: "loan-1", generation: generation, limit: 700, keep: 5)
+      for _ in 0..<7 {
+        number += 1
+        file.write(event: "started") { $0.field("ticket", number) }
+      }
+      file.flush()
+      // A killed worker's last line, which the next one closes.
+      if generation % 3 == 0 { scratch.append("ts=2026-11-21T08:00:00.0", to: "loan-1.log") }
+      try listener.settle()
+    }
+    let numbers = listener.records.compactMap { LogLine.parse($0.line)?["ticket"] }
+    #expect(numbers == (1...number).map { "\($0)" })
+    #expect(listener.records.count == number + 6)
+    #expect(try Directory.entries(of: scratch.logs).count == 6)
+  }
+
   @Test("tells each line once, in the order of its worker, while workers write and rotate") func storm()
     throws
   {
