@@ -14,7 +14,8 @@ extension FileDescriptor {
     return FileFacts(facts)
   }
 
-  /// When the file was last written to, in nanoseconds since 1970 UTC, by the grain of the file system's clock. `fstat(2)`
+  /// When the file was last written to, in nanoseconds since 1970 UTC, by the grain of the file system's
+  /// clock. `fstat(2)`
   public borrowing func lastWritten() throws(SystemError) -> Int64 {
     let number = rawValue
     var status = stat()

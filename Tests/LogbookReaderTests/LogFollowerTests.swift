@@ -1,5 +1,5 @@
-// Holds following to its word: over rotation, new workers, cut and removed files, a home that comes later. The tests wait for
-// lines to come, and for nothing else.
+// Holds following to its word: over rotation, new workers, cut and removed files, a home that comes later.
+// The tests wait for lines to come, and for nothing else.
 
 import BankModel
 import Glibc
@@ -35,7 +35,8 @@ import Testing
 
     func listen(count: Int) throws { try listen { $0.records.count >= count } }
 
-    /// Runs until everything that was written so far is told. The kernel notes a change before the write returns.
+    /// Runs until everything that was written so far is told. The kernel notes a change before the write
+    /// returns.
     func settle() throws {
       try loop.runOnce(until: SystemClock.monotonic())
       try listen { $0.follower.deadline == nil }
