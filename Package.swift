@@ -83,6 +83,10 @@ let package = Package(
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
+    tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
+    tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
+    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
+    tests("PosixTests", of: ["Posix"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
     tests(
       "TellerTests",
