@@ -72,7 +72,6 @@ let package = Package(
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
-
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
@@ -83,16 +82,12 @@ let package = Package(
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
-    tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
-    tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
-    tests("PosixTests", of: ["Posix"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
-    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
   ],
   swiftLanguageModes: [.v6]
 )
