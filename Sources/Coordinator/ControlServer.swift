@@ -24,8 +24,10 @@ final class ControlServer {
     static let check = TimeSpan.seconds(2)
     /// Bytes that may wait for a client that does not read.
     static let unread = 8 << 20
-    /// Requests of one client that may wait for their answers.
-    static let openRequests = 10_000
+    /// Requests of one client that the queue may be working on; beyond it the client is not heard.
+    static let openRequests = 4_096
+    /// Answers of one client that may be open: lists, followers, waits.
+    static let openAnswers = 256
   }
 
   var onCommand: ((ControlSession, ControlRequest) -> Void)?

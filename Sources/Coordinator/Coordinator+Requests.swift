@@ -17,6 +17,10 @@ extension Coordinator {
       }
     }
     let seat = Followers.Seat(session: session, number: number)
+    guard followers.count(of: session) + session.streams.count < ControlServer.Limits.openAnswers else {
+      let detail = "at most \(ControlServer.Limits.openAnswers) answers may be open on one connection"
+      return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
+    }
     switch request.command {
     case .status: server.answer(session, number, .status(statusReport()))
     case .watch:
@@ -42,6 +46,18 @@ extension Coordinator {
     case .audit: tellAudit(seat)
     }
     followers.changed = true
+    if session.openRequests >= ControlServer.Limits.openRequests, !session.channel.isReadingPaused {
+      session.channel.pauseReading()
+      crowded.append(session)
+    }
+  }
+
+  /// Hears those again who had asked for too much at once.
+  private func hearCrowded() {
+    guard !crowded.isEmpty else { return }
+    let ready = crowded.filter { $0.openRequests < ControlServer.Limits.openRequests / 2 }
+    crowded.removeAll { session in ready.contains { $0 === session } }
+    for session in ready { session.channel.resumeReading() }
   }
 
   /// The states that a list without a choice shows, in this order.
@@ -50,6 +66,7 @@ extension Coordinator {
   /// A client has left: nobody is told any more, and what it asked for is done all the same.
   func forget(_ session: ControlSession) {
     requests.forget(session)
+    crowded.removeAll { $0 === session }
     followers.forget(session)
     ending?.seats.removeAll { $0.session === session }
     server.someoneLeft()
@@ -172,6 +189,7 @@ extension Coordinator {
     guard staff.isSettled else { return }
     if !isOpen, ending == nil {
       isOpen = true
+      staff.hasOpened = true
       log.write(event: "opened", at: now) { $0.field("day", machine.books.day) }
     }
     let seats = followers.windowWaiters
@@ -216,6 +234,7 @@ extension Coordinator {
     }
     pumpStreams()
     tellEnding()
+    hearCrowded()
   }
 
   private func answerTicketWatches() {

@@ -61,13 +61,14 @@ public enum CoordinatorProcess {
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
     let store = try SQLiteStore(path: home.database)
+    let incarnation = try store.beginIncarnation()
     let log = try LogFile(
-      path: home.log(of: "coordinator"), worker: "coordinator", generation: 1,
+      path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
     let coordinator = try Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
       store: store,
-      executable: try tellerExecutable(), now: SystemClock.moment())
+      incarnation: incarnation, executable: try tellerExecutable(), now: SystemClock.moment())
     coordinator.onClosed = {
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()

@@ -45,6 +45,16 @@ final class Followers {
   /// When watchers are to be told.
   var nextDeadline: MonotonicTime? { changed && !watchers.isEmpty ? toldAt + Self.watchPause : nil }
 
+  /// Answers that a client is waiting for here.
+  func count(of session: ControlSession) -> Int {
+    guard
+      !watchers.isEmpty || !audience.isEmpty || !idleWaiters.isEmpty || !windowWaiters.isEmpty
+        || !ticketWatches.isEmpty
+    else { return 0 }
+    let seats = watchers + audience + idleWaiters + windowWaiters + ticketWatches.map(\.seat)
+    return seats.count { $0.session === session }
+  }
+
   /// A client has left.
   func forget(_ session: ControlSession) {
     watchers.removeAll { $0.session === session }
