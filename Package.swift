@@ -82,6 +82,10 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
+    tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
+    tests(
+      "BankctlTests",
+      of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -70,7 +70,12 @@ public struct BankLauncher: Sendable {
   public static func find() throws(ControlError) -> BankLauncher {
     let own: String
     do throws(SystemError) { own = try Paths.executable() } catch { throw .system(error) }
-    let directory = Paths.directory(of: own)
+    return try find(belongingTo: own)
+  }
+
+  /// Finds the program that belongs to another one.
+  static func find(belongingTo executable: String) throws(ControlError) -> BankLauncher {
+    let directory = Paths.directory(of: executable)
     let places = [
       Paths.join(directory, "bankd"), Paths.join(Paths.directory(of: directory), "libexec/bank/bankd"),
     ]

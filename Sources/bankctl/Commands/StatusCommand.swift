@@ -46,7 +46,7 @@ enum StatusCommand {
     if session.asJSON {
       try session.output.line(.status(report))
     } else if session.output.isTerminal {
-      session.output.write(screen.redraw(picture.lines, size: Terminal.size()))
+      session.output.write(screen.redraw(picture.lines, size: Terminal.size))
     } else {
       try session.output.line(picture.line)
     }

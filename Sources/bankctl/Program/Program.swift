@@ -91,7 +91,7 @@ enum Program {
     _ output: Output
   ) -> ProgramExit {
     let (words, _) = glimpsedWords(table, arguments, surroundings)
-    let width = output.isTerminal ? Terminal.size()?.columns ?? 80 : 80
+    let width = output.isTerminal ? Terminal.size?.columns ?? 80 : 80
     return tell(
       table.help(for: path, language: words.textLanguage, width: width, colour: output.palette.isOn), output)
   }
@@ -109,7 +109,7 @@ enum Program {
     let (words, asJSON) = glimpsedWords(table, arguments, surroundings)
     let complaint = Complaint(code: "usage", exit: .usage, message: error.message(in: words.textLanguage))
     if error.wantsOverview, !asJSON {
-      let width = Terminal.size(StandardStreams.Stream.error.fd)?.columns ?? 80
+      let width = Terminal.size(of: StandardStreams.Stream.error.fd)?.columns ?? 80
       Notes.write(table.help(language: words.textLanguage, width: width) + "\n")
     }
     return report(.complaint(complaint), words, "", asJSON, output)

@@ -3,6 +3,7 @@
 // Invariant: a flag beats the environment, the environment a file, a file the default; every path is absolute.
 // Failure: CommandError, where no home can be named or a variable says what is no language.
 import BankModel
+import Configuration
 import ControlClient
 import Posix
 
@@ -14,10 +15,12 @@ struct Surroundings {
   var absolute: (String) throws(SystemError) -> String
   /// Whether there is a file with this name.
   var isFile: (String) -> Bool
-  /// The content of a small file, or nil.
-  var content: (String) -> [UInt8]?
+  /// The language that a configuration names; nil where it names none or cannot be read.
+  var configuredLanguage: (String) -> Language?
   /// The path of this program.
   var executable: () -> String?
+  /// Finds the coordinator's program.
+  var launcher: () throws(ControlError) -> BankLauncher
 
   /// Those of this process.
   static var actual: Surroundings {
@@ -25,11 +28,8 @@ struct Surroundings {
       variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } },
       absolute: Paths.absolute,
       isFile: { (try? FileFacts.inspect($0))?.isFile == true },
-      content: { path in
-        guard let file = try? FileDescriptor.open(path, [.readOnly, .nonBlocking]) else { return nil }
-        return try? file.readAll(limit: 1 << 20)
-      },
-      executable: { try? Paths.executable() })
+      configuredLanguage: { (try? BankConfiguration.load(path: $0))?.language },
+      executable: { try? Paths.executable() }, launcher: BankLauncher.find)
   }
 
   /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`.
@@ -75,12 +75,7 @@ struct Surroundings {
   func language(flag: String?, configuration: String?) -> Language {
     if let chosen = flag ?? variable("BANK_LANG"), let language = Language(code: chosen) { return language }
     // A configuration that cannot be read is the coordinator's to complain about.
-    if let configuration, let bytes = content(configuration),
-      let code = JSONGlance.text(of: "lang", in: bytes),
-      let language = Language(code: code)
-    {
-      return language
-    }
+    if let configuration, let language = configuredLanguage(configuration) { return language }
     return locale
   }
 

@@ -31,10 +31,10 @@ extension Words {
     return switch failure.code {
     case .queueFull:
       say(
-        "The queue is full\(detail): nobody was added. Try again when some have been served, or raise the "
-          + "limit in the configuration.",
-        "대기열이 가득 찼습니다\(detail). 아무도 추가하지 않았습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 한도를 "
-          + "늘리세요.")
+        "The queue is full\(detail): nobody was added. Try again when some have been served, or raise "
+          + "max_waiting in the configuration.",
+        "대기열이 가득 찼습니다\(detail). 아무도 추가하지 않았습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 "
+          + "max_waiting을 늘리세요.")
     case .draining:
       say(
         "The bank is closing and takes no new customers\(detail): nobody was added. Try again after the next "
