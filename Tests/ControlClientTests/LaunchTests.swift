@@ -105,7 +105,7 @@ func endsAtOnce() throws {
 func endsLater() throws {
   let place = try Place()
   let answer = try place.write("answer", try frames(.welcome(Welcome(build: "b"))))
-  let launched = try launcher("cat \(answer) >&3; exit 9", at: place)
+  let launched = try launcher("cat \(answer) >&3; head -c 4 <&3 > /dev/null; exit 9", at: place)
     .launch(LaunchOrder(.inspect, home: BankHome(path: place.path)))
   let error = #expect(throws: ControlError.self) { try launched.connection.call(.audit, within: nil) }
   guard case .coordinatorEnded(let status)? = error.map(launched.explain) else {
