@@ -49,6 +49,7 @@ let package = Package(
     // Floor 3: machines meet the outside.
     floor("Storage", on: ["BankModel", "QueueCore", "CSQLite"]),
     floor("Transport", on: ["Wire", "Posix", "CBuild"]),
+    floor("Supervision", on: ["BankModel"]),
     floor("Logbook", on: ["BankModel", "Posix"]),
     floor("Configuration", on: ["BankModel", "Arguments", "Posix"]),
 
@@ -56,7 +57,7 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision", "Logbook",
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -71,16 +72,21 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
 
+    tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
+    tests("BankModelTests", of: ["BankModel"]),
+    tests("SupervisionTests", of: ["Supervision", "BankModel"]),
+    tests("PosixTests", of: ["Posix"]),
+    tests("RepositoryRulesTests", of: []),
     tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
-    tests("PosixTests", of: ["Posix"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
+    tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
     tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(

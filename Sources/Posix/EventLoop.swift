@@ -18,6 +18,9 @@ public final class EventLoop {
     var handler: ((Readiness) -> Void)?
   }
 
+  /// Called once when something is ready, before the first handler: the moment to read the clock for all of them.
+  public var onWake: (() -> Void)?
+
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
   // Indexed by descriptor: numbers are small and dense, so finding a handler needs neither hashing nor
@@ -113,6 +116,7 @@ public final class EventLoop {
     }
     isDelivering = true
     defer { isDelivering = false }
+    if fetched > 0 { onWake?() }
     for index in 0..<Int(fetched) {
       deliver(batch[index])
     }

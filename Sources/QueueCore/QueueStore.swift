@@ -195,6 +195,11 @@ public protocol QueueStore: AnyObject {
   /// The customers of the present day in a range of numbers who wait or are delayed.
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
 
+  /// The waiting customers of a line whose numbers lie between two others, both exclusive.
+  func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64
+
   /// The tickets that a key stands for.
   func tickets(forKey key: String) throws(StoreError) -> IssuedTickets?
 

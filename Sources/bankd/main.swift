@@ -1,1 +1,6 @@
-print("")
+// Owns nothing: hands the command line to the coordinator. It must not hold any logic.
+
+import Coordinator
+import Glibc
+
+exit(CoordinatorProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))

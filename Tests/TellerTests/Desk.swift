@@ -18,6 +18,8 @@ class CoordinatorDesk {
   var heard: [TellerMessage] = []
   var ends: [ChannelEnd] = []
   var log: String { folder + "/deposit-1.log" }
+  /// How many reports of progress were heard.
+  var beats: Int { heard.count { if case .beat = $0 { true } else { false } } }
 
   init(_ descriptor: consuming FileDescriptor, loop: EventLoop) throws {
     self.loop = loop

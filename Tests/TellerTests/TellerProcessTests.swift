@@ -14,11 +14,10 @@ import Wire
 @Suite("The teller's process", .serialized) struct TellerProcessTests {
   @Test("serves over a socket, and its log tells the story in Korean") func serves() throws {
     let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: 2_000, beat: 500, logPath: desk.log))
+    try desk.welcome(TestTeller.orders(work: 2_000, logPath: desk.log))
     let customer = TestTeller.assignment(7, grade: .vip)
     desk.say(.assign(customer))
     try desk.wait { $0.heard.contains(.done(customer.lease)) }
-    #expect(desk.heard.contains(.beat(customer.lease)))
     desk.say(.close)
     try desk.wait { $0.ends == [.endOfFile] }
     #expect(desk.teller.exitCode == 0)
@@ -44,18 +43,20 @@ import Wire
     #expect(try desk.lines().filter { $0.event == "completed" }.count == 500)
   }
 
-  @Test("gives a customer back in the middle of its work") func recall() throws {
+  @Test("reports progress while it works, and gives a customer back in the middle of it") func recall() throws
+  {
     let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: 3_600_000_000, logPath: desk.log))
+    try desk.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: desk.log))
     let customer = TestTeller.assignment(1)
     desk.say(.assign(customer))
+    try desk.wait { $0.beats >= 3 }
     desk.say(.recall(customer.lease))
     try desk.wait { $0.heard.last == .returned(customer.lease) }
   }
 
   @Test("ends with 0 when the coordinator hangs up in the middle of its work") func hangUp() throws {
     let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: 3_600_000_000, logPath: desk.log))
+    try desk.welcome(TestTeller.orders(work: TestTeller.anHour, logPath: desk.log))
     desk.say(.assign(TestTeller.assignment(1)))
     desk.coordinator.close()
     try desk.wait { $0.teller.exitCode != nil }
@@ -101,18 +102,23 @@ import Wire
     #expect(try desk.lines().map(\.event) == ["ready", "started", "completed", "exit"])
   }
 
-  @Test("the executable finishes its customer after SIGTERM, and hears no SIGINT") func signals() throws {
+  @Test("the executable goes on with its customer after SIGTERM, ends after it, and hears no SIGINT")
+  func signals() throws {
     let desk = try ExecutableDesk()
     let child = try desk.start()
-    desk.say(.welcome(TestTeller.orders(work: 20_000, beat: 1_000, logPath: desk.log)))
+    desk.say(.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: desk.log)))
     let customer = TestTeller.assignment(1)
     desk.say(.assign(customer))
-    try desk.wait { $0.heard.contains(.beat(customer.lease)) }
+    try desk.wait { $0.beats >= 1 }
     child.kill(SIGINT)
     child.kill(SIGTERM)
+    let before = desk.beats
+    try desk.wait { $0.beats >= before + 5 }
+    desk.say(.recall(customer.lease))
     try desk.wait { $0.ends == [.endOfFile] }
-    #expect(desk.heard.last == .done(customer.lease))
+    #expect(desk.heard.last == .returned(customer.lease))
     #expect(child.wait().ending == .code(0))
+    #expect(try desk.lines().last?["reason"] == "asked to end by a signal")
   }
 
   @Test("the executable ends when its coordinator hangs up") func executableHangUp() throws {

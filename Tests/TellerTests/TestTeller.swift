@@ -15,6 +15,9 @@ struct TestTeller {
     return actions
   }
 
+  /// Work that no test waits for, in microseconds.
+  static let anHour: Int64 = 3_600_000_000
+
   /// A teller that has said ready.
   static func ready(work: Int64 = 1_000, beat: Int64 = 1_000_000, logsCustomers: Bool = true) -> TestTeller {
     var teller = TestTeller()

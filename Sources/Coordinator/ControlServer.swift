@@ -1,0 +1,193 @@
+// Owns the control socket: who may connect, how many, how long a client may take to say hello or to finish a frame.
+// It knows no command. Every limit on clients stands here. A client that breaks one loses its connection, and nobody
+// else notices.
+
+import BankModel
+import Glibc
+import Posix
+import Transport
+import Wire
+
+/// The control socket and its clients.
+final class ControlServer {
+  /// The limits on clients, in one place.
+  enum Limits {
+    /// Clients at the same time.
+    static let sessions = 2_000
+    /// Connections that wait to be accepted.
+    static let backlog: CInt = 1_024
+    /// How long a client may take to say hello.
+    static let hello = TimeSpan.seconds(5)
+    /// How long a client may be silent in the middle of a frame.
+    static let midFrame = TimeSpan.seconds(10)
+    /// How often the two are looked at, while there are clients.
+    static let check = TimeSpan.seconds(2)
+    /// Bytes that may wait for a client that does not read.
+    static let unread = 8 << 20
+    /// Requests of one client that may wait for their answers.
+    static let openRequests = 10_000
+  }
+
+  var onCommand: ((ControlSession, ControlRequest) -> Void)?
+  var onEnd: ((ControlSession) -> Void)?
+  private(set) var sessions: [UInt64: ControlSession] = [:]
+
+  private let loop: EventLoop
+  private let build: String
+  private var listener: FileDescriptor?
+  private var registration: Registration?
+  private var path: String?
+  private var lastID: UInt64 = 0
+  private var nextCheck: MonotonicTime?
+  private var unflushed: [ControlSession] = []
+
+  init(loop: EventLoop, build: String) {
+    self.loop = loop
+    self.build = build
+  }
+
+  /// Begins to listen. The caller holds the lock of the home, so a socket that is there is a leftover.
+  func listen(at path: String) throws(SystemError) {
+    _ = try UnixSocket.removeStaleSocket(path: path)
+    let socket = try UnixSocket.listen(path: path, backlog: Limits.backlog)
+    registration = try loop.register(fd: socket.rawValue, interest: .read) { [unowned self] _ in acceptAll() }
+    listener = consume socket
+    self.path = path
+  }
+
+  /// Takes no more clients; those who are there stay.
+  func stopListening() {
+    if let registration { loop.deregister(registration) }
+    registration = nil
+    listener = nil
+    if let path { _ = path.withCString { unlink($0) } }
+    path = nil
+  }
+
+  /// Takes a connection over as a client: the one on descriptor 3.
+  @discardableResult
+  func adopt(_ descriptor: consuming FileDescriptor) throws(SystemError) -> ControlSession {
+    let channel = try ClientChannel(
+      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Limits.unread)
+    lastID += 1
+    let now = SystemClock.moment().monotonic
+    let session = ControlSession(id: lastID, channel: channel, connectedAt: now)
+    sessions[session.id] = session
+    if nextCheck == nil { nextCheck = now + Limits.check }
+    channel.onMessage = { [unowned self, weak session] message in
+      if let session { hear(message, from: session) }
+    }
+    channel.onEnd = { [unowned self, weak session] _ in
+      guard let session else { return }
+      sessions[session.id] = nil
+      onEnd?(session)
+    }
+    return session
+  }
+
+  /// Answers a request; it leaves at the end of the turn.
+  func answer(_ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false) {
+    send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
+  }
+
+  /// Writes everything that was sent in this turn.
+  func flush() {
+    while !unflushed.isEmpty {
+      let waiting = unflushed
+      unflushed.removeAll(keepingCapacity: true)
+      for session in waiting {
+        session.isUnflushed = false
+        session.channel.flush()
+      }
+    }
+  }
+
+  // MARK: - Time
+
+  var nextDeadline: MonotonicTime? { nextCheck }
+
+  /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
+  func keepTime(_ now: Moment) {
+    guard let due = nextCheck, due <= now.monotonic else { return }
+    for session in Array(sessions.values) {
+      if !session.isGreeted, now.monotonic.since(session.connectedAt) >= Limits.hello {
+        refuse(session, .hello, "no hello within \(Limits.hello.milliseconds) ms")
+      } else if session.channel.isMidFrame {
+        let heard = MonotonicTime(nanoseconds: session.channel.lastReceiveAt.nanoseconds)
+        if now.monotonic.since(heard) >= Limits.midFrame {
+          refuse(session, .malformed, "silent in the middle of a frame for \(Limits.midFrame.milliseconds) ms")
+        }
+      }
+    }
+    nextCheck = sessions.isEmpty ? nil : now.monotonic + Limits.check
+  }
+
+  // MARK: - Connections
+
+  private func acceptAll() {
+    // A bounded number a turn, so that a crowd at the door does not hold up the windows.
+    for _ in 0..<64 {
+      do throws(SystemError) {
+        guard listener != nil, let descriptor = try UnixSocket.accept(listener!) else { return }
+        try admit(descriptor)
+      } catch {
+        // No descriptors left: those outside wait until somebody leaves.
+        guard error.code == EMFILE || error.code == ENFILE, let registration else { continue }
+        try? loop.modify(registration, interest: [])
+        return
+      }
+    }
+  }
+
+  private func admit(_ descriptor: consuming FileDescriptor) throws(SystemError) {
+    let peer = try UnixSocket.peer(of: descriptor)
+    guard peer.uid == geteuid() || peer.uid == 0 else { return }
+    let session = try adopt(descriptor)
+    if sessions.count > Limits.sessions {
+      refuse(session, .crowded, "\(Limits.sessions) clients are connected already")
+    }
+  }
+
+  /// Somebody has left, so there is room again for those outside.
+  func someoneLeft() {
+    if let registration, listener != nil { try? loop.modify(registration, interest: .read) }
+  }
+
+  private func hear(_ message: ClientMessage, from session: ControlSession) {
+    switch message {
+    case .hello(let hello) where !session.isGreeted: greet(hello, session)
+    case .request(let request) where session.isGreeted: onCommand?(session, request)
+    case .hello: refuse(session, .malformed, "a second hello")
+    case .request: refuse(session, .hello, "a request before the hello")
+    }
+  }
+
+  /// A client of another build may speak, as long as it speaks the same version: otherwise a bank could not be
+  /// stopped after its programs were replaced.
+  private func greet(_ hello: Hello, _ session: ControlSession) {
+    guard hello.version == protocolVersion else {
+      refuse(session, .version, "version \(hello.version) was spoken, version \(protocolVersion) is understood")
+      return
+    }
+    guard hello.role == .client else {
+      refuse(session, .hello, "only clients are received here")
+      return
+    }
+    session.isGreeted = true
+    send(.welcome(Welcome(build: build)), to: session)
+  }
+
+  func refuse(_ session: ControlSession, _ reason: Refusal.Reason, _ detail: String) {
+    session.channel.send(.refused(Refusal(reason: reason, build: build, detail: detail)))
+    session.channel.closeAfterFlush()
+  }
+
+  private func send(_ message: BankMessage, to session: ControlSession) {
+    guard session.isOpen else { return }
+    session.channel.send(message)
+    if !session.isUnflushed {
+      session.isUnflushed = true
+      unflushed.append(session)
+    }
+  }
+}

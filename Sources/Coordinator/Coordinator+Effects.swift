@@ -1,0 +1,177 @@
+// Owns how the queue's effects are performed, in order, and when the store commits.
+// It decides nothing about customers. Invariant: a change is staged before anything that was wanted after it.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import Storage
+import Wire
+
+extension Coordinator {
+  /// How long a full disk is left alone before it is tried again.
+  static let diskPause = TimeSpan.milliseconds(250)
+
+  /// Performs everything that the queue wants, also what follows from performing it.
+  func perform() {
+    var place = 0
+    while place < effects.count {
+      let effect = effects[place]
+      place += 1
+      perform(effect)
+    }
+    effects.removeAll(keepingCapacity: true)
+  }
+
+  private func perform(_ effect: QueueEffect) {
+    switch effect {
+    case .stage(let change): stage(change)
+    case .rollBack: store.rollBack()
+    case .loadPage, .lookUp, .loadDead: read(effect)
+    case .assign(let window, let lease, let customer):
+      staff.tell(window, .assign(Assignment(day: machine.books.day, customer: customer, lease: lease)))
+    case .acknowledge(let window, let lease): staff.tell(window, .acknowledged(lease))
+    case .recall(let window, let lease): staff.tell(window, .recall(lease))
+    case .openWindow(let window): staff.open(window, at: now)
+    case .closeWindow(let window): staff.close(window)
+    case .dismissTeller(let window): staff.dismiss(window)
+    case .endStuckTeller(let window, let generation): staff.abort(window, generation, at: now)
+    case .endRogueTeller(let window, let generation, let reason):
+      staff.expel(window, generation, reason: reason, at: now)
+    case .announce(let happening, let window, let lease, let customer):
+      followers.announce(happening, window, lease, customer, day: machine.books.day, at: now)
+    case .reportDead(let customer, let window, let end, let processEnd):
+      reportDead(customer, window, end, processEnd)
+    case .reply(let request, let answer): finish(request, with: answer)
+    case .reportDrained: drained()
+    }
+  }
+
+  // MARK: - The store
+
+  func stage(_ change: StoreChange) {
+    followers.note(change, isRepeated: isStagingAgain)
+    guard retryAt == nil else { return }
+    do throws(StoreError) {
+      try store.stage(change)
+      if stagedSince == nil { stagedSince = now.monotonic }
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  /// Reads what the queue asked for. While the disk is full the store has forgotten what was staged, and a page
+  /// could show who has long gone: reading waits as well.
+  private func read(_ effect: QueueEffect) {
+    guard retryAt == nil else {
+      heldBack.append(effect)
+      return
+    }
+    do throws(StoreError) {
+      switch effect {
+      case .loadPage(let line, let after, let limit):
+        let page = try store.page(of: line, after: after, limit: limit)
+        machine.apply(.pageLoaded(line, page), at: now, into: &effects)
+      case .lookUp(let request, let ticket):
+        let stored = try store.find(ticket)
+        machine.apply(.found(request, ticket: ticket, stored), at: now, into: &effects)
+      case .loadDead(let request, let limit):
+        let letters = try store.customers(in: .dead, after: nil, limit: limit).map(\.customer)
+        machine.apply(.deadLoaded(request, letters), at: now, into: &effects)
+      default: preconditionFailure("only reads are read")
+      }
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  /// When the open transaction is to be committed; nil while there is nothing to commit, or it must stay open.
+  ///
+  /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
+  /// the bank is busy: not sooner than `gather` after the last commit, and at once when it was quiet.
+  var commitDue: MonotonicTime? {
+    guard retryAt == nil, !machine.isTakingIn, let stagedSince else {
+      return retryAt == nil && machine.isUnsettled && !machine.isTakingIn ? now.monotonic : nil
+    }
+    if machine.hasPromises { return stagedSince }
+    return max(stagedSince, lastCommit + configuration.gather)
+  }
+
+  func commitIfDue() {
+    guard let due = commitDue, due <= now.monotonic else { return }
+    commit()
+  }
+
+  func commit() {
+    do throws(StoreError) {
+      try store.commit(machine.books)
+    } catch {
+      storeFailed(error)
+      return
+    }
+    takeTime()
+    stagedSince = nil
+    lastCommit = now.monotonic
+    happen(.committed)
+    followers.committed = true
+  }
+
+  /// After a full disk: everything that is not on disk yet is staged again.
+  func retryStore() {
+    retryAt = nil
+    stagedSince = nil
+    isStagingAgain = true
+    happen(.commitRefused)
+    isStagingAgain = false
+    guard retryAt == nil else { return }
+    commit()
+    guard retryAt == nil else { return }
+    log.write(event: "disk_available", at: now)
+    effects.append(contentsOf: heldBack)
+    heldBack.removeAll()
+    perform()
+  }
+
+  func storeFailed(_ error: StoreError) {
+    guard case .diskFull = error else { end(because: error) }
+    store.rollBack()
+    stagedSince = nil
+    let isFirst = !machine.isJammed
+    retryAt = now.monotonic + Self.diskPause
+    if isFirst {
+      log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
+      // The queue refuses tickets that nobody was told of; what it stages again is not heard until the disk is
+      // tried again.
+      machine.apply(.commitRefused, at: now, into: &effects)
+      intake.abandon()
+      isStagingAgain = true
+    }
+  }
+
+  /// Nobody knows any more what is on disk: this process ends, and the next one reads it again.
+  private func end(because error: StoreError) -> Never {
+    log.write(event: "store_failed", level: .error, at: now) { $0.field("msg", error.description) }
+    log.flush()
+    _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
+    exit(1)
+  }
+
+  private func reportDead(
+    _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?
+  ) {
+    log.write(event: "dead", level: .warn, at: now) {
+      $0.field("day", machine.books.day)
+      $0.field("ticket", customer.ticket)
+      $0.field("service", customer.service.name)
+      $0.field("window", window.description)
+      $0.field("attempts", customer.attempts)
+      $0.field("end", end.name)
+      switch processEnd {
+      case .code(let code): $0.field("code", code)
+      case .signal(let signal): $0.field("signal", signal)
+      case nil: break
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// Owns how requests for tickets reach the queue: checked, made repeatable by their keys, and cut into slices.
+// A known key is answered with the tickets of the first time, and only when these are on disk.
+
+import BankModel
+import Posix
+import QueueCore
+import Wire
+
+extension Coordinator {
+  /// How long customers are taken in before everybody else is heard again.
+  private static let intakeTime = TimeSpan.milliseconds(4)
+  private static let progressPause = TimeSpan.milliseconds(200)
+
+  /// A client asks for customers of one kind.
+  func take(_ order: EnqueueOrder, _ session: ControlSession, _ number: UInt32) {
+    if let fault = order.fault {
+      return server.answer(session, number, .failure(Failure(.badRequest, detail: fault)))
+    }
+    let draw = CustomerDraw(
+      service: order.service, grade: order.grade, amount: order.amount, account: order.account, seed: order.seed)
+    let request = requests.open(session, number, for: .enqueue(known: 0))
+    intake.append(EnqueueIntake.Order(request: request, source: .drawn(draw), key: order.key, total: order.count))
+  }
+
+  /// A part of a list of customers has come.
+  func take(_ part: EnqueueList, _ session: ControlSession, _ number: UInt32) {
+    if let list = session.list, list.number != number {
+      return server.refuse(session, .malformed, "two lists at the same time")
+    }
+    let list = session.list ?? ListSpool(number: number, directory: home.run)
+    session.list = list
+    list.append(part.entries)
+    guard part.isLast else { return }
+    session.list = nil
+    if let failure = list.failure { return server.answer(session, number, .failure(failure)) }
+    guard list.count > 0 else {
+      return server.answer(session, number, .failure(Failure(.badRequest, detail: "the list is empty")))
+    }
+    let request = requests.open(session, number, for: .enqueue(known: 0))
+    intake.append(EnqueueIntake.Order(request: request, source: .list(list), key: nil, total: list.count))
+  }
+
+  /// Takes customers in for a while.
+  func advanceIntake() {
+    guard retryAt == nil || !intake.isEmpty else { return }
+    let until = now.monotonic + Self.intakeTime
+    while let order = intake.advance() {
+      if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
+      takeSlice(of: order)
+      if intake.current != nil, SystemClock.moment().monotonic >= until { return }
+    }
+  }
+
+  /// Answers a request whose key is known; false where it is not.
+  private func answerKnown(_ key: String, _ order: EnqueueIntake.Order) -> Bool {
+    do throws(StoreError) {
+      guard let tickets = try store.tickets(forKey: key) else { return false }
+      // The key may have been staged a moment ago: nothing is spoken that is not on disk.
+      if store.hasStagedChanges { commit() }
+      intake.current = nil
+      finish(order.request, with: retryAt == nil ? .enqueued(tickets) : .refused(.diskFull))
+    } catch {
+      intake.current = nil
+      finish(order.request, with: .refused(.diskFull))
+    }
+    return true
+  }
+
+  private func takeSlice(of order: EnqueueIntake.Order) {
+    var order = order
+    let isFirst = order.taken == 0
+    if isFirst { order.first = machine.books.issued + 1 }
+    let before = machine.books.issued
+    var keys: [(key: String, offset: Int64)] = []
+    let slice: [CustomerOrder]
+    do throws(Failure) {
+      slice = try nextSlice(of: &order, keys: &keys)
+    } catch {
+      intake.current = nil
+      if isFirst {
+        failRequest(order.request, error)
+      } else {
+        // Half of it is staged: the open transaction is given up, as on a full disk, and the rest staged again.
+        storeFailed(.diskFull(detail: error.detail))
+      }
+      return
+    }
+    let isLast = order.taken >= order.total
+    intake.current = isLast ? nil : order
+    requests.setKnown(order.known, for: order.request)
+    happen(.enqueue(order.request, orders: slice, total: order.total, isLast: isLast))
+    guard machine.books.issued == before + Int64(slice.count), retryAt == nil else {
+      // The queue has refused it and has answered; nothing more of it is taken.
+      if let current = intake.current, current.request == order.request { intake.current = nil }
+      return
+    }
+    for (key, offset) in keys {
+      let ticket = before + 1 + offset
+      stage(.remember(key: key, day: machine.books.day, first: ticket, last: ticket))
+    }
+    if isLast, let key = order.key {
+      stage(.remember(key: key, day: machine.books.day, first: order.first, last: machine.books.issued))
+    }
+    tellProgress(of: order)
+  }
+
+  private func nextSlice(
+    of order: inout EnqueueIntake.Order, keys: inout [(key: String, offset: Int64)]
+  ) throws(Failure) -> [CustomerOrder] {
+    var slice: [CustomerOrder] = []
+    switch order.source {
+    case .drawn(var draw):
+      let count = min(EnqueueIntake.slice, order.total - order.taken)
+      slice.reserveCapacity(Int(count))
+      for _ in 0..<count { slice.append(draw.next()) }
+      order.source = .drawn(draw)
+      order.taken += count
+    case .list(let list):
+      guard let entries = try list.next() else {
+        throw Failure(.system, detail: "a list ended before its last customer")
+      }
+      order.taken += Int64(entries.count)
+      slice.reserveCapacity(entries.count)
+      var fresh: Set<String> = []
+      for entry in entries {
+        if let key = entry.key {
+          guard try !isKnown(key), fresh.insert(key).inserted else {
+            order.known += 1
+            continue
+          }
+          keys.append((key, Int64(slice.count)))
+        }
+        slice.append(entry.order)
+      }
+    }
+    return slice
+  }
+
+  private func isKnown(_ key: String) throws(Failure) -> Bool {
+    do throws(StoreError) { return try store.tickets(forKey: key) != nil } catch {
+      throw Failure(.diskFull, detail: error.description)
+    }
+  }
+
+  private func tellProgress(of order: EnqueueIntake.Order) {
+    guard var current = intake.current, let entry = requests.entry(order.request) else { return }
+    let moment = SystemClock.moment().monotonic
+    if let toldAt = current.toldAt, moment.since(toldAt) < Self.progressPause { return }
+    current.toldAt = moment
+    intake.current = current
+    let report = ProgressReport(phase: .enqueuing, done: order.taken, total: order.total)
+    server.answer(entry.session, entry.number, .progress(report), more: true)
+  }
+}
+
+extension EnqueueOrder {
+  /// What is wrong with this order; nil for nothing.
+  fileprivate var fault: String? {
+    if !(1...BankModel.Limits.customersPerCommand).contains(count) {
+      return "1 to \(BankModel.Limits.customersPerCommand) customers a command, not \(count)"
+    }
+    let sample = EnqueueEntry(service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)
+    return sample.fault
+  }
+}

@@ -1,0 +1,123 @@
+// Owns how the bank is described to clients. It changes nothing.
+
+import BankModel
+import Posix
+import QueueCore
+import Wire
+
+extension Coordinator {
+  /// The state of the bank, now.
+  func statusReport() -> StatusReport {
+    let books = machine.books
+    let issued = machine.issuedCount
+    let waiting = machine.waitingCount
+    let oldest = machine.oldestWaiting.map { max(0, now.wall.milliseconds - $0.milliseconds) } ?? 0
+    let queue = QueueReport(
+      issued: issued, waiting: waiting, delayed: books.delayed, serving: machine.serving, served: books.served,
+      dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
+    let services = Service.allCases.map { service in
+      let numbers = machine.numbers(of: service)
+      return ServiceReport(
+        service: service, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
+        served: numbers.served, paused: numbers.isPaused)
+    }
+    return StatusReport(
+      state: ending != nil ? .draining : machine.isPaused ? .paused : .open, day: books.day,
+      pid: CurrentProcess.pid, generation: incarnation, since: openedAt.wall.milliseconds,
+      businessMilliseconds: books.businessTime.milliseconds, queue: queue, services: services,
+      workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) })
+  }
+
+  private func report(on post: WindowPost) -> WorkerReport {
+    let numbers = machine.numbers(of: post.window)
+    let isCurrent = numbers?.generation == post.generation
+    let lease = isCurrent ? numbers?.lease : nil
+    let state: WorkerState =
+      switch post.phase {
+      case .empty: post.isGivenUp ? .stopped : .backoff
+      case .starting, .welcomed: .starting
+      case .ready, .leaving: lease != nil ? .serving : .idle
+      }
+    let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
+    return WorkerReport(
+      name: post.window.description, role: .teller, service: post.window.service, window: post.window.place,
+      pid: post.pid, generation: post.generation, state: state, ticket: lease?.ticket, restarts: post.restarts,
+      served: numbers?.served ?? 0, residentKilobytes: resident / 1024)
+  }
+
+  // MARK: - Tickets
+
+  func tellTicket(_ ticket: Int64, day: Int64?, _ seat: Followers.Seat) {
+    server.answer(seat.session, seat.number, ticketAnswer(ticket, day: day))
+  }
+
+  /// One ticket's story, of the present day unless another is named.
+  func ticketAnswer(_ ticket: Int64, day: Int64?) -> ControlAnswer {
+    var archive = TicketArchive(store: store, presentDay: machine.books.day, issued: machine.issuedCount)
+    archive.isServed = { [machine] number in
+      machine.atWindows.first { $0.customer.ticket == number }.map {
+        AttemptReport(
+          window: $0.window.description, generation: $0.generation, pid: $0.pid, startedAt: $0.since.milliseconds,
+          endedAt: nil, end: nil, signal: nil, code: nil)
+      }
+    }
+    do throws(Failure) {
+      var report = try archive.story(of: ticket, day: day)
+      if report.state == .waiting { try addPlace(to: &report) }
+      return .ticket(report)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Where a waiting customer stands, and when it may expect to be served.
+  private func addPlace(to report: inout TicketReport) throws(Failure) {
+    let customer = Customer(
+      ticket: report.ticket, service: report.service, grade: report.grade, amount: report.amount,
+      account: report.account, issuedAt: WallTime(milliseconds: report.issuedAt))
+    let position: Int64
+    switch machine.place(of: customer) {
+    case .exactly(let place): position = place
+    case .beyondMemory(let before, let cursor):
+      do throws(StoreError) {
+        position = try before + 1 + store.countWaiting(in: customer.line, after: cursor, below: customer.ticket)
+      } catch {
+        throw Failure(store: error)
+      }
+    }
+    report.position = position
+    let numbers = machine.numbers(of: report.service)
+    guard numbers.windows > 0, !numbers.isPaused else { return }
+    let work = configuration.scaledWork(report.service).milliseconds
+    let (rounds, overflow) = ((position + numbers.windows - 1) / numbers.windows).multipliedReportingOverflow(by: work)
+    if !overflow { report.etaMilliseconds = rounds }
+  }
+
+  // MARK: - Audit
+
+  func tellAudit(_ seat: Followers.Seat) {
+    // What is staged and not on disk yet would be missed: an audit looks at what is certain.
+    if store.hasStagedChanges, !machine.isTakingIn { commit() }
+    guard !store.hasStagedChanges, retryAt == nil else {
+      let failure = Failure(retryAt != nil ? .diskFull : .draining, detail: "a large request is being taken in")
+      return server.answer(seat.session, seat.number, .failure(failure))
+    }
+    do throws(StoreError) {
+      var report = AuditReport(try store.audit())
+      report.problems += machine.contradictions()
+      server.answer(seat.session, seat.number, .audit(report))
+    } catch {
+      server.answer(seat.session, seat.number, .failure(Failure(store: error)))
+    }
+  }
+}
+
+extension AuditReport {
+  /// What the store found.
+  init(_ audit: StoreAudit) {
+    self.init(
+      issued: audit.issued, served: audit.served, cancelled: audit.cancelled, waiting: audit.waiting,
+      delayed: audit.delayed, dead: audit.dead, lost: audit.lost, duplicated: audit.duplicated,
+      ledgerDifference: audit.ledgerDifference, problems: audit.problems)
+  }
+}

@@ -1,0 +1,226 @@
+// Owns what each command of a client leads to. It decides nothing about customers: the queue does.
+// Every request is answered exactly once with a last answer, unless it watches or follows, or its client leaves.
+
+import BankModel
+import Configuration
+import Posix
+import QueueCore
+import Wire
+
+extension Coordinator {
+  /// A client asks for something.
+  func serve(_ request: ControlRequest, for session: ControlSession) {
+    let number = request.number
+    if session.list != nil {
+      guard case .enqueueList = request.command else {
+        return server.refuse(session, .malformed, "another request between the parts of a list")
+      }
+    }
+    let seat = Followers.Seat(session: session, number: number)
+    switch request.command {
+    case .status: server.answer(session, number, .status(statusReport()))
+    case .watch:
+      followers.watchers.append(seat)
+      server.answer(session, number, .status(statusReport()), more: true)
+    case .follow: followers.audience.append(seat)
+    case .awaitOpen, .scale, .reload: serveWindows(request, seat)
+    case .enqueue(let order): take(order, session, number)
+    case .enqueueList(let part): take(part, session, number)
+    case .tickets(let state): begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
+    case .ticket(let ticket, let day): tellTicket(ticket, day: day, seat)
+    case .receipts(let query): beginReceipts(query, seat)
+    case .awaitIdle: followers.idleWaiters.append(seat)
+    case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
+    case .pause(let service): happen(.pause(requests.open(session, number, for: .status), service))
+    case .resume(let service): happen(.resume(requests.open(session, number, for: .status), service))
+    case .cancel(let ticket): happen(.cancel(requests.open(session, number, for: .ticket(ticket)), ticket))
+    case .requeue(let ticket): happen(.requeue(requests.open(session, number, for: .ticket(ticket)), ticket))
+    case .requeueDead: happen(.requeueDead(requests.open(session, number, for: .requeueDead)))
+    case .reset: happen(.reset(requests.open(session, number, for: .status)))
+    case .stop(let order): stop(order, seat)
+    case .audit: tellAudit(seat)
+    }
+    followers.changed = true
+  }
+
+  /// The states that a list without a choice shows, in this order.
+  private static let listedStates: [CustomerState] = [.serving, .waiting, .delayed, .dead]
+
+  /// A client has left: nobody is told any more, and what it asked for is done all the same.
+  func forget(_ session: ControlSession) {
+    requests.forget(session)
+    followers.forget(session)
+    ending?.seats.removeAll { $0.session === session }
+    server.someoneLeft()
+  }
+
+  /// The queue has answered a request.
+  func finish(_ request: RequestNumber, with answer: QueueAnswer) {
+    guard let entry = requests.close(request) else { return }
+    server.answer(entry.session, entry.number, controlAnswer(to: entry, answer))
+  }
+
+  /// A request has failed before it reached the queue.
+  func failRequest(_ request: RequestNumber, _ failure: Failure) {
+    guard let entry = requests.close(request) else { return }
+    server.answer(entry.session, entry.number, .failure(failure))
+  }
+
+  private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
+    switch (answer, entry.purpose) {
+    case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
+    case (.enqueued(let tickets), .enqueue(let known)):
+      let count = tickets.last - tickets.first + 1
+      return .enqueued(
+        EnqueuedReport(
+          day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0, count: count,
+          known: known))
+    case (.requeued(let count), .requeueDead): return .requeued(count)
+    case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
+    case (_, _): return .status(statusReport())
+    }
+  }
+
+  private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Followers.Seat) {
+    guard first >= 1, first <= last else {
+      let failure = Failure(.badRequest, detail: "tickets \(first) to \(last) are no range")
+      return server.answer(seat.session, seat.number, .failure(failure))
+    }
+    guard day == machine.books.day else {
+      return server.answer(seat.session, seat.number, .ended(EndedReport(dead: 0)))
+    }
+    do throws(StoreError) {
+      let remaining = try store.countUnfinished(first...last)
+      followers.ticketWatches.append(
+        Followers.TicketWatch(seat: seat, tickets: first...last, remaining: remaining))
+    } catch {
+      server.answer(seat.session, seat.number, .failure(Failure(store: error)))
+    }
+  }
+
+  // MARK: - Windows
+
+  private func serveWindows(_ request: ControlRequest, _ seat: Followers.Seat) {
+    if ending != nil {
+      return server.answer(seat.session, seat.number, .failure(Failure(.draining)))
+    }
+    switch request.command {
+    case .scale(let wanted):
+      for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
+        let detail = "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
+        return server.answer(seat.session, seat.number, .failure(Failure(.badRequest, detail: detail)))
+      }
+      for entry in wanted {
+        log.write(event: "scale", at: now) {
+          $0.field("service", entry.service.name)
+          $0.field("windows", entry.count)
+        }
+        happen(.scale(entry.service, windows: Int32(entry.count)))
+      }
+      staff.retryGivenUp(at: now)
+    case .reload:
+      if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
+    default: break
+    }
+    followers.windowWaiters.append(seat)
+    windowsChanged()
+  }
+
+  /// Opens the windows of the configuration, or those that the start asked for.
+  func openWindows() {
+    for service in Service.allCases {
+      let count = configuration.windows[service]
+      machine.apply(.scale(service, windows: Int32(count)), at: now, into: &effects)
+    }
+  }
+
+  /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
+  private func reload() -> Failure? {
+    let fresh: BankConfiguration
+    do throws(Failure) { fresh = try options.configuration() } catch {
+      log.write(event: "reload_refused", level: .error, at: now) { $0.field("msg", error.detail) }
+      return error
+    }
+    let changesOrders = fresh.tellerOrdersDiffer(from: configuration)
+    configuration = fresh
+    machine.adopt(fresh.policy)
+    log.write(event: "reloaded", at: now)
+    openWindows()
+    perform()
+    if changesOrders {
+      for window in staff.posts.keys.sorted() {
+        staff.posts[window]?.isOutdated = true
+        happen(.replace(window))
+      }
+    }
+    staff.retryGivenUp(at: now)
+    return nil
+  }
+
+  /// SIGHUP asks for the same as the command.
+  func reloadBySignal() {
+    takeTime()
+    _ = reload()
+  }
+
+  /// A window has opened or closed: whoever waited for that is told.
+  func windowsChanged() {
+    followers.changed = true
+    guard staff.isSettled else { return }
+    if !isOpen, ending == nil {
+      isOpen = true
+      log.write(event: "opened", at: now) { $0.field("day", machine.books.day) }
+    }
+    let seats = followers.windowWaiters
+    followers.windowWaiters.removeAll()
+    for seat in seats { server.answer(seat.session, seat.number, .status(statusReport())) }
+  }
+
+  /// A window was given up. A bank that has never opened ends; an open one goes on with the others.
+  func windowGivenUp(_ window: Window, lastEnd: String) {
+    let failure = Failure(.windowsFailed, subject: window.description, detail: lastEnd)
+    let seats = followers.windowWaiters
+    followers.windowWaiters.removeAll()
+    for seat in seats { server.answer(seat.session, seat.number, .failure(failure)) }
+    guard !isOpen else { return }
+    staff.flush()
+    server.flush()
+    staff.killAll()
+    exitCode = 1
+  }
+
+  // MARK: - The end of a turn
+
+  /// Tells everyone who waits or watches what has happened in this turn.
+  func reportProgress() {
+    let events = followers.takeEvents()
+    for event in events {
+      for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }
+    }
+    if !followers.ticketWatches.isEmpty, !machine.isUnsettled { answerTicketWatches() }
+    if !followers.idleWaiters.isEmpty, machine.isIdle, !machine.isUnsettled, intake.isEmpty {
+      let seats = followers.idleWaiters
+      followers.idleWaiters.removeAll()
+      for seat in seats { server.answer(seat.session, seat.number, .status(statusReport())) }
+    }
+    if followers.changed, !followers.watchers.isEmpty,
+      now.monotonic.since(followers.toldAt) >= Followers.watchPause
+    {
+      let report = statusReport()
+      for seat in followers.watchers { server.answer(seat.session, seat.number, .status(report), more: true) }
+      followers.changed = false
+      followers.toldAt = now.monotonic
+    }
+    pumpStreams()
+    tellEnding()
+  }
+
+  private func answerTicketWatches() {
+    let ended = followers.ticketWatches.filter { $0.remaining <= 0 }
+    guard !ended.isEmpty else { return }
+    followers.ticketWatches.removeAll { $0.remaining <= 0 }
+    for watch in ended {
+      server.answer(watch.seat.session, watch.seat.number, .ended(EndedReport(dead: max(0, watch.dead))))
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// Owns the long answers: lists of tickets and of receipts, page by page, as fast as the client reads them.
+// It changes nothing. Nothing is shown that is not on disk, and nobody who has left the queue.
+
+import BankModel
+import Posix
+import QueueCore
+import Wire
+
+extension Coordinator {
+  /// Begins a long answer.
+  func begin(_ stream: AnswerStream, _ seat: Followers.Seat) {
+    seat.session.streams[seat.number] = stream
+    streaming.insert(seat.session.id)
+    seat.session.channel.onDrained = { [weak self, weak session = seat.session] in
+      guard let self, let session else { return }
+      streaming.insert(session.id)
+    }
+  }
+
+  func beginReceipts(_ query: ReceiptQuery, _ seat: Followers.Seat) {
+    let day: BusinessDay?
+    switch query.days {
+    case .present: day = machine.books.day
+    case .all: day = nil
+    case .day(let number):
+      guard (1...machine.books.day).contains(number) else {
+        let failure = Failure(.noSuchDay, subject: String(number), detail: "the present day is \(machine.books.day)")
+        return server.answer(seat.session, seat.number, .failure(failure))
+      }
+      day = number
+    }
+    // Receipts that are staged and not on disk would be shown otherwise.
+    if store.hasStagedChanges, !machine.isTakingIn { commit() }
+    // A follower sees the receipts of the day on which it came, and of all days after it.
+    begin(.receipts(day: day, after: max(0, query.after), follow: query.follow), seat)
+  }
+
+  /// Sends the next pages to everyone who has room for them.
+  func pumpStreams() {
+    if followers.committed {
+      followers.committed = false
+      for session in server.sessions.values where !session.streams.isEmpty { streaming.insert(session.id) }
+    }
+    guard !streaming.isEmpty else { return }
+    let ready = streaming
+    streaming.removeAll()
+    for id in ready {
+      guard let session = server.sessions[id] else { continue }
+      for number in session.streams.keys.sorted() { pump(session, number) }
+    }
+  }
+
+  private func pump(_ session: ControlSession, _ number: UInt32) {
+    while session.isOpen, let stream = session.streams[number] {
+      guard session.channel.backlog < AnswerStream.unread else {
+        // The rest is made when this has left; if the kernel takes it at once nobody says so.
+        session.channel.flush()
+        if session.isOpen, session.channel.backlog < AnswerStream.unread { streaming.insert(session.id) }
+        return
+      }
+      do throws(StoreError) {
+        switch stream {
+        case .receipts(let day, let after, let follow):
+          guard try sendReceipts(day, after, follow, session, number) else { return }
+        case .tickets(let states, let cursor):
+          try sendTickets(states, cursor, session, number)
+        }
+      } catch {
+        session.streams[number] = nil
+        server.answer(session, number, .failure(Failure(store: error)))
+      }
+    }
+  }
+
+  /// One page of receipts; false when there is nothing more for now.
+  private func sendReceipts(
+    _ day: BusinessDay?, _ after: Int64, _ follow: Bool, _ session: ControlSession, _ number: UInt32
+  ) throws(StoreError) -> Bool {
+    // While something is staged the last receipts are not on disk; the next commit brings the rest.
+    if store.hasStagedChanges, follow { return false }
+    let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
+    let isWhole = page.count < AnswerStream.page
+    let more = follow || !isWhole
+    if !page.isEmpty || !more {
+      server.answer(session, number, .receipts(page.map { ReceiptReport($0) }), more: more)
+    }
+    session.streams[number] =
+      more ? .receipts(day: follow && isWhole ? nil : day, after: page.last?.sequence ?? after, follow: follow) : nil
+    return !isWhole
+  }
+
+  /// One page of customers.
+  private func sendTickets(
+    _ states: [CustomerState], _ cursor: TicketCursor?, _ session: ControlSession, _ number: UInt32
+  ) throws(StoreError) {
+    guard let state = states.first else {
+      session.streams[number] = nil
+      return server.answer(session, number, .tickets([]))
+    }
+    let day = machine.books.day
+    guard state != .serving else {
+      let reports = machine.atWindows.map { entry in
+        var report = TicketReport(
+          StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), day: day, attempts: [])
+        report.window = entry.window.description
+        return report
+      }
+      server.answer(session, number, .tickets(reports), more: true)
+      session.streams[number] = .tickets(states: Array(states.dropFirst()), cursor: nil)
+      return
+    }
+    let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
+    let serving = Set(machine.atWindows.map(\.customer.ticket))
+    let issued = machine.issuedCount
+    let shown = page.filter { $0.customer.ticket <= issued && !serving.contains($0.customer.ticket) }
+    if !shown.isEmpty {
+      let reports = shown.map { TicketReport($0, day: day, attempts: []) }
+      server.answer(session, number, .tickets(reports), more: true)
+    }
+    if page.count < AnswerStream.page {
+      session.streams[number] = .tickets(states: Array(states.dropFirst()), cursor: nil)
+    } else if let last = page.last {
+      let next = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)
+      session.streams[number] = .tickets(states: states, cursor: next)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+// Owns the coordinator process: one loop on which the queue, its store, the tellers and the clients meet.
+// It knows no rule of the queue (QueueMachine does) and no byte of a message (Transport does).
+// The turn: hear everyone, perform what the queue wants, send what was assigned, commit, send what was promised.
+// Assignments leave before the commit because they wait for no disk; replies leave after it.
+// When the store fails in a way that leaves the disk in doubt, the process ends, and a new one reads the disk again.
+
+import BankModel
+import Configuration
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import Storage
+import Supervision
+import Transport
+import Wire
+
+/// The coordinator of one bank.
+final class Coordinator {
+  let home: BankHome
+  let options: CoordinatorOptions
+  let loop: EventLoop
+  let log: LogFile
+  let store: any QueueStore
+  let incarnation: Int64
+  let openedAt: Moment
+
+  var configuration: BankConfiguration
+  var machine: QueueMachine
+  let staff: WindowStaff
+  let server: ControlServer
+  let intake = EnqueueIntake()
+  let followers = Followers()
+  var requests = RequestTable()
+
+  /// Both clocks, as of the beginning of this turn.
+  var now: Moment
+  var effects: [QueueEffect] = []
+  /// The first change since the last commit was staged then; nil while nothing is staged.
+  var stagedSince: MonotonicTime?
+  var lastCommit = MonotonicTime(nanoseconds: 0)
+  /// After a full disk: when it is tried again, and what could not be read until then.
+  var retryAt: MonotonicTime?
+  var heldBack: [QueueEffect] = []
+
+  /// Whether every window has had a teller at work once.
+  var isOpen = false
+  /// What is staged now was staged before, and the disk was full.
+  var isStagingAgain = false
+  var ending: Ending?
+  /// Clients whose long answers can go on.
+  var streaming: Set<UInt64> = []
+  /// Called when everything is kept and before the last word is spoken: closes the store and gives up the lock.
+  var onClosed: (() -> Void)?
+  /// Set when the process is to end, with its exit code.
+  var exitCode: Int32?
+
+  init(
+    home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
+    server: ControlServer, log: LogFile, store: any QueueStore, executable: String, now: Moment
+  ) throws(StoreError) {
+    self.home = home
+    self.options = options
+    self.configuration = configuration
+    self.loop = loop
+    self.log = log
+    self.store = store
+    self.now = now
+    openedAt = now
+    incarnation = try store.beginIncarnation()
+    machine = QueueMachine(try store.load(now: now.wall), policy: configuration.policy, at: now)
+    staff = WindowStaff(
+      loop: loop, log: log, executable: executable, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
+    self.server = server
+  }
+
+  /// Opens the windows and begins to listen to everybody.
+  func open() throws(SystemError) {
+    loop.onWake = { [unowned self] in takeTime() }
+    staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
+    staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+    server.onCommand = { [unowned self] session, request in serve(request, for: session) }
+    server.onEnd = { [unowned self] session in forget(session) }
+    log.write(event: "opening", at: now) {
+      $0.field("day", machine.books.day)
+      $0.field("incarnation", incarnation)
+      $0.field("waiting", machine.waitingCount)
+      $0.field("build", BuildIdentity.current)
+    }
+    openWindows()
+    perform()
+    try server.listen(at: home.socket)
+  }
+
+  /// Runs until the bank has ended, and returns the process's exit code.
+  func run() throws(SystemError) -> Int32 {
+    while exitCode == nil {
+      try loop.runOnce(until: nextDeadline)
+      takeTime()
+      // Whoever is still talking is heard before the disk is asked, within bounds.
+      keepTime()
+      advanceIntake()
+      staff.flush()
+      commitIfDue()
+      reportProgress()
+      staff.flush()
+      server.flush()
+      log.flushIfDue(MonotonicInstant(now.monotonic))
+    }
+    log.flush()
+    return exitCode ?? 0
+  }
+
+  func takeTime() { now = SystemClock.moment() }
+
+  /// Lets an event happen and does everything that follows from it.
+  func happen(_ event: QueueEvent) {
+    machine.apply(event, at: now, into: &effects)
+    perform()
+  }
+
+  private func keepTime() {
+    staff.keepTime(now)
+    server.keepTime(now)
+    if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
+    if let due = retryAt, due <= now.monotonic { retryStore() }
+    keepEndingTime()
+  }
+
+  /// When the loop has to wake up by itself.
+  private var nextDeadline: MonotonicInstant? {
+    if intake.hasWork(machine) { return MonotonicInstant(now.monotonic) }
+    var earliest = machine.nextDeadline
+    func consider(_ moment: MonotonicTime?) {
+      if let moment { earliest = min(earliest ?? moment, moment) }
+    }
+    consider(staff.nextDeadline)
+    consider(server.nextDeadline)
+    consider(commitDue)
+    consider(retryAt)
+    consider(followers.nextDeadline)
+    consider(ending?.nextDeadline)
+    let deadline = earliest.map { MonotonicInstant($0) }
+    guard let flush = log.nextFlush else { return deadline }
+    return min(deadline ?? flush, flush)
+  }
+
+  // MARK: - Tellers
+
+  private func hear(_ word: WindowStaff.Word, from window: Window, _ generation: Generation) {
+    switch word {
+    case .ready(let pid):
+      log.write(event: "window_open", at: now) {
+        $0.field("window", window.description)
+        $0.field("child", pid)
+        $0.field("child_gen", generation)
+      }
+      happen(.tellerReady(window, generation, pid: pid))
+      windowsChanged()
+    case .said(let message): hear(message, from: window, generation)
+    case .ended(let end):
+      takeTime()
+      happen(.tellerLost(window, generation, end))
+      windowsChanged()
+    case .givenUp(let lastEnd): windowGivenUp(window, lastEnd: lastEnd)
+    }
+  }
+
+  private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
+    switch message {
+    case .done(let lease): happen(.tellerAnswered(window, generation, lease, .done))
+    case .failed(let lease, let reason):
+      happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
+    case .returned(let lease): happen(.tellerAnswered(window, generation, lease, .returned))
+    case .beat(let lease): happen(.tellerProgressed(window, generation, lease))
+    case .hello, .ready: break
+    }
+  }
+
+  /// What a teller is told when it comes.
+  private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
+    let work = configuration.scaledWork(window.service)
+    return TellerOrders(
+      name: window.description, service: window.service, generation: generation,
+      workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: configuration.lease.nanoseconds / 4_000,
+      language: configuration.language ?? .english, logPath: home.log(of: window.description),
+      logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep,
+      logsCustomers: configuration.log.customers)
+  }
+}

@@ -1,0 +1,61 @@
+// Owns what the coordinator is told when it is started: the words on its command line. People never type them;
+// bankctl does. It knows nothing of what follows from them.
+
+import BankModel
+import Wire
+
+/// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
+/// [--speed X]`, or `bankd --inspect --home DIR`.
+public struct CoordinatorOptions: Sendable, Equatable {
+  /// The home, absolute.
+  public var home = ""
+  /// The configuration; nil for the built-in one.
+  public var config: String?
+  /// The language of the logs; nil for what the configuration says.
+  public var language: Language?
+  /// Windows that the caller asked for, instead of those in the configuration.
+  public var windows: [Service: Int64] = [:]
+  /// The speed that the caller asked for.
+  public var speed: String?
+  /// Only answer questions about a bank that is not open, on descriptor 3.
+  public var isInspection = false
+
+  /// Reads the words behind the program's name.
+  public init(_ arguments: [String]) throws(Failure) {
+    var words = arguments[...]
+    while let word = words.popFirst() {
+      if word == "--inspect" {
+        isInspection = true
+        continue
+      }
+      guard let value = words.popFirst() else {
+        throw Failure(.badRequest, subject: word, detail: "the option has no value")
+      }
+      try take(word, value)
+    }
+    guard home.hasPrefix("/") else {
+      throw Failure(.badRequest, subject: "--home", detail: "an absolute path is needed; start the bank with bankctl")
+    }
+  }
+
+  private mutating func take(_ option: String, _ value: String) throws(Failure) {
+    switch option {
+    case "--home": home = value
+    case "--config": config = value
+    case "--lang":
+      guard let chosen = Language(code: value) else {
+        throw Failure(.badRequest, subject: option, detail: "ko or en, not \(value)")
+      }
+      language = chosen
+    case "--speed": speed = value
+    default:
+      guard option.hasPrefix("--"), let service = Service(name: option.dropFirst(2)) else {
+        throw Failure(.badRequest, subject: option, detail: "the coordinator has no such option")
+      }
+      guard let count = Int64(value), (0...Limits.windowsPerService).contains(count) else {
+        throw Failure(.badRequest, subject: option, detail: "0 to \(Limits.windowsPerService), not \(value)")
+      }
+      windows[service] = count
+    }
+  }
+}

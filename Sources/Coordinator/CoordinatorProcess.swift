@@ -1,0 +1,151 @@
+// Owns the life of the process: from its command line to its exit code. It knows no queue.
+// Whatever keeps a bank from opening is told to whoever started it, on descriptor 3, in the words of the protocol;
+// without a descriptor 3 it is told on standard error.
+
+import BankModel
+import Configuration
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import Storage
+import Transport
+import Wire
+
+/// The coordinator as a process.
+public enum CoordinatorProcess {
+  /// Runs until the bank has ended; the exit code of the process.
+  public static func run(arguments: [String]) -> Int32 {
+    Signals.ignorePipe()
+    let starter = inheritedChannel()
+    do {
+      let options = try CoordinatorOptions(arguments)
+      _ = try? ResourceLimits.raiseOpenFiles()
+      let loop = try EventLoop()
+      let server = ControlServer(loop: loop, build: BuildIdentity.current)
+      return options.isInspection
+        ? try inspect(options, starter, loop, server) : try open(options, starter, loop, server)
+    } catch let failure as Failure {
+      tell(failure, on: starter)
+    } catch let error as StoreError {
+      tell(Failure(store: error), on: starter)
+    } catch {
+      tell(Failure(.system, detail: "\(error)"), on: starter)
+    }
+    return 1
+  }
+
+  /// Descriptor 3, if it is a socket; whoever started this process is at its other end.
+  private static func inheritedChannel() -> Starter {
+    var kind: CInt = 0
+    var length = socklen_t(MemoryLayout<CInt>.size)
+    let isSocket = getsockopt(3, SOL_SOCKET, SO_TYPE, &kind, &length) == 0
+    if isSocket { _ = fcntl(3, F_SETFD, FD_CLOEXEC) }
+    return Starter(descriptor: isSocket ? 3 : nil)
+  }
+
+  /// Whoever started this process.
+  struct Starter {
+    let descriptor: CInt?
+  }
+
+  // MARK: - An open bank
+
+  private static func open(
+    _ options: CoordinatorOptions, _ starter: Starter, _ loop: EventLoop, _ server: ControlServer
+  ) throws -> Int32 {
+    let configuration = try options.configuration()
+    let home = BankHome(options.home)
+    try home.prepare()
+    let lock = try HomeLock(home)
+    redirectStandardError(to: home.standardError)
+    CurrentProcess.setName("bankd")
+    let store = try SQLiteStore(path: home.database)
+    let log = try LogFile(
+      path: home.log(of: "coordinator"), worker: "coordinator", generation: 1,
+      limit: configuration.log.rotateBytes, keep: configuration.log.keep)
+    let coordinator = try Coordinator(
+      home: home, options: options, configuration: configuration, loop: loop, server: server, log: log, store: store,
+      executable: try tellerExecutable(), now: SystemClock.moment())
+    coordinator.onClosed = {
+      // Nothing is lost if the log cannot be copied now: the next start reads it.
+      try? store.close()
+      lock.release()
+    }
+    let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
+      if report.signal == SIGHUP { coordinator.reloadBySignal() } else { coordinator.stopBySignal() }
+    }
+    if let descriptor = starter.descriptor { try server.adopt(FileDescriptor(owning: descriptor)) }
+    try coordinator.open()
+    let code = try coordinator.run()
+    withExtendedLifetime(signals) {}
+    linger(server, loop)
+    return code
+  }
+
+  /// The last words may still be on their way to a client that reads slowly: a second is enough for any that reads.
+  private static func linger(_ server: ControlServer, _ loop: EventLoop) {
+    let until = SystemClock.monotonic() + .seconds(1)
+    for session in Array(server.sessions.values) { session.channel.closeAfterFlush() }
+    while !server.sessions.isEmpty, SystemClock.monotonic() < until {
+      guard (try? loop.runOnce(until: until)) != nil else { return }
+    }
+  }
+
+  private static func tellerExecutable() throws(SystemError) -> String {
+    Paths.join(Paths.directory(of: try Paths.executable()), "bank-teller")
+  }
+
+  /// A broken invariant speaks on standard error; nobody reads the terminal of a daemon.
+  private static func redirectStandardError(to path: String) {
+    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else { return }
+    _ = dup2(file.rawValue, STDERR_FILENO)
+  }
+
+  // MARK: - A closed bank
+
+  private static func inspect(
+    _ options: CoordinatorOptions, _ starter: Starter, _ loop: EventLoop, _ server: ControlServer
+  ) throws -> Int32 {
+    let home = BankHome(options.home)
+    guard try FileFacts.inspect(home.database) != nil else {
+      throw Failure(.notOpen, subject: home.path, detail: "no bank was ever opened here")
+    }
+    let lock = try HomeLock(home)
+    defer { lock.release() }
+    guard let descriptor = starter.descriptor else {
+      throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
+    }
+    let store = try SQLiteStore(path: home.database)
+    let now = WallTime(milliseconds: SystemClock.wallMilliseconds())
+    let inspector = try Inspector(loop: loop, server: server, store: store, now: now)
+    try server.adopt(FileDescriptor(owning: descriptor))
+    try inspector.run()
+    return 0
+  }
+
+  // MARK: - Not even that
+
+  /// Answers the first request of whoever started this process with the reason why there is no bank.
+  private static func tell(_ failure: Failure, on starter: Starter) {
+    let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
+    guard let descriptor = starter.descriptor, fcntl(descriptor, F_GETFD) != -1, let loop = try? EventLoop() else {
+      _ = try? StandardStreams.write("bankd: \(words.joined(separator: ": "))\n", to: .error)
+      return
+    }
+    let server = ControlServer(loop: loop, build: BuildIdentity.current)
+    var isDone = false
+    server.onEnd = { _ in isDone = true }
+    server.onCommand = { session, request in
+      server.answer(session, request.number, .failure(failure))
+      server.flush()
+      session.channel.closeAfterFlush()
+    }
+    guard (try? server.adopt(FileDescriptor(owning: descriptor))) != nil else { return }
+    let until = SystemClock.monotonic() + .seconds(5)
+    while !isDone, SystemClock.monotonic() < until {
+      guard (try? loop.runOnce(until: until)) != nil else { return }
+      server.flush()
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// Owns how refusals of the queue and errors of the store are told to clients. It decides nothing.
+
+import BankModel
+import QueueCore
+import Wire
+
+extension Failure {
+  /// Why the queue has refused a request.
+  init(refusal: QueueRefusal) {
+    switch refusal {
+    case .queueFull(let waiting, let limit):
+      self.init(.queueFull, subject: String(limit), detail: "\(waiting) customers wait, and \(limit) may wait at most")
+    case .draining: self.init(.draining)
+    case .diskFull: self.init(.diskFull)
+    case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))
+    case .wrongState(let ticket, let state): self.init(.wrongState, subject: "\(ticket) \(state.name)")
+    }
+  }
+
+  /// Why the store could not be used.
+  init(store error: StoreError) {
+    switch error {
+    case .diskFull(let detail): self.init(.diskFull, detail: detail)
+    case .inUse(let path): self.init(.alreadyOpen, detail: "\(path) is in use")
+    case .newerSchema(let path, let found, let known):
+      self.init(.newerSchema, subject: path, detail: "schema \(found) was found, up to \(known) is known")
+    case .damaged(let path, let detail): self.init(.damaged, subject: path, detail: detail)
+    case .failed(let path, let detail): self.init(.system, subject: path, detail: detail)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// Owns the lock of a home: one coordinator, or one inspector, at a time. It knows nothing of what is locked.
+
+import Posix
+import Wire
+
+/// The lock of a home, as long as this object lives or until it is released.
+final class HomeLock {
+  private var lock: LockFile?
+
+  /// Takes the lock, or says who has it.
+  init(_ home: BankHome) throws(Failure) {
+    do throws(SystemError) {
+      switch try LockFile.acquire(path: home.lock) {
+      case .acquired(let lock): self.lock = consume lock
+      case .heldBy(let pid):
+        throw SystemError(call: "flock", subject: pid.map { String($0) } ?? "", code: 0)
+      }
+    } catch {
+      if error.call == "flock", error.code == 0 {
+        throw Failure(.alreadyOpen, subject: error.subject, detail: home.path)
+      }
+      throw Failure(.badHome, subject: home.path, detail: error.description)
+    }
+  }
+
+  /// Gives the lock back.
+  func release() { lock = nil }
+}

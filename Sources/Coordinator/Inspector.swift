@@ -1,0 +1,119 @@
+// Owns the answers about a bank that is not open: the same questions, asked of the database alone, by one client on
+// descriptor 3. It holds the lock of the home, so that no coordinator opens the bank meanwhile, and changes nothing.
+
+import BankModel
+import Glibc
+import Posix
+import QueueCore
+import Storage
+import Transport
+import Wire
+
+/// Answers questions about a closed bank.
+final class Inspector {
+  private let loop: EventLoop
+  private let server: ControlServer
+  private let store: any QueueStore
+  /// The day that is meant where none is named: the last one on which the bank was open.
+  private let presentDay: BusinessDay
+  private let issued: TicketNumber
+  private var hasEnded = false
+
+  init(loop: EventLoop, server: ControlServer, store: any QueueStore, now: WallTime) throws(StoreError) {
+    self.loop = loop
+    self.server = server
+    self.store = store
+    let books = try store.load(now: now).books
+    let isUnopened = books.issued == 0 && books.day > 1
+    presentDay = isUnopened ? books.day - 1 : books.day
+    issued = isUnopened ? Limits.ticket : books.issued
+  }
+
+  /// Answers until the client leaves.
+  func run() throws(SystemError) {
+    server.onCommand = { [unowned self] session, request in serve(request, for: session) }
+    server.onEnd = { [unowned self] _ in hasEnded = true }
+    while !hasEnded {
+      let deadline = server.nextDeadline.map { MonotonicInstant(nanoseconds: $0.nanoseconds) }
+      try loop.runOnce(until: deadline)
+      server.keepTime(
+        Moment(
+          monotonic: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds),
+          wall: WallTime(milliseconds: SystemClock.wallMilliseconds())))
+      server.flush()
+    }
+  }
+
+  private func serve(_ request: ControlRequest, for session: ControlSession) {
+    do throws(StoreError) {
+      switch request.command {
+      case .receipts(let query): try tellReceipts(query, session, request.number)
+      case .tickets(let state): try tellTickets(state, session, request.number)
+      case .ticket(let ticket, let day):
+        let archive = TicketArchive(store: store, presentDay: presentDay, issued: issued)
+        do throws(Failure) {
+          server.answer(session, request.number, .ticket(try archive.story(of: ticket, day: day)))
+        } catch {
+          server.answer(session, request.number, .failure(error))
+        }
+      case .audit: server.answer(session, request.number, .audit(AuditReport(try store.audit())))
+      default: server.answer(session, request.number, .failure(Failure(.notOpen)))
+      }
+    } catch {
+      server.answer(session, request.number, .failure(Failure(store: error)))
+    }
+  }
+
+  private func tellReceipts(
+    _ query: ReceiptQuery, _ session: ControlSession, _ number: UInt32
+  ) throws(StoreError) {
+    var day: BusinessDay?
+    switch query.days {
+    case .present: day = presentDay
+    case .all: day = nil
+    case .day(let chosen):
+      guard (1...presentDay).contains(chosen) else {
+        let failure = Failure(.noSuchDay, subject: String(chosen), detail: "the last day was \(presentDay)")
+        return server.answer(session, number, .failure(failure))
+      }
+      day = chosen
+    }
+    var after = max(0, query.after)
+    while session.isOpen {
+      let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
+      let more = page.count == AnswerStream.page
+      server.answer(session, number, .receipts(page.map { ReceiptReport($0) }), more: more)
+      guard more, let last = page.last else { return }
+      after = last.sequence
+      try waitForReader(session)
+    }
+  }
+
+  private func tellTickets(
+    _ state: CustomerState?, _ session: ControlSession, _ number: UInt32
+  ) throws(StoreError) {
+    let kept: [CustomerState] = [.waiting, .delayed, .dead]
+    for state in state.map({ [$0] }) ?? kept where kept.contains(state) {
+      var cursor: TicketCursor?
+      while session.isOpen {
+        let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
+        let reports = page.map { TicketReport($0, day: presentDay, attempts: []) }
+        if !reports.isEmpty { server.answer(session, number, .tickets(reports), more: true) }
+        guard page.count == AnswerStream.page, let last = page.last else { break }
+        cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)
+        try waitForReader(session)
+      }
+    }
+    server.answer(session, number, .tickets([]))
+  }
+
+  /// Nobody else is waiting, so a slow reader may be waited for.
+  private func waitForReader(_ session: ControlSession) throws(StoreError) {
+    server.flush()
+    while session.isOpen, session.channel.backlog > AnswerStream.unread {
+      do throws(SystemError) { try loop.runOnce(until: nil) } catch {
+        throw StoreError.failed(path: "descriptor 3", detail: error.description)
+      }
+    }
+  }
+}

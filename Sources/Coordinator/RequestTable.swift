@@ -1,0 +1,57 @@
+// Owns which client is owed which answer by the queue. It knows no queue and writes nothing.
+// Invariant: a number is given once, and forgotten with the answer or with the client.
+
+import QueueCore
+import Wire
+
+/// Requests that the queue is working on.
+struct RequestTable {
+  /// What is to be made of the queue's answer.
+  enum Purpose {
+    /// Tickets; some customers of a list may have been known already.
+    case enqueue(known: Int64)
+    /// The state of the bank.
+    case status
+    /// One ticket's story.
+    case ticket(Int64)
+    /// A number of dead letters.
+    case requeueDead
+  }
+
+  /// Who asked, and what for.
+  struct Entry {
+    var session: ControlSession
+    var number: UInt32
+    var purpose: Purpose
+  }
+
+  private var entries: [RequestNumber: Entry] = [:]
+  private var last: RequestNumber = 0
+
+  /// A number for a request of a client.
+  mutating func open(_ session: ControlSession, _ number: UInt32, for purpose: Purpose) -> RequestNumber {
+    last += 1
+    entries[last] = Entry(session: session, number: number, purpose: purpose)
+    return last
+  }
+
+  /// Takes the request out, with the answer on its way; nil when the client has gone.
+  mutating func close(_ request: RequestNumber) -> Entry? { entries.removeValue(forKey: request) }
+
+  /// Remembers how many customers of a list were known already.
+  mutating func setKnown(_ known: Int64, for request: RequestNumber) {
+    entries[request]?.purpose = .enqueue(known: known)
+  }
+
+  /// The client of a request that is still open.
+  func entry(_ request: RequestNumber) -> Entry? { entries[request] }
+
+  /// Requests that a client has open.
+  func count(of session: ControlSession) -> Int { entries.values.count(where: { $0.session === session }) }
+
+  /// Forgets everything that a client was owed. What it asked for is done all the same.
+  mutating func forget(_ session: ControlSession) {
+    guard entries.values.contains(where: { $0.session === session }) else { return }
+    entries = entries.filter { $0.value.session !== session }
+  }
+}

@@ -1,0 +1,99 @@
+// Owns how a ticket's story is put together from what the store keeps. It knows no client, and serves an open bank
+// as well as one that is closed. It changes nothing.
+
+import BankModel
+import QueueCore
+import Wire
+
+/// Finds tickets in a store.
+struct TicketArchive {
+  let store: any QueueStore
+  /// The day that is meant where none is named.
+  let presentDay: BusinessDay
+  /// The highest number that was spoken on the present day.
+  let issued: TicketNumber
+  /// The attempt under way at a ticket of the present day, where there is one.
+  var isServed: (TicketNumber) -> AttemptReport? = { _ in nil }
+
+  init(store: any QueueStore, presentDay: BusinessDay, issued: TicketNumber) {
+    self.store = store
+    self.presentDay = presentDay
+    self.issued = issued
+  }
+
+  /// Everything that is known of a ticket.
+  func story(of ticket: TicketNumber, day: BusinessDay?) throws(Failure) -> TicketReport {
+    let day = day ?? presentDay
+    guard (1...presentDay).contains(day) else {
+      throw Failure(.noSuchDay, subject: String(day), detail: "the present day is \(presentDay)")
+    }
+    guard ticket >= 1, day < presentDay || ticket <= issued else {
+      throw Failure(.noSuchTicket, subject: String(ticket))
+    }
+    guard let report = try look(for: ticket, day: day) else {
+      throw Failure(.noSuchTicket, subject: String(ticket))
+    }
+    return report
+  }
+
+  private func look(for ticket: TicketNumber, day: BusinessDay) throws(Failure) -> TicketReport? {
+    do throws(StoreError) {
+      let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0) }
+      if let receipt = try store.receipt(day: day, ticket: ticket) {
+        return TicketReport(receipt, attempts: attempts)
+      }
+      guard day == presentDay, let stored = try store.find(ticket) else { return nil }
+      var report = TicketReport(stored, day: day, attempts: attempts)
+      if stored.state == .waiting, let attempt = isServed(ticket) {
+        report.state = .serving
+        report.window = attempt.window
+        report.attempts.append(attempt)
+      }
+      return report
+    } catch {
+      throw Failure(store: error)
+    }
+  }
+}
+
+extension TicketReport {
+  /// A ticket that has ended.
+  init(_ receipt: Receipt, attempts: [AttemptReport]) {
+    self.init(
+      day: receipt.day, ticket: receipt.ticket, service: receipt.service, grade: receipt.grade,
+      amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
+      attempts: attempts, receipt: ReceiptReport(receipt))
+    guard receipt.outcome == .served, let window = receipt.window, let startedAt = receipt.startedAt else { return }
+    self.attempts.append(
+      AttemptReport(
+        window: window.description, generation: receipt.generation, pid: receipt.pid,
+        startedAt: startedAt.milliseconds, endedAt: receipt.finishedAt.milliseconds, end: .served, signal: nil,
+        code: nil))
+  }
+
+  /// A ticket that has not ended.
+  init(_ stored: StoredCustomer, day: BusinessDay, attempts: [AttemptReport]) {
+    let customer = stored.customer
+    self.init(
+      day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade, amount: customer.amount,
+      account: customer.account, issuedAt: customer.issuedAt.milliseconds, state: stored.state,
+      dueAt: stored.dueAt?.milliseconds, attempts: attempts)
+  }
+}
+
+extension AttemptReport {
+  /// An attempt that ended without a receipt.
+  init(_ attempt: Attempt) {
+    var signal: Int32?
+    var code: Int32?
+    switch attempt.processEnd {
+    case .signal(let number): signal = number
+    case .code(let number): code = number
+    case nil: break
+    }
+    self.init(
+      window: attempt.window.description, generation: attempt.generation, pid: attempt.pid,
+      startedAt: attempt.startedAt.milliseconds, endedAt: attempt.endedAt.milliseconds, end: attempt.end,
+      signal: signal, code: code)
+  }
+}

@@ -1,0 +1,192 @@
+// Owns the teller processes: starting one behind every window that shall be open, hearing what they say, noticing
+// every way in which they end, and starting their successors. It knows no queue: what it hears it passes on.
+// Invariant: a teller that has ended is reported exactly once, after its process was reaped and its channel closed.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import Supervision
+import Transport
+import Wire
+
+/// The tellers of the branch.
+final class WindowStaff {
+  /// Called with everything that a teller says and with every end.
+  var onEvent: ((Window, Generation, Word) -> Void)?
+
+  /// What the staff reports.
+  enum Word {
+    /// The teller is ready for its first customer.
+    case ready(pid: Int32)
+    /// The teller has answered a lease, or made progress.
+    case said(TellerMessage)
+    /// The teller's process has ended.
+    case ended(ProcessEnd)
+    /// The window is no longer tried: too many tellers died before they were ready.
+    case givenUp(lastEnd: String)
+  }
+
+  /// What a teller is told when it comes: everything but its name and generation.
+  var orders: ((Window, Generation) -> TellerOrders)?
+  var posts: [Window: WindowPost] = [:]
+
+  let loop: EventLoop
+  let log: LogFile
+  let executable: String
+  let environment: [String: String]
+  private let policy: RestartPolicy
+  private var chance: SeededGenerator
+  /// Channels with something to be written at the end of the turn.
+  private var unflushed: [TellerChannel] = []
+
+  /// How long a teller may take until it is ready.
+  static let patience = TimeSpan.seconds(10)
+  /// How long a stuck teller has between SIGABRT and SIGKILL.
+  static let abortGrace = TimeSpan.milliseconds(200)
+
+  init(
+    loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
+  ) {
+    self.loop = loop
+    self.log = log
+    self.executable = executable
+    self.policy = policy
+    chance = SeededGenerator(seed: seed)
+    environment = Environment.all()
+  }
+
+  // MARK: - Orders from the queue
+
+  /// A teller shall stand at this window from now on.
+  func open(_ window: Window, at now: Moment) {
+    let post = posts[window] ?? WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
+    posts[window] = post
+    post.isWanted = true
+    if post.phase == .empty, post.restartAt == nil {
+      post.history.forgive()
+      post.isGivenUp = false
+      start(post, at: now)
+    }
+  }
+
+  /// No teller shall stand at this window any more. One with a customer in hand is dismissed later, by the queue;
+  /// one that is not at work ends at once.
+  func close(_ window: Window) {
+    guard let post = posts[window] else { return }
+    post.isWanted = false
+    post.restartAt = nil
+    switch post.phase {
+    case .empty:
+      posts[window] = nil
+      onEvent?(window, post.generation, .ended(.code(0)))
+    case .starting, .welcomed:
+      post.phase = .leaving
+      post.child?.kill(SIGKILL)
+    case .ready, .leaving: break
+    }
+  }
+
+  /// The teller at this window has free hands and shall go.
+  func dismiss(_ window: Window) {
+    guard let post = posts[window], let channel = post.channel else { return }
+    post.phase = .leaving
+    send(.close, on: channel)
+  }
+
+  /// Sends a message to the teller at a window.
+  func tell(_ window: Window, _ message: WindowMessage) {
+    guard let channel = posts[window]?.channel else { return }
+    send(message, on: channel)
+  }
+
+  /// Ends a teller that makes no progress: SIGABRT, so that a core may tell why, and SIGKILL soon after.
+  func abort(_ window: Window, _ generation: Generation, at now: Moment) {
+    guard let post = posts[window], post.generation == generation, let child = post.child else { return }
+    log.write(event: "stuck", level: .warn, at: now) {
+      $0.field("window", window.description)
+      $0.field("pid", child.pid)
+      $0.field("gen", generation)
+    }
+    post.phase = .leaving
+    child.kill(SIGABRT)
+    child.kill(SIGCONT)
+    post.killAt = now.monotonic + Self.abortGrace
+  }
+
+  /// Ends a teller that broke the rules of the conversation.
+  func expel(_ window: Window, _ generation: Generation, reason: String, at now: Moment) {
+    guard let post = posts[window], post.generation == generation else { return }
+    log.write(event: "rogue", level: .warn, at: now) {
+      $0.field("window", window.description)
+      $0.field("pid", post.pid)
+      $0.field("gen", generation)
+      $0.field("msg", "the teller \(reason)")
+    }
+    post.phase = .leaving
+    post.child?.kill(SIGKILL)
+  }
+
+  // MARK: - Time and the end of a turn
+
+  /// When something has to be done by itself next.
+  var nextDeadline: MonotonicTime? {
+    var earliest: MonotonicTime?
+    for post in posts.values {
+      for moment in [post.restartAt, post.readyBy, post.killAt, post.drainBy] {
+        if let moment { earliest = min(earliest ?? moment, moment) }
+      }
+    }
+    return earliest
+  }
+
+  /// Does what is due.
+  func keepTime(_ now: Moment) {
+    for post in posts.values {
+      if let moment = post.restartAt, moment <= now.monotonic {
+        post.restartAt = nil
+        start(post, at: now)
+      }
+      if let moment = post.readyBy, moment <= now.monotonic {
+        post.readyBy = nil
+        expel(post.window, post.generation, reason: "was not ready in time", at: now)
+      }
+      if let moment = post.killAt, moment <= now.monotonic {
+        post.killAt = nil
+        post.child?.kill(SIGKILL)
+      }
+      if let moment = post.drainBy, moment <= now.monotonic { settleEnd(of: post) }
+    }
+  }
+
+  /// Writes everything that was sent in this turn.
+  func flush() {
+    guard !unflushed.isEmpty else { return }
+    let channels = unflushed
+    unflushed.removeAll(keepingCapacity: true)
+    for channel in channels { channel.flush() }
+  }
+
+  /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and
+  /// those that were to be closed are gone.
+  var isSettled: Bool { posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated } }
+
+  /// Tries the windows again that were given up.
+  func retryGivenUp(at now: Moment) {
+    for post in posts.values where post.isGivenUp && post.isWanted { open(post.window, at: now) }
+  }
+
+  /// Whether no teller process is left.
+  var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }
+
+  /// Replaces nobody from now on, and ends everyone who is not at work.
+  func closeAll() { for window in posts.keys.sorted() { close(window) } }
+
+  /// Ends everyone, whatever they are doing.
+  func killAll() { for post in posts.values { post.child?.kill(SIGKILL) } }
+
+  private func send(_ message: WindowMessage, on channel: TellerChannel) {
+    if !channel.hasUnflushedOutput { unflushed.append(channel) }
+    channel.send(message)
+  }
+}

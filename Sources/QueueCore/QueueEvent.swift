@@ -1,0 +1,68 @@
+// Owns everything that can happen to the queue. It knows nothing of where it happens.
+// Events are past tense or requests; whoever reports them has already checked their form, not their truth.
+
+import BankModel
+
+/// A number by which whoever asked finds the answer again.
+public typealias RequestNumber = UInt64
+
+/// Something that happened to the queue.
+public enum QueueEvent: Sendable {
+  /// Customers ask for tickets. A large request comes in slices under one number; `total` is the same in each.
+  case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool)
+
+  /// The whole transaction is on disk.
+  case committed
+  /// The disk is full: nothing of the transaction was kept, and the store has forgotten it.
+  case commitRefused
+  /// The next page of a line, in order.
+  case pageLoaded(Line, [Customer])
+  /// What the store knows of a ticket that a request asked for.
+  case found(RequestNumber, ticket: TicketNumber, StoredCustomer?)
+  /// Dead letters that a request asked for; none when there are no more.
+  case deadLoaded(RequestNumber, [Customer])
+
+  /// A teller is ready for its first customer.
+  case tellerReady(Window, Generation, pid: Int32)
+  /// A teller has answered a lease and asks for the next customer.
+  case tellerAnswered(Window, Generation, Lease, TellerAnswer)
+  /// A teller has made progress.
+  case tellerProgressed(Window, Generation, Lease)
+  /// A teller has ended, and so has its process.
+  case tellerLost(Window, Generation, ProcessEnd)
+
+  /// Take a waiting customer, a delayed one or a dead letter out.
+  case cancel(RequestNumber, TicketNumber)
+  /// Bring a dead letter back to its line.
+  case requeue(RequestNumber, TicketNumber)
+  /// Bring all dead letters back.
+  case requeueDead(RequestNumber)
+  /// Hand out no more customers of a service, or of any.
+  case pause(RequestNumber, Service?)
+  /// Hand out customers of a service again, or of all.
+  case resume(RequestNumber, Service?)
+  /// A service shall have so many windows.
+  case scale(Service, windows: Int32)
+  /// The teller at a window shall go as soon as its hands are free, and a successor come.
+  case replace(Window)
+  /// Empty the queue and begin a new day.
+  case reset(RequestNumber)
+  /// Take no new customers, serve those who wait, then report it.
+  case drain
+  /// Hand out nobody any more, finish those at a window, then report it.
+  case finish
+  /// Everything has ended: close the day if it is finished.
+  case endDay
+  /// Nothing but time has passed.
+  case tick
+}
+
+/// A teller's word about a lease.
+public enum TellerAnswer: Sendable, Equatable {
+  /// The work is done.
+  case done
+  /// The work could not be done.
+  case failed(reason: String)
+  /// The customer is given back, as was asked.
+  case returned
+}

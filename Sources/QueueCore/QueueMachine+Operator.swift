@@ -1,0 +1,265 @@
+// Owns what an operator may do: take customers out, bring dead letters back, pause, open and close windows,
+// empty the queue, end the day. Each request is answered once, and only when what it did is on disk.
+
+import BankModel
+
+extension QueueMachine {
+  /// Dead letters that are brought back in one go.
+  static let deadPage = 512
+
+  // MARK: - Cancel and requeue
+
+  mutating func cancel(
+    _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    guard admitsChanges(request, into: &effects) else { return }
+    for places in desks {
+      if places.contains(where: { $0.isServing && $0.customer?.ticket == ticket }) {
+        effects.append(.reply(request, .refused(.wrongState(ticket, .serving))))
+        return
+      }
+    }
+    if let customer = delayed.remove(ticket) {
+      books.delayed -= 1
+      finishCancelled(customer, from: .delayed, for: request, at: now, into: &effects)
+      return
+    }
+    for line in lines.indices {
+      if let customer = lines[line].remove(ticket) {
+        books.waiting[line] -= 1
+        finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
+        return
+      }
+    }
+    cancellations.insert(request)
+    effects.append(.lookUp(request, ticket))
+  }
+
+  mutating func requeue(
+    _ ticket: TicketNumber, for request: RequestNumber, into effects: inout [QueueEffect]
+  ) {
+    guard admitsChanges(request, into: &effects) else { return }
+    effects.append(.lookUp(request, ticket))
+  }
+
+  /// The store has answered what it knows of a ticket that is to be cancelled or brought back.
+  mutating func resolve(
+    _ request: RequestNumber, _ ticket: TicketNumber, _ stored: StoredCustomer?, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    let isCancellation = cancellations.remove(request) != nil
+    let isNewcomer = admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
+    guard let stored, !isNewcomer else {
+      effects.append(.reply(request, .refused(.noSuchTicket(ticket))))
+      return
+    }
+    switch (stored.state, isCancellation) {
+    case (.dead, true):
+      books.dead -= 1
+      finishCancelled(stored.customer, from: .dead, for: request, at: now, into: &effects)
+    case (.dead, false):
+      bringBack(stored.customer, from: .dead, into: &effects)
+      replyWhenSettled(request, .requeued(1), into: &effects)
+    case (.waiting, true) where ticket > lines[stored.customer.line.index].cursor && !isServed(ticket):
+      let line = stored.customer.line.index
+      guard !lines[line].isLoading else {
+        // A page is on its way that may hold this customer: ask again behind it.
+        cancellations.insert(request)
+        effects.append(.lookUp(request, ticket))
+        return
+      }
+      lines[line].removeBeyond()
+      books.waiting[line] -= 1
+      finishCancelled(stored.customer, from: .waiting, for: request, at: now, into: &effects)
+    case (let state, _):
+      effects.append(.reply(request, .refused(.wrongState(ticket, isServed(ticket) ? .serving : state))))
+    }
+  }
+
+  private func isServed(_ ticket: TicketNumber) -> Bool {
+    desks.contains { $0.contains { $0.isServing && $0.customer?.ticket == ticket } }
+  }
+
+  private mutating func finishCancelled(
+    _ customer: Customer, from state: CustomerState, for request: RequestNumber, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    books.cancelled += 1
+    let receipt = receipt(of: customer, .cancelled, at: nil, nil, now)
+    stage(.finish(customer, from: state, receipt), into: &effects)
+    replyWhenSettled(request, .done, into: &effects)
+  }
+
+  /// A delayed customer or a dead letter stands in line again, at the place of its number.
+  mutating func bringBack(
+    _ customer: Customer, from state: CustomerState, into effects: inout [QueueEffect]
+  ) {
+    var customer = customer
+    if state == .dead {
+      books.dead -= 1
+      customer.crashes = 0
+      customer.failures = 0
+    } else {
+      books.delayed -= 1
+    }
+    books.waiting[customer.line.index] += 1
+    stage(.revive(customer, from: state), into: &effects)
+    lines[customer.line.index].takeBack(customer)
+  }
+
+  /// A page of dead letters has come: they are brought back, and the next page is asked for.
+  mutating func revive(
+    _ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]
+  ) {
+    guard let before = revivals.removeValue(forKey: request) else { return }
+    for customer in letters { bringBack(customer, from: .dead, into: &effects) }
+    let revived = before + Int64(letters.count)
+    if letters.count < Self.deadPage || isJammed {
+      replyWhenSettled(request, .requeued(revived), into: &effects)
+    } else {
+      revivals[request] = revived
+      effects.append(.loadDead(request, limit: Self.deadPage))
+    }
+  }
+
+  /// Everyone whose pause has ended stands in line again.
+  mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) {
+    while let customer = delayed.takeDue(at: now.monotonic) {
+      bringBack(customer, from: .delayed, into: &effects)
+    }
+  }
+
+  // MARK: - Pause, scale, reset
+
+  mutating func setPaused(
+    _ isPaused: Bool, _ service: Service?, for request: RequestNumber, into effects: inout [QueueEffect]
+  ) {
+    guard admitsChanges(request, into: &effects) else { return }
+    for each in Service.allCases where service == nil || service == each {
+      books.paused[Int(each.rawValue) - 1] = isPaused
+    }
+    replyWhenSettled(request, .done, into: &effects)
+  }
+
+  /// A service shall have so many windows. Those too many are closed, the highest places first, each as soon as
+  /// its teller's hands are free.
+  mutating func scale(_ service: Service, to windows: Int32, into effects: inout [QueueEffect]) {
+    precondition(windows >= 0 && Int64(windows) <= Limits.windowsPerService, "checked where it was read")
+    let index = Int(service.rawValue) - 1
+    for place in desks[index].indices {
+      let isWanted = place < Int(windows)
+      if isWanted, desks[index][place].isClosing {
+        desks[index][place].isClosing = false
+        effects.append(.openWindow(desks[index][place].window))
+      } else if !isWanted, !desks[index][place].isClosing {
+        desks[index][place].isClosing = true
+        effects.append(.closeWindow(desks[index][place].window))
+        if desks[index][place].state == .idle {
+          idleDesks[index] -= 1
+          free(index, place, into: &effects)
+        }
+      }
+    }
+    while desks[index].count < Int(windows) {
+      let window = Window(service: service, place: Int32(desks[index].count) + 1)
+      desks[index].append(Desk(window: window))
+      effects.append(.openWindow(window))
+    }
+  }
+
+  /// The teller at a window goes as soon as its hands are free; whoever keeps the staff sends a successor.
+  mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
+    guard let (service, place) = locate(window), !desks[service][place].isReplaced else { return }
+    switch desks[service][place].state {
+    case .vacant, .doomed: return
+    case .serving, .recalling: desks[service][place].isReplaced = true
+    case .idle:
+      desks[service][place].isReplaced = true
+      idleDesks[service] -= 1
+      free(service, place, into: &effects)
+    }
+  }
+
+  /// Windows that were to be closed, and whose tellers have gone, no longer exist.
+  mutating func removeClosedDesks(_ service: Int) {
+    while let last = desks[service].last, last.isClosing, last.state == .vacant { desks[service].removeLast() }
+  }
+
+  /// Empties the queue: everyone gets a cancelled receipt, and numbers begin at 1 on the next day.
+  mutating func reset(for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]) {
+    guard admitsChanges(request, into: &effects) else { return }
+    guard admissions.isEmpty else {
+      // Tickets that may still be refused cannot be cancelled.
+      postponed.append(.reset(request))
+      return
+    }
+    for service in desks.indices {
+      for place in desks[service].indices {
+        guard let customer = release(service, place) else { continue }
+        recallForReset(customer, service, place, at: now, into: &effects)
+      }
+    }
+    books.cancelled += books.waitingInAll + books.delayed + books.dead
+    for line in lines.indices {
+      lines[line].clear()
+      books.waiting[line] = 0
+    }
+    delayed.clear()
+    books.delayed = 0
+    books.dead = 0
+    revivals.removeAll()
+    stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
+    books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)
+    replyWhenSettled(request, .done, into: &effects)
+  }
+
+  private mutating func recallForReset(
+    _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let desk = desks[service][place]
+    let lease = desk.lease(of: customer)
+    record(lease, at: desk, .recalled, nil, now, into: &effects)
+    books.waiting[customer.line.index] -= 1
+    books.cancelled += 1
+    let receipt = receipt(of: customer, .cancelled, at: desk, lease, now)
+    stage(.finish(customer, from: .waiting, receipt), into: &effects)
+    desks[service][place].state = .recalling(lease)
+    desks[service][place].deadline = now.monotonic + policy.lease
+    effects.append(.recall(desk.window, lease))
+  }
+
+  // MARK: - The end
+
+  /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
+  mutating func endDay(at now: Moment) {
+    guard books.isFinished, admissions.isEmpty else { return }
+    books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)
+  }
+
+  /// Reports once that nobody can be served any more: all have been served, or those who wait stand before
+  /// paused services or services without windows, and no window is busy.
+  mutating func reportDrainedIfSo(into effects: inout [QueueEffect]) {
+    guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else { return }
+    if stage == .draining {
+      guard delayed.count == 0 || !canServeDelayed else { return }
+      for line in Line.allCases where lines[line.index].count > 0 && isServable(line.service) { return }
+    }
+    hasReportedDrained = true
+    effects.append(.reportDrained)
+  }
+
+  private var canServeDelayed: Bool { delayed.entries.contains { isServable($0.customer.service) } }
+
+  private func isServable(_ service: Service) -> Bool {
+    let index = Int(service.rawValue) - 1
+    return !books.paused[index] && desks[index].contains { !$0.isClosing }
+  }
+
+  /// Takes over rules that an operator has changed. Leases that are running keep their deadlines.
+  public mutating func adopt(_ policy: QueuePolicy) {
+    var policy = policy
+    policy.lineCapacity = self.policy.lineCapacity
+    policy.lineLowWater = self.policy.lineLowWater
+    self.policy = policy
+  }
+}

@@ -1,0 +1,129 @@
+// Owns what can be asked of the queue without changing it. It knows nobody who asks.
+
+import BankModel
+
+extension QueueMachine {
+  /// The numbers of one service at this moment.
+  public struct ServiceNumbers: Sendable, Equatable {
+    /// Windows that are open or shall be.
+    public var windows: Int64
+    /// Customers in line.
+    public var waiting: Int64
+    /// Customers at a window.
+    public var serving: Int64
+    /// Customers served today.
+    public var served: Int64
+    /// Whether the service is paused.
+    public var isPaused: Bool
+  }
+
+  /// One window at this moment.
+  public struct WindowNumbers: Sendable, Equatable {
+    /// The teller's generation; 0 before the first one was ready.
+    public var generation: Generation
+    /// Whether a teller is ready here.
+    public var isReady: Bool
+    /// Whom it serves, and since when.
+    public var lease: Lease?
+    /// Customers served at this window since the bank opened.
+    public var served: Int64
+  }
+
+  /// Customers in line over all services, whose tickets are on disk.
+  public var waitingCount: Int64 { lines.reduce(0) { $0 + $1.count } }
+
+  /// Customers at a window.
+  public var serving: Int64 { servingCount }
+
+  /// Tickets that were spoken.
+  public var issuedCount: Int64 { books.issued - unsettledTickets }
+
+  /// Whether nobody waits, is delayed or is served.
+  public var isIdle: Bool { waitingCount == 0 && servingCount == 0 && books.delayed == 0 && unsettledTickets == 0 }
+
+  /// Whether every service is paused.
+  public var isPaused: Bool { books.paused.allSatisfy { $0 } }
+
+  /// The numbers of one service.
+  public func numbers(of service: Service) -> ServiceNumbers {
+    let index = Int(service.rawValue) - 1
+    var waiting: Int64 = 0
+    for grade in Grade.allCases { waiting += lines[Line(service: service, grade: grade).index].count }
+    return ServiceNumbers(
+      windows: Int64(desks[index].count(where: { !$0.isClosing })), waiting: waiting,
+      serving: Int64(desks[index].count(where: { $0.isServing })), served: books.servedByService[index],
+      isPaused: books.paused[index])
+  }
+
+  /// One window; nil when there is none of this name.
+  public func numbers(of window: Window) -> WindowNumbers? {
+    guard let (service, place) = locate(window) else { return nil }
+    let desk = desks[service][place]
+    return WindowNumbers(
+      generation: desk.generation, isReady: desk.state != .vacant && desk.state != .doomed,
+      lease: desk.isServing ? desk.customer.map { desk.lease(of: $0) } : nil, served: desk.served)
+  }
+
+  /// When the ticket was issued that has waited longest; nil when nobody waits.
+  ///
+  /// Only the heads of the lines are looked at: within a line the numbers, and with them the times, are in order.
+  public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
+
+  /// Everyone at a window, by window.
+  public var atWindows: [(window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime)] {
+    desks.flatMap { places in
+      places.compactMap { desk in
+        guard desk.isServing, let customer = desk.customer else { return nil }
+        return (desk.window, desk.generation, desk.pid, customer, desk.startedAt.wall)
+      }
+    }
+  }
+
+  /// How many stand before a customer of this line who is found in memory, or behind it in the store.
+  public enum Place: Sendable, Equatable {
+    /// The place over all grades of the service, from 1.
+    case exactly(Int64)
+    /// The customer stands in the store: so many stand before those of its line who are there.
+    case beyondMemory(before: Int64, cursor: TicketNumber)
+  }
+
+  /// The place of a waiting customer among those of its service.
+  public func place(of customer: Customer) -> Place {
+    var before: Int64 = 0
+    for grade in Grade.allCases where grade < customer.grade {
+      before += lines[Line(service: customer.service, grade: grade).index].count
+    }
+    let line = lines[customer.line.index]
+    if let position = line.position(of: customer.ticket) { return .exactly(before + position) }
+    return .beyondMemory(before: before + Int64(line.front.count), cursor: line.cursor)
+  }
+
+  /// Everything that this machine knows of itself and that does not agree, a sentence each; none when all is well.
+  public func contradictions() -> [String] {
+    var found: [String] = []
+    let sum = books.waitingInAll + books.delayed + books.served + books.dead + books.cancelled
+    if sum != books.issued {
+      found.append("the books of day \(books.day) count \(books.issued) tickets and account for \(sum)")
+    }
+    let present = waitingCount + servingCount + lines.reduce(0) { $0 + $1.newcomerCount }
+    if present != books.waitingInAll {
+      found.append("\(books.waitingInAll) customers wait by the books, and \(present) in the lines and at windows")
+    }
+    if Int64(delayed.count) != books.delayed {
+      found.append("\(books.delayed) customers are delayed by the books, and \(delayed.count) in memory")
+    }
+    for line in Line.allCases {
+      var last: TicketNumber = 0
+      for customer in lines[line.index].front {
+        if customer.ticket <= last || customer.line != line {
+          found.append("\(line.service.name) \(line.grade.name): ticket \(customer.ticket) stands behind \(last)")
+        }
+        last = customer.ticket
+      }
+    }
+    return found
+  }
+
+  /// Everyone in memory who waits in one line, in order: 대기중.
+  public func front(of line: Line) -> [Customer] { Array(lines[line.index].front) }
+}

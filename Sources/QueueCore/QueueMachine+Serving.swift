@@ -1,0 +1,264 @@
+// Owns what happens between a teller and a customer: handing out, the teller's answer, progress, and every way in
+// which a teller can be lost. A lease is customer, attempt and generation; a word about any other lease is either
+// late, and harmless, or a breach of the conversation, and the teller is replaced.
+
+import BankModel
+
+extension QueueMachine {
+  /// Gives every idle teller of a service the first customer of the highest grade who waits for this service.
+  mutating func handOut(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
+    let index = Int(service.rawValue) - 1
+    guard stage != .finishing, !books.paused[index] else { return }
+    while idleDesks[index] > 0, unsettled.count < policy.maxUnsettled {
+      guard let customer = nextInLine(service, into: &effects) else { return }
+      guard let place = desks[index].firstIndex(where: { $0.state == .idle }) else {
+        preconditionFailure("an idle desk of \(service.name) is counted and cannot be found")
+      }
+      begin(customer, at: place, of: index, now, into: &effects)
+    }
+  }
+
+  /// The next customer of a service; nil when nobody waits, or when a page has to come first.
+  private mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
+    for grade in Grade.allCases {
+      let line = Line(service: service, grade: grade)
+      let customer = lines[line.index].dequeue()
+      let wanted = lines[line.index].nextPage(lowWater: policy.lineLowWater)
+      if wanted > 0 {
+        effects.append(.loadPage(line, after: lines[line.index].cursor, limit: wanted))
+      }
+      if let customer { return customer }
+      // Those of a lower grade wait until it is known who stands in this line.
+      if lines[line.index].isLoading { return nil }
+    }
+    return nil
+  }
+
+  /// The next page of a line has come.
+  mutating func join(_ page: [Customer], _ line: Line) {
+    let places = desks[Int(line.service.rawValue) - 1]
+    let atWindows = places.compactMap { $0.isServing ? $0.customer?.ticket : nil }
+    lines[line.index].append(page: page) { atWindows.contains($0) }
+  }
+
+  private mutating func begin(
+    _ customer: Customer, at place: Int, of service: Int, _ now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let lease = desks[service][place].lease(of: customer)
+    desks[service][place].state = .serving(lease)
+    desks[service][place].customer = customer
+    desks[service][place].startedAt = now
+    desks[service][place].deadline = now.monotonic + policy.lease
+    idleDesks[service] -= 1
+    servingCount += 1
+    let window = desks[service][place].window
+    effects.append(.assign(window, lease, customer))
+    effects.append(.announce(.started, window, lease, customer))
+  }
+
+  /// A teller says that it is ready for its first customer.
+  mutating func welcome(
+    _ window: Window, _ generation: Generation, pid: Int32, into effects: inout [QueueEffect]
+  ) {
+    guard let (service, place) = locate(window), generation > desks[service][place].generation else { return }
+    desks[service][place].generation = generation
+    desks[service][place].pid = pid
+    desks[service][place].isReplaced = false
+    free(service, place, into: &effects)
+  }
+
+  /// A teller answers a lease. Each lease is answered once, and the answer asks for the next customer.
+  mutating func hear(
+    _ answer: TellerAnswer, of lease: Lease, from window: Window, _ generation: Generation, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard let (service, place) = locate(window), desks[service][place].generation == generation else { return }
+    switch desks[service][place].state {
+    case .serving(let held) where held == lease:
+      guard answer != .returned else {
+        breakOff(service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
+        return
+      }
+      guard let customer = release(service, place) else { return }
+      if answer == .done {
+        complete(customer, lease, service, place, at: now, into: &effects)
+      } else {
+        interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
+      }
+      free(service, place, into: &effects)
+    case .recalling(let held) where held == lease: free(service, place, into: &effects)
+    case .doomed: return
+    case .serving, .recalling, .idle, .vacant:
+      breakOff(
+        service, place, "answered for customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold",
+        at: now, into: &effects)
+    }
+  }
+
+  /// A teller reports progress, which makes its lease begin anew.
+  mutating func renew(
+    _ lease: Lease, of window: Window, _ generation: Generation, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard let (service, place) = locate(window), desks[service][place].generation == generation else { return }
+    switch desks[service][place].state {
+    case .serving(let held) where held == lease:
+      desks[service][place].deadline = now.monotonic + policy.lease
+    case .recalling(let held) where held == lease: return
+    case .doomed: return
+    case .serving, .recalling, .idle, .vacant:
+      breakOff(
+        service, place, "reported progress with customer \(lease.ticket), whom it does not hold", at: now,
+        into: &effects)
+    }
+  }
+
+  /// A teller's process has ended.
+  mutating func lose(
+    _ window: Window, _ generation: Generation, _ end: ProcessEnd, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard let (service, place) = locate(window) else { return }
+    let isKnown = desks[service][place].generation == generation
+    if isKnown {
+      takeFrom(service, place, .killed, end, at: now, into: &effects)
+      if desks[service][place].state == .idle { idleDesks[service] -= 1 }
+      desks[service][place].state = .vacant
+      desks[service][place].unacknowledged = nil
+    }
+    if desks[service][place].isClosing, desks[service][place].state == .vacant { removeClosedDesks(service) }
+  }
+
+  /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
+  mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
+    for service in desks.indices {
+      for place in desks[service].indices where desks[service][place].deadline <= now.monotonic {
+        let desk = desks[service][place]
+        desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
+        takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
+        desks[service][place].state = .doomed
+        effects.append(.endStuckTeller(desk.window, desk.generation))
+      }
+    }
+  }
+
+  // MARK: - The ends of an attempt
+
+  private mutating func complete(
+    _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    let desk = desks[service][place]
+    let receipt = receipt(of: customer, .served, at: desk, lease, now)
+    stage(.finish(customer, from: .waiting, receipt), into: &effects)
+    books.waiting[customer.line.index] -= 1
+    books.served += 1
+    books.servedByService[service] += 1
+    desks[service][place].unacknowledged = lease
+    desks[service][place].served += 1
+    effects.append(.announce(.completed, desk.window, lease, customer))
+  }
+
+  /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
+  private mutating func interrupt(
+    _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
+    _ processEnd: ProcessEnd?, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let desk = desks[service][place]
+    record(lease, at: desk, end, processEnd, now, into: &effects)
+    var customer = customer
+    customer.attempts += 1
+    if end == .failed { customer.failures += 1 } else { customer.crashes += 1 }
+    effects.append(.announce(.interrupted, desk.window, lease, customer))
+    if customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures {
+      books.waiting[customer.line.index] -= 1
+      books.dead += 1
+      stage(.bury(customer), into: &effects)
+      effects.append(.reportDead(customer, desk.window, end, processEnd))
+    } else if end == .failed, delayed.count < policy.maxDelayed {
+      let pause = policy.pause(afterFailures: customer.failures)
+      let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
+      books.waiting[customer.line.index] -= 1
+      books.delayed += 1
+      delayed.insert(customer, due: now.monotonic + pause, dueAt: dueAt)
+      stage(.postpone(customer, dueAt: dueAt), into: &effects)
+    } else {
+      stage(.update(customer), into: &effects)
+      lines[customer.line.index].takeBack(customer)
+    }
+  }
+
+  /// Takes the customer, if there is one, from a teller that is lost, stuck or rogue.
+  private mutating func takeFrom(
+    _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard let customer = release(service, place) else { return }
+    let lease = desks[service][place].lease(of: customer)
+    interrupt(customer, lease, service, place, end, processEnd, at: now, into: &effects)
+  }
+
+  /// The desk's customer leaves it; nil when there is none.
+  mutating func release(_ service: Int, _ place: Int) -> Customer? {
+    guard desks[service][place].isServing, let customer = desks[service][place].customer else { return nil }
+    desks[service][place].customer = nil
+    desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    servingCount -= 1
+    return customer
+  }
+
+  func receipt(
+    of customer: Customer, _ outcome: Outcome, at desk: Desk?, _ lease: Lease?, _ now: Moment
+  ) -> Receipt {
+    Receipt(
+      day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+      outcome: outcome, window: desk?.window, generation: desk?.generation ?? 0, pid: desk?.pid ?? 0,
+      attempts: lease?.attempt ?? customer.attempts, amount: customer.amount, account: customer.account,
+      issuedAt: customer.issuedAt, startedAt: desk?.startedAt.wall, finishedAt: now.wall)
+  }
+
+  mutating func record(
+    _ lease: Lease, at desk: Desk, _ end: AttemptEnd, _ processEnd: ProcessEnd?, _ now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    stage(
+      .record(
+        Attempt(
+          day: books.day, ticket: lease.ticket, number: lease.attempt, window: desk.window,
+          generation: desk.generation, pid: desk.pid, startedAt: desk.startedAt.wall, endedAt: now.wall,
+          end: end, processEnd: processEnd)), into: &effects)
+  }
+
+  // MARK: - Desks
+
+  /// Where a window stands in the table; nil when there is no such window.
+  func locate(_ window: Window) -> (service: Int, place: Int)? {
+    let service = Int(window.service.rawValue) - 1
+    let place = Int(window.place) - 1
+    return desks[service].indices.contains(place) ? (service, place) : nil
+  }
+
+  /// The teller's hands are free: it gets the next customer, or goes when its window is to be closed.
+  mutating func free(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
+    desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    if desks[service][place].isClosing || desks[service][place].isReplaced {
+      desks[service][place].state = .doomed
+      effects.append(.dismissTeller(desks[service][place].window))
+    } else {
+      desks[service][place].state = .idle
+      idleDesks[service] += 1
+    }
+  }
+
+  /// A teller broke the rules of the conversation: its customer goes back, and it is ended.
+  private mutating func breakOff(
+    _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    takeFrom(service, place, .killed, nil, at: now, into: &effects)
+    let desk = desks[service][place]
+    if desk.state == .idle { idleDesks[service] -= 1 }
+    desks[service][place].state = .doomed
+    desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    effects.append(.endRogueTeller(desk.window, desk.generation, reason: reason))
+  }
+}

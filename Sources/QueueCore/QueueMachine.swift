@@ -1,0 +1,181 @@
+// Owns the whole logic of the customers' queue. It knows no input, no output, no clock and no chance:
+// an event and a moment go in, effects come out, and the same history always has the same end.
+//
+// A customer's way. `enqueue` gives a ticket and stages it; `committed` puts the customer in line and speaks the
+// ticket. An idle teller gets the first of the highest grade of its own service, at once and without the disk.
+// The teller's answer ends the lease: `done` stages the receipt and hands out the next customer in the same breath,
+// `failed` puts the customer off, and the end of the teller or of its lease brings the customer back to the place
+// of its number, which is the head of its line. Whoever failed too often stands among the dead letters.
+//
+// What is durable. Everything staged since the last `committed` is *unsettled*. When the disk is full the store
+// forgets all of it: tickets that nobody was told of are taken back, everything else is staged again until there
+// is room. Answers leave only with `committed`.
+//
+// Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
+
+import BankModel
+
+/// The customers' queue as a pure state machine.
+public struct QueueMachine: Sendable {
+  /// The rules.
+  public internal(set) var policy: QueuePolicy
+  /// The numbers of the day, with everything that is staged.
+  public internal(set) var books: Books
+  /// Whether the bank takes customers and hands them out.
+  public internal(set) var stage: Stage = .open
+  /// Whether the disk was full when it was last asked.
+  public internal(set) var isJammed = false
+
+  /// How far the bank is from its end.
+  public enum Stage: Sendable, Equatable {
+    /// Takes customers and serves them.
+    case open
+    /// Takes no new customers, and serves those who wait.
+    case draining
+    /// Hands out nobody any more.
+    case finishing
+  }
+
+  var lines: [WaitingLine]
+  var delayed = DelayedCustomers()
+  /// Windows by service (raw value − 1) and place − 1.
+  var desks: [[Desk]]
+  var idleDesks: [Int]
+  var servingCount: Int64 = 0
+  var hasReportedDrained = false
+
+  /// Changes that must be staged again if the store forgets the open transaction.
+  var unsettled: [StoreChange] = []
+  /// Requests whose tickets are not on disk yet.
+  var admissions: [Admission] = []
+  /// Answers that leave with the next `committed`.
+  var settling: [QueueEffect] = []
+  /// Whether a slice was taken in and the last one has not come. The transaction must stay open until then.
+  public internal(set) var isTakingIn = false
+  /// Requests that wait until no ticket is unsettled.
+  var postponed: [QueueEvent] = []
+  /// Requests to cancel that wait for what the store knows.
+  var cancellations: Set<RequestNumber> = []
+  /// Dead letters that a request has brought back so far.
+  var revivals: [RequestNumber: Int64] = [:]
+
+  var lastMoment: MonotonicTime
+
+  /// Tickets of one request that are not on disk yet.
+  struct Admission: Sendable {
+    var request: RequestNumber
+    var first: TicketNumber
+    var count: Int64
+    var byLine: [Int64]
+  }
+
+  /// The queue as a store has kept it. Whoever was being served waits again, at the head of the line.
+  public init(_ stored: StoredQueue, policy: QueuePolicy, at now: Moment) {
+    self.policy = policy
+    books = stored.books
+    lines = Line.allCases.map {
+      WaitingLine(stored: stored.books.waiting[$0.index], capacity: policy.lineCapacity)
+    }
+    desks = Array(repeating: [], count: Service.allCases.count)
+    idleDesks = Array(repeating: 0, count: Service.allCases.count)
+    lastMoment = now.monotonic
+    for entry in stored.delayed {
+      // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
+      let pause = TimeSpan.milliseconds(entry.dueAt.milliseconds - now.wall.milliseconds)
+      delayed.insert(
+        entry.customer, due: now.monotonic + min(pause, policy.retryLimit), dueAt: entry.dueAt)
+    }
+  }
+
+  /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
+  public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
+    keepTime(now.monotonic)
+    switch event {
+    case .enqueue(let request, let orders, let total, let isLast):
+      takeIn(orders, total: total, isLast: isLast, for: request, at: now, into: &effects)
+    case .committed: settle(at: now, into: &effects)
+    case .commitRefused: unsettle(into: &effects)
+    case .pageLoaded(let line, let page): join(page, line)
+    case .found(let request, let ticket, let stored):
+      resolve(request, ticket, stored, at: now, into: &effects)
+    case .deadLoaded(let request, let letters): revive(letters, for: request, into: &effects)
+
+    case .tellerReady(let window, let generation, let pid):
+      welcome(window, generation, pid: pid, into: &effects)
+    case .tellerAnswered(let window, let generation, let lease, let answer):
+      hear(answer, of: lease, from: window, generation, at: now, into: &effects)
+    case .tellerProgressed(let window, let generation, let lease):
+      renew(lease, of: window, generation, at: now, into: &effects)
+    case .tellerLost(let window, let generation, let end):
+      lose(window, generation, end, at: now, into: &effects)
+
+    case .cancel(let request, let ticket): cancel(ticket, for: request, at: now, into: &effects)
+    case .requeue(let request, let ticket): requeue(ticket, for: request, into: &effects)
+    case .requeueDead(let request):
+      guard admitsChanges(request, into: &effects) else { break }
+      revivals[request] = 0
+      effects.append(.loadDead(request, limit: Self.deadPage))
+    case .pause(let request, let service): setPaused(true, service, for: request, into: &effects)
+    case .resume(let request, let service): setPaused(false, service, for: request, into: &effects)
+    case .scale(let service, let windows): scale(service, to: windows, into: &effects)
+    case .replace(let window): replace(window, into: &effects)
+    case .reset(let request): reset(for: request, at: now, into: &effects)
+    case .drain: if stage == .open { stage = .draining }
+    case .finish: stage = .finishing
+    case .endDay: endDay(at: now)
+    case .tick: break
+    }
+    callDue(at: now, into: &effects)
+    expireLeases(at: now, into: &effects)
+    for service in Service.allCases { handOut(service, at: now, into: &effects) }
+    reportDrainedIfSo(into: &effects)
+  }
+
+  /// When something happens by itself next; nil for never.
+  public var nextDeadline: MonotonicTime? {
+    var earliest = delayed.nextDue
+    for places in desks {
+      for desk in places where desk.isServing || isRecalling(desk) {
+        earliest = min(earliest ?? desk.deadline, desk.deadline)
+      }
+    }
+    return earliest
+  }
+
+  private func isRecalling(_ desk: Desk) -> Bool { if case .recalling = desk.state { true } else { false } }
+
+  /// Whether anything waits to be written.
+  public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
+
+  /// Whether somebody waits for an answer that leaves with the next commit.
+  public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
+
+  /// Business time runs while somebody waits or is served.
+  private mutating func keepTime(_ now: MonotonicTime) {
+    if books.waitingInAll > unsettledTickets || books.delayed > 0 {
+      books.businessTime = books.businessTime + now.since(lastMoment)
+    }
+    lastMoment = max(lastMoment, now)
+  }
+
+  var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
+
+  /// Stages a change, and remembers it until it is on disk.
+  mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
+    unsettled.append(change)
+    effects.append(.stage(change))
+  }
+
+  /// Answers a request when everything staged so far is on disk.
+  mutating func replyWhenSettled(
+    _ request: RequestNumber, _ answer: QueueAnswer, into effects: inout [QueueEffect]
+  ) {
+    settling.append(.reply(request, answer))
+  }
+
+  /// Refuses a request that would change something while the disk is full.
+  func admitsChanges(_ request: RequestNumber, into effects: inout [QueueEffect]) -> Bool {
+    if isJammed { effects.append(.reply(request, .refused(.diskFull))) }
+    return !isJammed
+  }
+}

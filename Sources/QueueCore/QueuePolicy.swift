@@ -1,0 +1,36 @@
+// Owns the numbers by which the queue decides. It knows no file from which they might come.
+
+import BankModel
+
+/// The rules of the queue that an operator may set.
+public struct QueuePolicy: Sendable, Equatable {
+  /// Customers who may wait at most, in line, delayed or at a window. Beyond it new ones are refused.
+  public var maxWaiting: Int64 = 20_000_000
+  /// How long a teller may go without progress.
+  public var lease: TimeSpan = .seconds(10)
+  /// Crashes after which a customer becomes a dead letter.
+  public var maxCrashes: Int32 = 3
+  /// Reported failures after which a customer becomes a dead letter.
+  public var maxFailures: Int32 = 5
+  /// The pause before the second attempt after a reported failure; it doubles with each failure.
+  public var retryFirst: TimeSpan = .seconds(1)
+  /// The longest pause between attempts.
+  public var retryLimit: TimeSpan = .seconds(60)
+  /// Customers of one line who stand in memory at most; the others stand in the store.
+  public var lineCapacity = 1024
+  /// When fewer than this many stand in memory the next page is asked for.
+  public var lineLowWater = 256
+  /// Delayed customers at most. Beyond it a failed customer goes back to the line at once.
+  public var maxDelayed = 65_536
+  /// Changes that may wait for one commit at most; beyond it nobody is handed out until they are on disk.
+  public var maxUnsettled = 65_536
+
+  public init() {}
+
+  /// The pause before the next attempt of a customer who has failed so many times.
+  public func pause(afterFailures failures: Int32) -> TimeSpan {
+    let doublings = min(max(Int64(failures) - 1, 0), 40)
+    let (pause, overflow) = retryFirst.nanoseconds.multipliedReportingOverflow(by: 1 << doublings)
+    return overflow ? retryLimit : min(TimeSpan(nanoseconds: pause), retryLimit)
+  }
+}

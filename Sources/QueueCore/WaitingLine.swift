@@ -1,0 +1,137 @@
+// Owns one line of waiting customers: the first of them in memory, the others in the store.
+// It knows no store: it says what page it wants and is told what was in it.
+// Invariants: those in memory are in the order of their numbers, none above `cursor`; everyone who waits in the store
+// beyond them has a number above it. Those at a window may have any number: a page shows them, and they are skipped.
+
+import BankModel
+
+/// A bounded view of one line of waiting customers.
+struct WaitingLine: Sendable {
+  /// The first customers of the line.
+  private(set) var front = LinkedQueue<Customer>()
+  /// Customers of this line who stand only in the store.
+  private(set) var beyond: Int64 = 0
+  /// The number behind which the next page begins.
+  private(set) var cursor: TicketNumber = 0
+  /// Whether a page was asked for and has not come.
+  private(set) var isLoading = false
+  private let capacity: Int
+
+  /// Newcomers whose tickets are not on disk yet: their number, and the first of them.
+  private var newcomers: Int64 = 0
+  private var firstNewcomers: [Customer] = []
+
+  /// A line that has so many customers in the store and none in memory.
+  init(stored: Int64, capacity: Int) {
+    precondition(capacity >= 2, "a line has room for two customers at least")
+    beyond = stored
+    self.capacity = capacity
+  }
+
+  /// Customers who stand in this line and may be handed out.
+  var count: Int64 { Int64(front.count) + beyond }
+
+  /// Newcomers who may not be handed out before their tickets are on disk.
+  var newcomerCount: Int64 { newcomers }
+
+  /// A customer got a ticket that is not on disk yet.
+  mutating func admit(_ customer: Customer) {
+    // Only a run that begins with the very first newcomer may join those in memory: nobody is overtaken.
+    let isRun = Int64(firstNewcomers.count) == newcomers
+    newcomers += 1
+    if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
+  }
+
+  /// The tickets of all newcomers are on disk.
+  mutating func settleNewcomers() {
+    guard newcomers > 0 else { return }
+    var joined: Int64 = 0
+    if beyond == 0 {
+      for customer in firstNewcomers {
+        guard front.count < capacity else { break }
+        front.enqueue(customer)
+        cursor = customer.ticket
+        joined += 1
+      }
+    }
+    beyond += newcomers - joined
+    dropNewcomers()
+  }
+
+  /// The tickets of all newcomers were refused.
+  mutating func dropNewcomers() {
+    newcomers = 0
+    firstNewcomers.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes the first customer out. Nil when nobody is in memory, which may mean that a page has to come first.
+  mutating func dequeue() -> Customer? { front.dequeue() }
+
+  /// A customer who had left the line comes back to the place of its number.
+  mutating func takeBack(_ customer: Customer) {
+    guard beyond == 0 || customer.ticket <= cursor else {
+      beyond += 1
+      return
+    }
+    front.insert(customer) { $0.ticket > customer.ticket }
+    cursor = max(cursor, customer.ticket)
+    // Whoever stands in memory also stands in the store, so the last one may step back into it at any time.
+    // Not while a page is on its way, because that page begins behind the present cursor.
+    if front.count > capacity, !isLoading, front.dequeueLast() != nil, let last = front.peekLast {
+      beyond += 1
+      cursor = last.ticket
+    }
+  }
+
+  /// Takes one customer out of memory, wherever it stands; nil when it is not there.
+  mutating func remove(_ ticket: TicketNumber) -> Customer? { front.removeFirst { $0.ticket == ticket } }
+
+  /// A customer beyond memory left the line.
+  mutating func removeBeyond() {
+    precondition(beyond > 0, "nobody stands beyond the memory of this line")
+    beyond -= 1
+  }
+
+  /// The place of a customer in memory, from 1; nil when it is not there.
+  func position(of ticket: TicketNumber) -> Int64? {
+    var place: Int64 = 0
+    for customer in front {
+      place += 1
+      if customer.ticket == ticket { return place }
+    }
+    return nil
+  }
+
+  /// Everyone leaves.
+  mutating func clear() {
+    front.clear()
+    beyond = 0
+    cursor = 0
+    isLoading = false
+    dropNewcomers()
+  }
+
+  /// How many customers of the next page are wanted now; 0 for none. Never more than are known to stand there,
+  /// so that a page never holds a newcomer whose ticket is not on disk.
+  mutating func nextPage(lowWater: Int) -> Int {
+    guard !isLoading, beyond > 0, front.count < lowWater else { return 0 }
+    let room = Int64(capacity - front.count)
+    isLoading = true
+    return Int(min(room, beyond))
+  }
+
+  /// The page that was asked for has come. Those at a window wait in the store too, for an assignment is not durable.
+  mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
+    precondition(isLoading, "a page came that nobody asked for")
+    precondition(!page.isEmpty, "the store has lost customers who wait in it")
+    isLoading = false
+    for customer in page {
+      precondition(customer.ticket > cursor, "a page is in order and begins behind the cursor")
+      cursor = customer.ticket
+      guard !isAtWindow(customer.ticket) else { continue }
+      precondition(beyond > 0, "a page holds more than wait in the store")
+      front.enqueue(customer)
+      beyond -= 1
+    }
+  }
+}

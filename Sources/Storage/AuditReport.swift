@@ -1,0 +1,114 @@
+// Owns what an audit has found so far, and the two judgements that are the same for every store: whether tickets
+// stand exactly once, and whether a receipt's money is its own. It knows no database. Invariant: memory does not
+// grow with the queue; of many problems the first hundred are told and the rest are counted.
+
+import BankModel
+import QueueCore
+
+/// The findings of an audit while it runs.
+struct AuditReport {
+  /// Sentences that are kept.
+  static let limit = 100
+
+  /// The numbers, and the sentences so far.
+  var audit = StoreAudit()
+  private var untold = 0
+
+  /// Adds a problem, as a sentence.
+  mutating func note(_ problem: @autoclosure () -> String) {
+    if audit.problems.count < Self.limit { audit.problems.append(problem()) } else { untold += 1 }
+  }
+
+  /// Adds a problem where two counts that must agree do not.
+  mutating func compare(_ name: @autoclosure () -> String, books: Int64, rows: Int64) {
+    if books != rows { note("\(name()): the books say \(books), the rows are \(rows)") }
+  }
+
+  /// Adds what is wrong with the money of one receipt to the difference.
+  mutating func weigh(_ receipt: ReceiptMoney) {
+    if receipt.debit != nil { audit.ledgerDifference &+= receipt.amount }
+    if receipt.credit != nil { audit.ledgerDifference &-= receipt.amount }
+    guard receipt.isItsOwn else {
+      audit.ledgerDifference &+= 1
+      note("receipt \(receipt.sequence): the transfer is not the one of its service, amount and account")
+      return
+    }
+  }
+
+  /// The audit with its last sentence.
+  func finished() -> StoreAudit {
+    var audit = audit
+    if untold > 0 { audit.problems.append("and \(untold) more") }
+    return audit
+  }
+}
+
+/// What a receipt's row says about money.
+struct ReceiptMoney {
+  var sequence: Int64
+  var service: Service
+  var outcome: Outcome
+  var amount: Won
+  var account: AccountNumber
+  /// Codes of accounts; nil where nothing was done.
+  var debit, credit: Int64?
+
+  /// Whether the transfer follows from service, outcome and account.
+  var isItsOwn: Bool {
+    guard amount >= 1 else { return false }
+    switch outcome {
+    case .cancelled: return debit == nil && credit == nil
+    case .served:
+      let own: LedgerAccount = service == .deposit ? .cash : .loans
+      return debit == own.code && credit == LedgerAccount.customer(account).code
+    }
+  }
+}
+
+/// Walks over the tickets of a day, which come in rising order, and finds the ones that are missing or too many.
+struct TicketWalk {
+  let day: BusinessDay
+  let issued: Int64
+  private var last: TicketNumber = 0
+  private var repeats = 0
+
+  init(day: BusinessDay, issued: Int64) {
+    self.day = day
+    self.issued = issued
+  }
+
+  /// The next ticket that stands somewhere, once for each place.
+  mutating func visit(_ ticket: TicketNumber, _ report: inout AuditReport) {
+    guard ticket >= 1, ticket <= issued else {
+      report.audit.duplicated += 1
+      let (day, issued) = (day, issued)
+      report.note("ticket \(ticket) of day \(day) was never issued: the books end at \(issued)")
+      return
+    }
+    if ticket == last {
+      repeats += 1
+      if repeats > 1 { return }
+      report.audit.duplicated += 1
+      let day = day
+      report.note("ticket \(ticket) of day \(day) stands in more than one place")
+      return
+    }
+    skip(to: ticket, &report)
+    last = ticket
+    repeats = 0
+  }
+
+  /// The end of the walk: everything up to the last issued ticket was seen or is lost.
+  mutating func end(_ report: inout AuditReport) {
+    skip(to: max(issued, 0) + 1, &report)
+    last = max(issued, 0)
+  }
+
+  private func skip(to ticket: TicketNumber, _ report: inout AuditReport) {
+    let missing = ticket - last - 1
+    guard missing > 0 else { return }
+    report.audit.lost += missing
+    let name = missing == 1 ? "ticket \(last + 1)" : "tickets \(last + 1) to \(ticket - 1)"
+    report.note("\(name) of day \(day) \(missing == 1 ? "was" : "were") issued and stand nowhere")
+  }
+}

@@ -1,0 +1,160 @@
+// Owns the way from a path to a database that is surely ours and of the present version: creation, examination,
+// the lock, settings, migrations. It knows no table beyond the scripts of the schema. Invariant: a file that is not
+// ours, is damaged or is newer is never written to: its header is examined before SQLite is allowed to read it.
+// A crash at any point leaves an empty file, or a whole database of some version.
+
+import CSQLite
+import Glibc
+import QueueCore
+
+extension Database {
+  /// Pages of the database that are kept in memory; a negative number counts KiB.
+  private static let cacheSize = -8192
+  /// What the log may keep of the disk after a large transaction, in bytes.
+  private static let logSizeLimit = 16 << 20
+
+  /// Opens the database at a path, or makes it; the file's lock is held from here on.
+  ///
+  /// - Parameter maximumPages: a bound for the size of the file in pages, for tests of a full disk.
+  static func open(
+    path: String, schema: Schema, maximumPages: Int64? = nil
+  ) throws(StoreError) -> Database {
+    try createFile(path)
+    let database = try Database(path: path)
+    try database.examineHeader(schema)
+    try database.takeLock()
+    let version = try database.examineContent(schema)
+    try database.settle(maximumPages: maximumPages)
+    try database.migrate(from: version, with: schema)
+    try database.startLog()
+    return database
+  }
+
+  /// Reads the first bytes of the file through the connection's own descriptor, without any lock.
+  ///
+  /// A descriptor of our own would not do: closing it would give up every lock this process has on the file. See
+  /// https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
+  private func examineHeader(_ schema: Schema) throws(StoreError) {
+    // Not asked of SQLite, for which a file of one byte is empty.
+    let length = Self.length(of: path)
+    if length == 0 {
+      // SQLite would throw away a log that it finds beside an empty database.
+      if Self.length(of: path + "-wal") > 0 {
+        throw .damaged(path: path, detail: "the file is empty, and the log beside it is not")
+      }
+      return
+    }
+    // A crash while the file was made can leave half a header, and a journal that takes it back.
+    if Self.length(of: path + "-journal") > 0 { return }
+    let header = try fileStart(100)
+    guard length >= 100, header.starts(with: "SQLite format 3\0".utf8) else {
+      throw .damaged(path: path, detail: "it is not an SQLite database")
+    }
+    try judge(
+      applicationID: Self.number(in: header, at: 68), version: Self.number(in: header, at: 60), by: schema)
+  }
+
+  /// Takes the file's lock for good; recovers the log of a process that was killed.
+  private func takeLock() throws(StoreError) {
+    try execute("PRAGMA locking_mode = EXCLUSIVE", while: "asking for the lock")
+    _ = try number("SELECT count(*) FROM sqlite_schema", while: "taking the lock and reading the log")
+  }
+
+  /// Asks again what the header said, now that the log is part of the answer; 0 for an empty database.
+  private func examineContent(_ schema: Schema) throws(StoreError) -> Int64 {
+    let pages = try number("PRAGMA page_count", while: "reading the size") ?? 0
+    if pages == 0 { return 0 }
+    let applicationID = try number("PRAGMA application_id", while: "reading the header") ?? 0
+    let version = try number("PRAGMA user_version", while: "reading the header") ?? 0
+    try judge(applicationID: applicationID, version: version, by: schema)
+    return version
+  }
+
+  private func judge(applicationID: Int64, version: Int64, by schema: Schema) throws(StoreError) {
+    guard applicationID == schema.applicationID else {
+      throw .damaged(path: path, detail: "it is the database of another application")
+    }
+    if version > schema.version {
+      throw .newerSchema(path: path, found: version, known: schema.version)
+    }
+    if version < 1 { throw .damaged(path: path, detail: "its schema has no version") }
+  }
+
+  private func settle(maximumPages: Int64?) throws(StoreError) {
+    try execute(
+      """
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = \(Self.cacheSize);
+      PRAGMA journal_size_limit = \(Self.logSizeLimit);
+      PRAGMA secure_delete = OFF;
+      PRAGMA cell_size_check = ON;
+      PRAGMA trusted_schema = OFF;
+      """, while: "choosing the settings")
+    if let maximumPages {
+      try execute("PRAGMA max_page_count = \(maximumPages)", while: "choosing the settings")
+    }
+  }
+
+  /// Brings the schema to the present version, a transaction for each step.
+  ///
+  /// The first step runs before the log is switched on, so that the file itself says whose it is from its first
+  /// durable byte.
+  private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
+    for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
+      do throws(StoreError) {
+        try execute("BEGIN EXCLUSIVE", while: "starting a migration")
+        try execute(script, while: "migrating the schema")
+        try execute(
+          "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = \(index + 1); COMMIT",
+          while: "ending a migration")
+      } catch {
+        if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+        throw error
+      }
+    }
+  }
+
+  private func startLog() throws(StoreError) {
+    let mode = try withStatement("PRAGMA journal_mode = WAL", while: "switching the log on") {
+      statement throws(StoreError) in
+      try statement.step() ? statement.text(0) : ""
+    }
+    if mode != "wal" {
+      throw .failed(path: path, detail: "the write-ahead log could not be switched on (\(mode))")
+    }
+  }
+
+  // MARK: Bytes of the file
+
+  /// The connection's open file. See https://sqlite.org/c3ref/io_methods.html.
+  private func openFile() throws(StoreError) -> UnsafeMutablePointer<sqlite3_file> {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard code == SQLITE_OK, let file, file.pointee.pMethods != nil else {
+      throw StoreError(sqlite: handle, code: code, path: path, while: "looking for the open file")
+    }
+    return file
+  }
+
+  /// The first bytes of the file; zeros where it is shorter.
+  private func fileStart(_ count: Int) throws(StoreError) -> [UInt8] {
+    let file = try openFile()
+    var bytes = [UInt8](repeating: 0, count: count)
+    let code = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(count), 0)
+    let isShort = code == SQLITE_IOERR | 2 << 8
+    if code != SQLITE_OK && !isShort {
+      throw StoreError(sqlite: handle, code: code, path: path, while: "reading the header of the file")
+    }
+    return bytes
+  }
+
+  private static func number(in header: [UInt8], at offset: Int) -> Int64 {
+    Int64(header[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+  }
+
+  /// The length of a file in bytes; 0 where there is none. See stat(2).
+  private static func length(of path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+}

@@ -1,0 +1,128 @@
+// Owns one connection to one SQLite database: opening, scripts, statements, the size of the log, closing. It knows no
+// table. Invariant: one connection a file, on one thread, holding the file's lock from the first read to the end.
+// What fails is thrown as a StoreError; after a failed write that matters the owner abandons the connection.
+
+import CSQLite
+import Glibc
+import QueueCore
+
+/// A connection to a database file.
+final class Database {
+  /// SQLite's connection.
+  let handle: OpaquePointer
+  /// The file.
+  let path: String
+  /// Frames in the write-ahead log after the last commit.
+  private(set) var logFrames: Int32 = 0
+  private var isOpen = true
+
+  /// Opens a file that exists. Nothing is read yet and no lock is taken.
+  init(path: String) throws(StoreError) {
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(Self.plainName(path), &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      let error = StoreError(sqlite: opened, code: code, path: path, while: "opening the file")
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    handle = opened
+    self.path = path
+    sqlite3_extended_result_codes(handle, 1)
+    // The hook stands in for SQLite's own checkpoints, which swallow the errors of fsync.
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, frames in
+        if let context { Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().logFrames = frames }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit { if isOpen { close() } }
+
+  /// Makes an empty file that only its owner may read, unless there is a file. See open(2).
+  ///
+  /// SQLite gives its log and its journal the permissions of the database, and syncs the directory itself before the
+  /// first transaction is durable.
+  static func createFile(_ path: String) throws(StoreError) {
+    if path.utf8.contains(0) { throw .failed(path: path, detail: "the path contains a zero byte") }
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+      Glibc.close(descriptor)
+    } else if errno == ENOSPC || errno == EDQUOT {
+      throw .diskFull(detail: "\(path) could not be created: \(String(cString: strerror(errno)))")
+    } else if errno != EEXIST {
+      throw .failed(path: path, detail: "the file could not be created: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// SQLite gives names such as `:memory:` and `file:…` a meaning of their own; a path never begins like that.
+  private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
+
+  /// Runs statements that give no rows of interest. See sqlite3_exec.
+  func execute(_ script: String, while purpose: StaticString) throws(StoreError) {
+    let code = sqlite3_exec(handle, script, nil, nil, nil)
+    if code != SQLITE_OK { throw StoreError(sqlite: handle, code: code, path: path, while: purpose) }
+  }
+
+  /// Prepares a statement that is kept. See sqlite3_prepare_v3.
+  func prepare(_ sql: String, while purpose: StaticString) throws(StoreError) -> Statement {
+    var prepared: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard code == SQLITE_OK, let prepared else {
+      throw StoreError(sqlite: handle, code: code, path: path, while: purpose)
+    }
+    return Statement(handle: prepared, purpose: purpose)
+  }
+
+  /// Prepares a statement for one use, hands it to `body`, and frees it.
+  func withStatement<Result>(
+    _ sql: String, while purpose: StaticString,
+    _ body: (Statement) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let statement = try prepare(sql, while: purpose)
+    defer { sqlite3_finalize(statement.handle) }
+    return try body(statement)
+  }
+
+  /// The number in the first column of the first row; nil where there is no row or it is null.
+  func number(_ sql: String, while purpose: StaticString) throws(StoreError) -> Int64? {
+    try withStatement(sql, while: purpose) { statement throws(StoreError) in
+      guard try statement.step() else { return nil }
+      return statement.optional(0)
+    }
+  }
+
+  /// Whether a transaction is open. SQLite ends one by itself after some errors.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// The rows that the last statement inserted, changed or deleted.
+  var changes: Int64 { sqlite3_changes64(handle) }
+
+  /// Copies the log into the database. See sqlite3_wal_checkpoint_v2.
+  func checkpoint(_ mode: Int32) throws(StoreError) {
+    let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+    if code != SQLITE_OK {
+      throw StoreError(sqlite: handle, code: code, path: path, while: "copying the log into the database")
+    }
+    logFrames = 0
+  }
+
+  /// Frees every statement and closes the connection; SQLite copies the log and removes it.
+  func close() {
+    precondition(isOpen, "The connection is already closed.")
+    while let statement = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(statement) }
+    sqlite3_close_v2(handle)
+    isOpen = false
+  }
+
+  /// Leaves the connection open for good.
+  ///
+  /// Closing would copy the log into the database. After a failed fsync the log in memory and the log on disk may
+  /// differ, so nothing may be copied; the next start reads what really is on disk.
+  func abandon() {
+    guard isOpen else { return }
+    sqlite3_wal_hook(handle, nil, nil)
+    isOpen = false
+  }
+}

@@ -1,0 +1,188 @@
+// Owns what a store in memory keeps, and the reverse of every step. It knows no transaction and no failure.
+// Invariant: taking back the steps in reverse order restores exactly what was. The same promises are kept here as by
+// the database: a second receipt, a missing customer or a second use of a key throw `.damaged`.
+
+import BankModel
+import QueueCore
+
+/// A ticket of a day.
+struct TicketOfDay: Hashable {
+  var day: BusinessDay
+  var ticket: TicketNumber
+}
+
+/// The reverse of one step.
+enum MemoryStep {
+  case remove(Int64)
+  case restore(Int64, StoredCustomer)
+  case removeReceipt
+  case removeAttempt(TicketOfDay)
+  case forget([UInt8])
+}
+
+/// Customers, receipts, attempts and keys.
+struct MemoryContents {
+  /// Keys of ``CustomerPosition``, in order.
+  private(set) var positions: [Int64] = []
+  private(set) var customers: [Int64: StoredCustomer] = [:]
+  /// In the order of their sequence numbers, which begin with 1.
+  private(set) var receipts: [Receipt] = []
+  private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
+  private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
+  /// By the bytes of the key: two spellings of one character are two keys, as in the database.
+  private(set) var keys: [[UInt8]: IssuedTickets] = [:]
+
+  // MARK: Changes
+
+  /// Writes one change; what it did is added to `reverse`, also when it throws halfway.
+  mutating func write(
+    _ change: StoreChange, day: BusinessDay?, reverse: inout [MemoryStep]
+  ) throws(StoreError) {
+    switch change {
+    case .insert(let customer):
+      precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
+      try put(StoredCustomer(customer: customer, state: .waiting, dueAt: nil), &reverse)
+    case .finish(let customer, let state, let receipt):
+      _ = try remove(customer, from: state, &reverse)
+      try add(receipt, &reverse)
+    case .update(let customer): try move(customer, from: .waiting, to: .waiting, dueAt: nil, &reverse)
+    case .postpone(let customer, let due):
+      try move(customer, from: .waiting, to: .delayed, dueAt: due, &reverse)
+    case .bury(let customer): try move(customer, from: .waiting, to: .dead, dueAt: nil, &reverse)
+    case .revive(let customer, let state):
+      try move(customer, from: state, to: .waiting, dueAt: nil, &reverse)
+    case .record(let attempt): try add(attempt, &reverse)
+    case .remember(let key, let day, let first, let last):
+      let bytes = Array(key.utf8)
+      if keys[bytes] != nil { throw damage("the key of tickets \(first) to \(last) already is remembered") }
+      keys[bytes] = IssuedTickets(day: day, first: first, last: last)
+      reverse.append(.forget(bytes))
+    case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment, &reverse)
+    }
+  }
+
+  private mutating func put(_ found: StoredCustomer, _ reverse: inout [MemoryStep]) throws(StoreError) {
+    let key = CustomerPosition(found.state, found.customer.line, found.customer.ticket).key
+    let place = place(of: key)
+    if place < positions.count && positions[place] == key {
+      throw damage("ticket \(found.customer.ticket) already stands in the queue")
+    }
+    positions.insert(key, at: place)
+    customers[key] = found
+    reverse.append(.remove(key))
+  }
+
+  private mutating func remove(
+    _ customer: Customer, from state: CustomerState, _ reverse: inout [MemoryStep]
+  ) throws(StoreError) -> StoredCustomer {
+    let key = CustomerPosition(state, customer.line, customer.ticket).key
+    guard let found = customers.removeValue(forKey: key) else {
+      throw damage("ticket \(customer.ticket) is not among the \(state.name) customers")
+    }
+    positions.remove(at: place(of: key))
+    reverse.append(.restore(key, found))
+    return found
+  }
+
+  /// Only the counters of a customer ever change; the rest stays as it was inserted.
+  private mutating func move(
+    _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?,
+    _ reverse: inout [MemoryStep]
+  ) throws(StoreError) {
+    var found = try remove(customer, from: from, &reverse)
+    found.customer.attempts = customer.attempts
+    found.customer.crashes = customer.crashes
+    found.customer.failures = customer.failures
+    found.state = to
+    found.dueAt = dueAt
+    try put(found, &reverse)
+  }
+
+  private mutating func add(_ receipt: Receipt, _ reverse: inout [MemoryStep]) throws(StoreError) {
+    let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
+    if receiptPlaces[ticket] != nil {
+      throw damage("ticket \(receipt.ticket) of day \(receipt.day) already has a receipt")
+    }
+    receiptPlaces[ticket] = receipts.count
+    receipts.append(receipt)
+    receipts[receipts.count - 1].sequence = Int64(receipts.count)
+    reverse.append(.removeReceipt)
+  }
+
+  private mutating func add(_ attempt: Attempt, _ reverse: inout [MemoryStep]) throws(StoreError) {
+    let ticket = TicketOfDay(day: attempt.day, ticket: attempt.ticket)
+    if attempts[ticket, default: []].contains(where: { $0.number == attempt.number }) {
+      throw damage("attempt \(attempt.number) at ticket \(attempt.ticket) already is recorded")
+    }
+    attempts[ticket, default: []].append(attempt)
+    reverse.append(.removeAttempt(ticket))
+  }
+
+  private mutating func cancelEveryone(
+    day: BusinessDay, at moment: WallTime, _ reverse: inout [MemoryStep]
+  ) throws(StoreError) {
+    let everyone = customers.values.sorted { $0.customer.ticket < $1.customer.ticket }
+    for found in everyone {
+      let customer = try remove(found.customer, from: found.state, &reverse).customer
+      try add(
+        Receipt(
+          day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+          outcome: .cancelled, window: nil, generation: 0, pid: 0, attempts: customer.attempts,
+          amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt, startedAt: nil,
+          finishedAt: moment), &reverse)
+    }
+  }
+
+  /// Takes one step back.
+  mutating func take(back step: MemoryStep) {
+    switch step {
+    case .remove(let key):
+      customers[key] = nil
+      positions.remove(at: place(of: key))
+    case .restore(let key, let found):
+      customers[key] = found
+      positions.insert(key, at: place(of: key))
+    case .removeReceipt:
+      let receipt = receipts.removeLast()
+      receiptPlaces[TicketOfDay(day: receipt.day, ticket: receipt.ticket)] = nil
+    case .removeAttempt(let ticket):
+      attempts[ticket]?.removeLast()
+      if attempts[ticket]?.isEmpty == true { attempts[ticket] = nil }
+    case .forget(let key): keys[key] = nil
+    }
+  }
+
+  // MARK: Questions
+
+  /// The customers behind one key up to another, in order.
+  func customers(after lower: Int64, through upper: Int64, limit: Int) -> [StoredCustomer] {
+    var found: [StoredCustomer] = []
+    var place = place(of: lower)
+    while found.count < limit, place < positions.count, positions[place] <= upper {
+      if positions[place] > lower, let customer = customers[positions[place]] { found.append(customer) }
+      place += 1
+    }
+    return found
+  }
+
+  /// Everyone who waits for a next attempt, the earliest moment first.
+  func delayed() -> [DelayedCustomer] {
+    let keys = CustomerPosition.keys(of: .delayed)
+    let found = customers(after: keys.lowerBound, through: keys.upperBound, limit: .max)
+    return found.compactMap { found in
+      found.dueAt.map { DelayedCustomer(customer: found.customer, dueAt: $0) }
+    }.sorted { ($0.dueAt, $0.customer.ticket) < ($1.dueAt, $1.customer.ticket) }
+  }
+
+  /// The first place whose key is not smaller.
+  func place(of key: Int64) -> Int {
+    var (low, high) = (0, positions.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if positions[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func damage(_ detail: String) -> StoreError { .damaged(path: MemoryStore.path, detail: detail) }
+}

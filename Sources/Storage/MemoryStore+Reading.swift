@@ -1,0 +1,209 @@
+// Owns the questions to a store in memory, and its audit. It changes nothing. Invariant: the same question to a
+// store on disk with the same changes gets the same answer; a suite of tests asks both.
+
+import BankModel
+import QueueCore
+
+extension MemoryStore {
+  /// The next waiting customers of a line, by number, beginning behind `after`.
+  public func page(
+    of line: Line, after: TicketNumber, limit: Int
+  ) throws(StoreError) -> [Customer] {
+    try beginReading()
+    return contents.customers(
+      after: CustomerPosition(.waiting, line, after).key, through: CustomerPosition(.waiting, line, .max).key,
+      limit: limit
+    ).map(\.customer)
+  }
+
+  /// The customer with this number among those who wait, are delayed, or are dead letters.
+  public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
+    try beginReading()
+    guard 1...Limits.ticket ~= ticket else { return nil }
+    for state in CustomerPosition.keptStates {
+      for line in Line.allCases {
+        if let found = contents.customers[CustomerPosition(state, line, ticket).key] { return found }
+      }
+    }
+    return nil
+  }
+
+  /// Customers of one state, line after line; nil begins. At most `limit`.
+  public func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] {
+    try beginReading()
+    guard CustomerPosition.keptStates.contains(state) else { return [] }
+    let keys = CustomerPosition.keys(of: state)
+    let lower = cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound
+    return contents.customers(after: lower, through: keys.upperBound, limit: limit)
+  }
+
+  /// The customers of the present day in a range of numbers who wait or are delayed.
+  public func countUnfinished(
+    _ tickets: ClosedRange<TicketNumber>
+  ) throws(StoreError) -> Int64 {
+    try beginReading()
+    return Int64(
+      contents.customers.values.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
+  }
+
+  /// The tickets that a key stands for.
+  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
+    try beginReading()
+    return contents.keys[Array(key.utf8)]
+  }
+
+  /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
+  public func receipts(
+    day: BusinessDay?, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try beginReading()
+    let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
+    return Array(
+      contents.receipts.dropFirst(skipped).lazy.filter { day == nil || $0.day == day }.prefix(max(0, limit)))
+  }
+
+  /// The receipt of one ticket.
+  public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
+    try beginReading()
+    return contents.receiptPlaces[TicketOfDay(day: day, ticket: ticket)].map { contents.receipts[$0] }
+  }
+
+  /// The attempts at one ticket that ended without a receipt, in order.
+  public func attempts(
+    day: BusinessDay, ticket: TicketNumber
+  ) throws(StoreError) -> [Attempt] {
+    try beginReading()
+    return contents.attempts[TicketOfDay(day: day, ticket: ticket), default: []].sorted {
+      $0.number < $1.number
+    }
+  }
+
+  // MARK: Audit
+
+  /// Checks everything that can be checked from what is kept and committed. Nothing may be staged.
+  public func audit() throws(StoreError) -> StoreAudit {
+    try beginReading()
+    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    var report = AuditReport()
+    let counts = countReceipts(&report)
+    for books in closedDays + (books.map { [$0] } ?? []) {
+      let found = counts[books.day] ?? DayReceipts()
+      report.audit.issued += books.issued
+      report.compare("served on day \(books.day)", books: books.served, rows: found.served)
+      report.compare("cancelled on day \(books.day)", books: books.cancelled, rows: found.cancelled)
+      walk(books, &report)
+    }
+    comparePresent(counts, &report)
+    auditAttempts(&report)
+    auditKeys(&report)
+    return report.finished()
+  }
+
+  private func countReceipts(_ report: inout AuditReport) -> [BusinessDay: DayReceipts] {
+    var counts: [BusinessDay: DayReceipts] = [:]
+    var latest: BusinessDay = 0
+    for receipt in contents.receipts {
+      if receipt.day < latest {
+        report.note("receipt \(receipt.sequence) of day \(receipt.day) comes after day \(latest)")
+      }
+      latest = max(latest, receipt.day)
+      guard receipt.day >= 1, receipt.day <= books?.day ?? 0 else {
+        report.audit.duplicated += 1
+        report.note(
+          "receipt \(receipt.sequence): ticket \(receipt.ticket) of day \(receipt.day) was never issued")
+        continue
+      }
+      counts[receipt.day, default: DayReceipts()].count(receipt.ticket, receipt.service, receipt.outcome)
+      switch receipt.outcome {
+      case .served: report.audit.served += 1
+      case .cancelled: report.audit.cancelled += 1
+      }
+      let transfer = receipt.transfer
+      report.weigh(
+        ReceiptMoney(
+          sequence: receipt.sequence, service: receipt.service, outcome: receipt.outcome,
+          amount: receipt.amount,
+          account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code))
+    }
+    return counts
+  }
+
+  private func walk(_ books: Books, _ report: inout AuditReport) {
+    var tickets = contents.receipts.filter { $0.day == books.day }.map(\.ticket)
+    if books.day == self.books?.day { tickets += contents.customers.values.map(\.customer.ticket) }
+    var walk = TicketWalk(day: books.day, issued: books.issued)
+    for ticket in tickets.sorted() { walk.visit(ticket, &report) }
+    walk.end(&report)
+  }
+
+  private func comparePresent(_ counts: [BusinessDay: DayReceipts], _ report: inout AuditReport) {
+    let books = self.books ?? Books(day: 1, openedAt: WallTime(milliseconds: 0))
+    var found = CustomerCounts()
+    for customer in contents.customers.values {
+      switch customer.state {
+      case .waiting: found.waiting[customer.customer.line.index] += 1
+      case .delayed: found.delayed += 1
+      default: found.dead += 1
+      }
+    }
+    report.audit.waiting = found.waiting.reduce(0, +)
+    report.audit.delayed = found.delayed
+    report.audit.dead = found.dead
+    report.compare("delayed", books: books.delayed, rows: found.delayed)
+    report.compare("dead letters", books: books.dead, rows: found.dead)
+    for line in Line.allCases {
+      report.compare(
+        "\(line.service.name) \(line.grade.name) waiting", books: books.waiting[line.index],
+        rows: found.waiting[line.index])
+    }
+    let served = counts[books.day]?.servedByService ?? DayReceipts().servedByService
+    for (index, service) in Service.allCases.enumerated() {
+      report.compare("\(service.name) served", books: books.servedByService[index], rows: served[index])
+    }
+  }
+
+  private func auditAttempts(_ report: inout AuditReport) {
+    for (ticket, attempts) in contents.attempts
+    where attempts.map(\.number).sorted() != (1...Int32(attempts.count)).map(\.self) {
+      report.note(
+        "ticket \(ticket.ticket) of day \(ticket.day): its attempts are not numbered 1 to \(attempts.count)")
+    }
+    for receipt in contents.receipts {
+      let recorded = contents.attempts[TicketOfDay(day: receipt.day, ticket: receipt.ticket)]?.count ?? 0
+      let least = recorded + (receipt.outcome == .served ? 1 : 0)
+      note(
+        receipt.ticket, receipt.day, counted: Int(receipt.attempts), possible: least...recorded + 1, &report)
+    }
+    for found in contents.customers.values {
+      let day = books?.day ?? 1
+      let recorded = contents.attempts[TicketOfDay(day: day, ticket: found.customer.ticket)]?.count ?? 0
+      note(
+        found.customer.ticket, day, counted: Int(found.customer.attempts), possible: recorded...recorded,
+        &report)
+    }
+  }
+
+  private func note(
+    _ ticket: TicketNumber, _ day: BusinessDay, counted: Int, possible: ClosedRange<Int>,
+    _ report: inout AuditReport
+  ) {
+    if !possible.contains(counted) {
+      report.note(
+        "ticket \(ticket) of day \(day) counts \(counted) attempts, and that is not what is recorded")
+    }
+  }
+
+  private func auditKeys(_ report: inout AuditReport) {
+    let issued = (closedDays + (books.map { [$0] } ?? [])).map(\.issued)
+    for tickets in contents.keys.values {
+      let isKnown = 1...Int64(max(issued.count, 1)) ~= tickets.day && !issued.isEmpty
+      if !isKnown || tickets.first < 1 || tickets.last < tickets.first
+        || tickets.last > issued[Int(tickets.day) - 1]
+      {
+        report.note("a key stands for tickets of day \(tickets.day) that were never issued")
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// Owns the queue in memory: the same promises as the store on disk, for tests and for simulated histories, with
+// crashes and failures at will. It knows no file. Invariant: what was staged and not committed can always be taken
+// back, because every step leaves its reverse behind. It is the model against which the store on disk is tested, so
+// it is written for plainness and not for speed.
+
+import BankModel
+import QueueCore
+
+/// A store that forgets everything when the process ends, and before that only what it is told to.
+public final class MemoryStore: QueueStore {
+  /// A kind of call that can be made to fail.
+  public enum Call: Hashable, Sendable {
+    /// `stage`.
+    case stage
+    /// `commit`, before anything is kept.
+    case commit
+    /// `commit`, after everything was kept: the caller learns of a failure, and after a crash the changes are there.
+    case commitThatIsKept
+    /// Any question.
+    case read
+  }
+
+  /// The name of this store in errors.
+  static let path = "memory"
+
+  var contents = MemoryContents()
+  /// The books that were committed last; nil until the store was loaded for the first time.
+  var books: Books?
+  /// Days that are over, day 1 first.
+  var closedDays: [Books] = []
+  private var incarnation: Int64 = 0
+  private var isLoaded = false
+  private var reverse: [MemoryStep] = []
+  private var failures: [Call: (left: Int, error: StoreError)] = [:]
+  private var end: StoreError?
+
+  /// Whether anything was staged since the last commit.
+  public private(set) var hasStagedChanges = false
+  /// Commits that were kept, for tests that count them.
+  public private(set) var commits = 0
+
+  /// An empty store.
+  public init() {}
+
+  // MARK: Crashes and failures
+
+  /// Makes a call fail: the `number`-th of its kind from now, 1 for the next. One failure of a kind at a time.
+  public func fail(_ call: Call, number: Int = 1, with error: StoreError) {
+    precondition(number >= 1, "The next call has the number 1.")
+    failures[call] = (number, error)
+  }
+
+  /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
+  public func crash() {
+    end = nil
+    rollBack()
+    failures = [:]
+    isLoaded = false
+  }
+
+  private func meet(_ call: Call) throws(StoreError) {
+    guard let failure = failures[call] else { return }
+    failures[call] = failure.left == 1 ? nil : (failure.left - 1, failure.error)
+    if failure.left == 1 { throw failure.error }
+  }
+
+  /// Throws what ended this store's life, or a failure that was ordered.
+  func beginReading() throws(StoreError) {
+    if let end { throw end }
+    try meet(.read)
+  }
+
+  private func recover(from error: StoreError) {
+    rollBack()
+    if case .failed = error { end = error }
+  }
+
+  // MARK: Transactions
+
+  /// Reads what is kept. A new store begins with day 1 at `now`.
+  public func load(now: WallTime) throws(StoreError) -> StoredQueue {
+    try beginReading()
+    precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
+    let books = self.books ?? Books(day: 1, openedAt: now)
+    self.books = books
+    isLoaded = true
+    return StoredQueue(books: books, delayed: contents.delayed())
+  }
+
+  /// Counts the starts of the coordinator on this store, from 1.
+  public func beginIncarnation() throws(StoreError) -> Int64 {
+    try beginReading()
+    precondition(!hasStagedChanges, "A transaction is open.")
+    incarnation += 1
+    return incarnation
+  }
+
+  /// Adds a change to the open transaction. See `QueueStore`.
+  public func stage(_ change: StoreChange) throws(StoreError) {
+    if let end { throw end }
+    do throws(StoreError) {
+      try meet(.stage)
+      hasStagedChanges = true
+      try contents.write(change, day: books?.day, reverse: &reverse)
+    } catch {
+      recover(from: error)
+      throw error
+    }
+  }
+
+  /// Keeps the books with everything that was staged. See `QueueStore`.
+  public func commit(_ books: Books) throws(StoreError) {
+    if let end { throw end }
+    guard let saved = self.books, isLoaded else {
+      preconditionFailure("The store was not loaded before a commit.")
+    }
+    if !hasStagedChanges && books == saved { return }
+    precondition(books.day >= saved.day, "A business day never comes again.")
+    do throws(StoreError) {
+      try meet(.commit)
+      try requireNobodyLeft(from: saved, to: books)
+    } catch {
+      recover(from: error)
+      throw error
+    }
+    for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt) }
+    self.books = books
+    reverse = []
+    hasStagedChanges = false
+    commits += 1
+    do throws(StoreError) { try meet(.commitThatIsKept) } catch {
+      recover(from: error)
+      throw error
+    }
+  }
+
+  private func requireNobodyLeft(from saved: Books, to books: Books) throws(StoreError) {
+    let kept = Int64(contents.positions.count)
+    if books.day == saved.day || kept == books.kept { return }
+    throw .damaged(
+      path: Self.path,
+      detail: "day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
+  }
+
+  private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime) {
+    var books = day == saved.day ? saved : Books(day: day, openedAt: moment)
+    let receipts = contents.receipts.filter { $0.day == day }
+    books.served = Int64(receipts.count { $0.outcome == .served })
+    books.cancelled = Int64(receipts.count { $0.outcome == .cancelled })
+    books.issued = max(books.issued, books.served + books.cancelled)
+    books.delayed = 0
+    books.dead = 0
+    closedDays.append(books)
+  }
+
+  /// Forgets everything that was staged since the last commit.
+  public func rollBack() {
+    if end != nil { return }
+    while let step = reverse.popLast() { contents.take(back: step) }
+    hasStagedChanges = false
+  }
+}

@@ -1,0 +1,186 @@
+// Owns the part of the audit that looks at rows one by one: receipts and their money, customers, attempts, keys.
+// It knows no books. Invariant: each table is read once, in the order of its key, and nothing of it is kept but
+// counts. A value that means nothing is a finding, not an end.
+
+import BankModel
+import QueueCore
+
+extension SQLiteStore {
+  /// Reads all receipts: sequence, day, outcome, money, attempts.
+  func auditReceipts(
+    _ days: [DayRow], _ report: inout AuditReport
+  ) throws(StoreError) -> [BusinessDay: DayReceipts] {
+    var counts: [BusinessDay: DayReceipts] = [:]
+    var expected: Int64 = 1
+    var latest: BusinessDay = 0
+    let last = days.last?.day ?? 0
+    try database.withStatement(
+      """
+      SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit
+      FROM receipt ORDER BY sequence
+      """, while: "reading all receipts"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        let (sequence, day, ticket) = (row.integer(0), row.integer(1), row.integer(2))
+        if sequence != expected { report.note("receipt \(expected) is missing before receipt \(sequence)") }
+        expected = sequence &+ 1
+        guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)),
+          let line = try? line(service: row.integer(3), grade: row.integer(4))
+        else {
+          report.note("receipt \(sequence): service, grade or outcome mean nothing")
+          continue
+        }
+        if day < latest { report.note("receipt \(sequence) of day \(day) comes after day \(latest)") }
+        latest = max(latest, day)
+        guard 1...max(last, 1) ~= day, last >= 1 else {
+          report.audit.duplicated += 1
+          report.note("receipt \(sequence): ticket \(ticket) of day \(day) was never issued")
+          continue
+        }
+        // Subscripts with a default work in place, so a day's counts are not copied for every row.
+        counts[day, default: DayReceipts()].count(ticket, line.service, outcome)
+        switch outcome {
+        case .served: report.audit.served += 1
+        case .cancelled: report.audit.cancelled += 1
+        }
+        report.weigh(
+          ReceiptMoney(
+            sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(7),
+            account: row.integer(8), debit: row.optional(9), credit: row.optional(10)))
+        try requireAttempts(row.integer(6) - (outcome == .served ? 1 : 0), day, ticket, outcome, &report)
+      }
+    }
+    return counts
+  }
+
+  /// Reads all customers: their place, their money, their moment, their attempts.
+  func auditCustomers(
+    day: BusinessDay, _ report: inout AuditReport
+  ) throws(StoreError) -> CustomerCounts {
+    var counts = CustomerCounts()
+    try database.withStatement(
+      "SELECT position, amount, account, attempts, due_ms FROM customer ORDER BY position",
+      while: "reading all customers"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        let position = CustomerPosition(key: row.integer(0))
+        guard let state = position.state, let line = position.line else {
+          report.note("the customer's key \(position.key) means nothing")
+          continue
+        }
+        switch state {
+        case .waiting: counts.waiting[line.index] += 1
+        case .delayed: counts.delayed += 1
+        default: counts.dead += 1
+        }
+        if row.integer(1) < 1 || row.integer(2) < 0 {
+          report.note("ticket \(position.ticket): amount or account are impossible")
+        }
+        if (row.optional(4) != nil) != (state == .delayed) {
+          report.note("ticket \(position.ticket): only who is delayed has a moment of the next attempt")
+        }
+        try requireAttempts(row.integer(3), day, position.ticket, nil, &report)
+      }
+    }
+    report.audit.waiting = counts.waiting.reduce(0, +)
+    report.audit.delayed = counts.delayed
+    report.audit.dead = counts.dead
+    return counts
+  }
+
+  /// Notes a ticket that counts attempts of which none is recorded; the others are held against their records by
+  /// ``auditAttempts(_:)``.
+  private func requireAttempts(
+    _ counted: Int64, _ day: BusinessDay, _ ticket: TicketNumber, _ outcome: Outcome?,
+    _ report: inout AuditReport
+  ) throws(StoreError) {
+    // Who is cancelled at a window has one attempt that ended with the cancellation.
+    if counted == 0 || (counted == 1 && outcome == .cancelled) { return }
+    if counted > 0, try hasAttempts(day, ticket) { return }
+    report.note("ticket \(ticket) of day \(day) counts \(counted) attempts before, and none is recorded")
+  }
+
+  private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
+    statements.attempts.bind(1, day)
+    statements.attempts.bind(2, ticket)
+    defer { statements.attempts.reset() }
+    return try statements.attempts.step()
+  }
+
+  /// Reads all attempts: numbered from 1 without a gap, and as many as the ticket says.
+  func auditAttempts(_ report: inout AuditReport) throws(StoreError) {
+    let present = try database.number("SELECT max(day) FROM day", while: "looking for the present day")
+    var (day, ticket, count): (BusinessDay, TicketNumber, Int64) = (0, 0, 0)
+    try database.withStatement(
+      "SELECT day, ticket, number, ending FROM attempt ORDER BY day, ticket, number",
+      while: "reading all attempts"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        if row.integer(0) != day || row.integer(1) != ticket {
+          if count > 0 { try compareAttempts(count, day, ticket, isPresent: day == present, &report) }
+          (day, ticket, count) = (row.integer(0), row.integer(1), 0)
+        }
+        count += 1
+        if row.integer(2) != count {
+          report.note(
+            "ticket \(ticket) of day \(day): attempt \(row.integer(2)) stands where \(count) should")
+        }
+        if UInt8(exactly: row.integer(3)).flatMap(AttemptEnd.init(rawValue:)) == nil {
+          report.note("ticket \(ticket) of day \(day): attempt \(row.integer(2)) ended in no known way")
+        }
+      }
+    }
+    if count > 0 { try compareAttempts(count, day, ticket, isPresent: day == present, &report) }
+  }
+
+  private func compareAttempts(
+    _ recorded: Int64, _ day: BusinessDay, _ ticket: TicketNumber, isPresent: Bool,
+    _ report: inout AuditReport
+  ) throws(StoreError) {
+    let possible: ClosedRange<Int64>
+    let counted: Int64
+    if let receipt = try receipt(day: day, ticket: ticket) {
+      counted = Int64(receipt.attempts)
+      // The last attempt of who is served is the receipt; who is cancelled may have been at a window or not.
+      possible = recorded + (receipt.outcome == .served ? 1 : 0)...recorded + 1
+    } else if isPresent, let found = try find(ticket) {
+      counted = Int64(found.customer.attempts)
+      possible = recorded...recorded
+    } else {
+      return report.note("ticket \(ticket) of day \(day) has attempts and stands nowhere")
+    }
+    if !possible.contains(counted) {
+      report.note("ticket \(ticket) of day \(day) counts \(counted) attempts, and \(recorded) are recorded")
+    }
+  }
+
+  /// Looks for keys that stand for tickets that were never issued.
+  func auditKeys(_ report: inout AuditReport) throws(StoreError) {
+    try database.withStatement(
+      """
+      SELECT key.day, key.first, key.last FROM request_key AS key LEFT JOIN day ON day.day = key.day
+      WHERE day.day IS NULL OR key.first < 1 OR key.last < key.first OR key.last > day.issued
+      """, while: "reading all keys"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        report.note(
+          "a key stands for tickets \(row.integer(1)) to \(row.integer(2)) of day \(row.integer(0)), "
+            + "and they were never issued")
+      }
+    }
+  }
+}
+
+extension DayReceipts {
+  /// Counts one receipt of the day.
+  mutating func count(_ ticket: TicketNumber, _ service: Service, _ outcome: Outcome) {
+    lowest = min(lowest, ticket)
+    highest = max(highest, ticket)
+    switch outcome {
+    case .served:
+      served += 1
+      servedByService[Int(service.rawValue) - 1] += 1
+    case .cancelled: cancelled += 1
+    }
+  }
+}

@@ -1,0 +1,240 @@
+// Owns how the books are read and saved, how a day is closed and the next begins, and the count of starts. It knows
+// no customer. Invariant: of the books only what differs from the last commit is written, in the same transaction as
+// the changes. Books that contradict themselves are refused when they are read.
+
+import BankModel
+import QueueCore
+
+extension SQLiteStore {
+  /// Reads the books and the delayed customers; begins day 1 in a new store. See `QueueStore`.
+  ///
+  /// - Throws: `.damaged` where the books contradict themselves.
+  public func load(now: WallTime) throws(StoreError) -> StoredQueue {
+    try requireHealth()
+    precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
+    let days = try database.number("SELECT count(*) FROM day", while: "counting days")
+    if days == 0 { try begin(Books(day: 1, openedAt: now)) }
+    let books = try readBooks()
+    saved = books
+    return StoredQueue(books: books, delayed: try readDelayed())
+  }
+
+  /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
+  public func beginIncarnation() throws(StoreError) -> Int64 {
+    try requireHealth()
+    return try inTransaction { () throws(StoreError) in
+      try database.execute(
+        "UPDATE meta SET value = value + 1 WHERE name = 'incarnation'", while: "counting a start")
+      let number = try database.number(
+        "SELECT value FROM meta WHERE name = 'incarnation'", while: "counting a start")
+      guard database.changes == 1, let number else { throw damage("the count of starts is missing") }
+      return number
+    }
+  }
+
+  /// Writes the rows of a new store.
+  private func begin(_ books: Books) throws(StoreError) {
+    if sequence > 0 { throw damage("there are receipts and no business day") }
+    try inTransaction { () throws(StoreError) in
+      try open(books, firstSequence: 1)
+      for line in Line.allCases {
+        try database.execute(
+          "INSERT INTO line VALUES (\(line.service.rawValue), \(line.grade.rawValue), 0)",
+          while: "adding a line")
+      }
+      for service in Service.allCases {
+        try database.execute(
+          "INSERT INTO service_state VALUES (\(service.rawValue), 0, 0)", while: "adding a service")
+      }
+    }
+  }
+
+  // MARK: Saving
+
+  /// Writes what differs between the books and those on disk into the open transaction.
+  func save(_ books: Books, over saved: Books) throws(StoreError) {
+    precondition(books.day >= saved.day, "A business day never comes again.")
+    if books.day > saved.day {
+      try turnPages(from: saved, to: books)
+    } else if !books.hasSameDayRow(as: saved) {
+      let statement = statements.updateDay
+      statement.bind(1, books.day)
+      statement.bind(2, books.issued)
+      statement.bind(3, books.served)
+      statement.bind(4, books.cancelled)
+      statement.bind(5, books.delayed)
+      statement.bind(6, books.dead)
+      statement.bind(7, books.businessTime.nanoseconds)
+      try statement.run()
+      try requireRow("day \(books.day)")
+    }
+    for (index, waiting) in books.waiting.enumerated() where waiting != saved.waiting[index] {
+      let line = Line.allCases[index]
+      statements.updateLine.bind(1, line.service.rawValue)
+      statements.updateLine.bind(2, line.grade.rawValue)
+      statements.updateLine.bind(3, waiting)
+      try statements.updateLine.run()
+      try requireRow("a line")
+    }
+    for (index, served) in books.servedByService.enumerated()
+    where served != saved.servedByService[index] || books.paused[index] != saved.paused[index] {
+      statements.updateService.bind(1, Int64(index + 1))
+      statements.updateService.bind(2, served)
+      statements.updateService.bind(3, books.paused[index] ? 1 as Int64 : 0)
+      try statements.updateService.run()
+      try requireRow("a service")
+    }
+  }
+
+  /// Closes the day of the saved books and opens the day of the new ones.
+  ///
+  /// A closed day has a receipt for every ticket. The last books of the old day may never have been saved, so its
+  /// receipts are its last word; tickets that were saved as issued and have no receipt remain visible to the audit.
+  private func turnPages(from saved: Books, to books: Books) throws(StoreError) {
+    // Everyone who is kept belongs to the present day, so nobody of the old day may be left over.
+    let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
+    if kept != books.kept {
+      throw damage("day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
+    }
+    var receipts = StagedReceipts(
+      served: saved.served + staged.served, cancelled: saved.cancelled + staged.cancelled)
+    var first = try firstSequence(of: saved.day)
+    var day = saved.day
+    while true {
+      let statement = statements.closeDay
+      statement.bind(1, day)
+      statement.bind(2, books.openedAt.milliseconds)
+      statement.bind(3, receipts.served)
+      statement.bind(4, receipts.cancelled)
+      try statement.run()
+      try requireRow("day \(day)")
+      first += receipts.served + receipts.cancelled
+      day += 1
+      if day == books.day { break }
+      // A day that began and ended within this very transaction.
+      try open(Books(day: day, openedAt: books.openedAt), firstSequence: first)
+      receipts = try countReceipts(of: day)
+    }
+    try open(books, firstSequence: first)
+  }
+
+  private func open(_ books: Books, firstSequence: Int64) throws(StoreError) {
+    let statement = statements.insertDay
+    statement.bind(1, books.day)
+    statement.bind(2, books.openedAt.milliseconds)
+    statement.bind(3, firstSequence)
+    statement.bind(4, books.issued)
+    statement.bind(5, books.served)
+    statement.bind(6, books.cancelled)
+    statement.bind(7, books.delayed)
+    statement.bind(8, books.dead)
+    statement.bind(9, books.businessTime.nanoseconds)
+    try statement.run(broken: "day \(books.day) already has been")
+  }
+
+  private func firstSequence(of day: BusinessDay) throws(StoreError) -> Int64 {
+    let first = try database.number(
+      "SELECT first_sequence FROM day WHERE day = \(day)", while: "closing a day")
+    guard let first else { throw damage("day \(day) is missing") }
+    return first
+  }
+
+  private func countReceipts(of day: BusinessDay) throws(StoreError) -> StagedReceipts {
+    let statement = statements.countReceipts
+    statement.bind(1, day)
+    defer { statement.reset() }
+    guard try statement.step() else { return StagedReceipts() }
+    return StagedReceipts(served: statement.integer(0), cancelled: statement.integer(1))
+  }
+
+  private func requireRow(_ name: String) throws(StoreError) {
+    if database.changes != 1 { throw damage("the row of \(name) is missing") }
+  }
+
+  // MARK: Reading
+
+  private func readBooks() throws(StoreError) -> Books {
+    var books = try database.withStatement(
+      """
+      SELECT day, opened_ms, issued, served, cancelled, delayed, dead, business_ns, closed_ms
+      FROM day ORDER BY day DESC LIMIT 1
+      """, while: "reading the books"
+    ) { row throws(StoreError) in
+      guard try row.step(), row.integer(0) >= 1 else { throw damage("there is no business day") }
+      if row.optional(8) != nil { throw damage("the present day \(row.integer(0)) is closed") }
+      var books = Books(day: row.integer(0), openedAt: WallTime(milliseconds: row.integer(1)))
+      books.issued = row.integer(2)
+      books.served = row.integer(3)
+      books.cancelled = row.integer(4)
+      books.delayed = row.integer(5)
+      books.dead = row.integer(6)
+      books.businessTime = TimeSpan(nanoseconds: row.integer(7))
+      return books
+    }
+    try readLines(into: &books)
+    try readServices(into: &books)
+    if let contradiction = books.contradiction { throw damage(contradiction) }
+    return books
+  }
+
+  private func readLines(into books: inout Books) throws(StoreError) {
+    var waiting = books.waiting
+    let count = try database.withStatement(
+      "SELECT service, grade, waiting FROM line", while: "reading the lines"
+    ) { row throws(StoreError) in
+      var count = 0
+      while try row.step() {
+        waiting[try line(service: row.integer(0), grade: row.integer(1)).index] = row.integer(2)
+        count += 1
+      }
+      return count
+    }
+    if count != Line.allCases.count { throw damage("a line is missing in the books") }
+    books.waiting = waiting
+  }
+
+  private func readServices(into books: inout Books) throws(StoreError) {
+    var served = books.servedByService
+    var paused = books.paused
+    let count = try database.withStatement(
+      "SELECT service, served, paused FROM service_state", while: "reading the services"
+    ) { row throws(StoreError) in
+      var count = 0
+      while try row.step() {
+        let index = Int(try service(row.integer(0)).rawValue) - 1
+        served[index] = row.integer(1)
+        paused[index] = row.integer(2) != 0
+        count += 1
+      }
+      return count
+    }
+    if count != Service.allCases.count { throw damage("a service is missing in the books") }
+    books.servedByService = served
+    books.paused = paused
+  }
+}
+
+extension Books {
+  /// Whether the row of the day is the same in both books.
+  fileprivate func hasSameDayRow(as other: Books) -> Bool {
+    issued == other.issued && served == other.served && cancelled == other.cancelled
+      && delayed == other.delayed && dead == other.dead && businessTime == other.businessTime
+  }
+
+  /// Customers who wait, are delayed, or are dead letters.
+  var kept: Int64 { waitingInAll + delayed + dead }
+
+  /// What these books cannot mean, as a sentence; nil where they agree with themselves.
+  var contradiction: String? {
+    var sum: Int64 = 0
+    for count in [served, cancelled, delayed, dead] + waiting {
+      let (next, overflow) = sum.addingReportingOverflow(count)
+      if count < 0 || overflow { return "the books of day \(day) hold an impossible number" }
+      sum = next
+    }
+    if sum != issued {
+      return "the books of day \(day) count \(issued) tickets and account for \(sum)"
+    }
+    return nil
+  }
+}

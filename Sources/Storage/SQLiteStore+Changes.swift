@@ -1,0 +1,166 @@
+// Owns how each change becomes rows. It knows no books and no transaction. Invariant: a change that would break a
+// promise (a second receipt, a customer who is not where the change says) throws `.damaged`, naming ticket and day,
+// and never passes in silence. Nothing on the way of an insert or a finish allocates memory.
+
+import BankModel
+import QueueCore
+
+extension SQLiteStore {
+  /// Writes one change into the open transaction.
+  func write(_ change: StoreChange) throws(StoreError) {
+    switch change {
+    case .insert(let customer): try insert(customer)
+    case .finish(let customer, let state, let receipt): try finish(customer, from: state, receipt)
+    case .update(let customer): try update(customer)
+    case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)
+    case .bury(let customer): try move(customer, from: .waiting, to: .dead, dueAt: nil)
+    case .revive(let customer, let state): try move(customer, from: state, to: .waiting, dueAt: nil)
+    case .record(let attempt): try record(attempt)
+    case .remember(let key, let day, let first, let last):
+      try remember(key, IssuedTickets(day: day, first: first, last: last))
+    case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment)
+    }
+  }
+
+  private func insert(_ customer: Customer) throws(StoreError) {
+    precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
+    let statement = statements.insertCustomer
+    statement.bind(1, CustomerPosition(.waiting, customer.line, customer.ticket).key)
+    statement.bind(2, customer.amount)
+    statement.bind(3, customer.account)
+    statement.bind(4, customer.issuedAt.milliseconds)
+    statement.bind(5, customer.attempts)
+    statement.bind(6, customer.crashes)
+    statement.bind(7, customer.failures)
+    try statement.run(broken: "ticket \(customer.ticket) of \(presentDay) already stands in the queue")
+  }
+
+  private func finish(
+    _ customer: Customer, from state: CustomerState, _ receipt: Receipt
+  ) throws(StoreError) {
+    let statement = statements.deleteCustomer
+    statement.bind(1, CustomerPosition(state, customer.line, customer.ticket).key)
+    try statement.run()
+    try requireOneChange(customer, in: state)
+    try insert(receipt)
+  }
+
+  private func insert(_ receipt: Receipt) throws(StoreError) {
+    precondition(
+      receipt.window == nil || receipt.window?.service == receipt.service,
+      "A window serves its own service only.")
+    let statement = statements.insertReceipt
+    statement.bind(1, sequence + 1)
+    statement.bind(2, receipt.day)
+    statement.bind(3, receipt.ticket)
+    statement.bind(4, receipt.service.rawValue)
+    statement.bind(5, receipt.grade.rawValue)
+    statement.bind(6, receipt.outcome.rawValue)
+    statement.bind(7, optional: receipt.window.map { Int64($0.place) })
+    statement.bind(8, receipt.generation)
+    statement.bind(9, receipt.pid)
+    statement.bind(10, receipt.attempts)
+    statement.bind(11, receipt.amount)
+    statement.bind(12, receipt.account)
+    statement.bind(13, receipt.issuedAt.milliseconds)
+    statement.bind(14, optional: receipt.startedAt?.milliseconds)
+    statement.bind(15, receipt.finishedAt.milliseconds)
+    let transfer = receipt.transfer
+    statement.bind(16, optional: transfer?.debit.code)
+    statement.bind(17, optional: transfer?.credit.code)
+    try statement.run(broken: "ticket \(receipt.ticket) of day \(receipt.day) already has a receipt")
+    sequence += 1
+    guard receipt.day == saved?.day else { return }
+    switch receipt.outcome {
+    case .served: staged.served += 1
+    case .cancelled: staged.cancelled += 1
+    }
+  }
+
+  private func update(_ customer: Customer) throws(StoreError) {
+    let statement = statements.updateCustomer
+    statement.bind(1, CustomerPosition(.waiting, customer.line, customer.ticket).key)
+    bindCounters(of: customer, to: statement)
+    try statement.run()
+    try requireOneChange(customer, in: .waiting)
+  }
+
+  private func move(
+    _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
+  ) throws(StoreError) {
+    let statement = statements.moveCustomer
+    statement.bind(1, CustomerPosition(from, customer.line, customer.ticket).key)
+    bindCounters(of: customer, to: statement)
+    statement.bind(5, CustomerPosition(to, customer.line, customer.ticket).key)
+    statement.bind(6, optional: dueAt?.milliseconds)
+    try statement.run(broken: "ticket \(customer.ticket) of \(presentDay) already is \(to.name)")
+    try requireOneChange(customer, in: from)
+  }
+
+  private func bindCounters(of customer: Customer, to statement: Statement) {
+    statement.bind(2, customer.attempts)
+    statement.bind(3, customer.crashes)
+    statement.bind(4, customer.failures)
+  }
+
+  private func record(_ attempt: Attempt) throws(StoreError) {
+    let statement = statements.insertAttempt
+    statement.bind(1, attempt.day)
+    statement.bind(2, attempt.ticket)
+    statement.bind(3, attempt.number)
+    statement.bind(4, attempt.window.service.rawValue)
+    statement.bind(5, attempt.window.place)
+    statement.bind(6, attempt.generation)
+    statement.bind(7, attempt.pid)
+    statement.bind(8, attempt.startedAt.milliseconds)
+    statement.bind(9, attempt.endedAt.milliseconds)
+    statement.bind(10, attempt.end.rawValue)
+    var code: Int64?
+    var signal: Int64?
+    switch attempt.processEnd {
+    case .code(let value): code = Int64(value)
+    case .signal(let value): signal = Int64(value)
+    case nil: break
+    }
+    statement.bind(11, optional: code)
+    statement.bind(12, optional: signal)
+    try statement.run(
+      broken:
+        "attempt \(attempt.number) at ticket \(attempt.ticket) of day \(attempt.day) already is recorded")
+  }
+
+  private func remember(_ key: String, _ tickets: IssuedTickets) throws(StoreError) {
+    let statement = statements.insertKey
+    try statement.bind(1, text: key)
+    statement.bind(2, tickets.day)
+    statement.bind(3, tickets.first)
+    statement.bind(4, tickets.last)
+    try statement.run(
+      broken:
+        "the key of tickets \(tickets.first) to \(tickets.last) of day \(tickets.day) already is remembered")
+  }
+
+  private func cancelEveryone(day: BusinessDay, at moment: WallTime) throws(StoreError) {
+    let statement = statements.cancelEveryone
+    statement.bind(1, day)
+    statement.bind(2, moment.milliseconds)
+    try statement.run(broken: "someone who waits on day \(day) already has a receipt")
+    let cancelled = database.changes
+    sequence += cancelled
+    if day == saved?.day { staged.cancelled += cancelled }
+    try statements.deleteEveryone.run()
+    if database.changes != cancelled {
+      throw .damaged(path: database.path, detail: "day \(day) has customers that could not be cancelled")
+    }
+  }
+
+  private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {
+    if database.changes == 1 { return }
+    throw .damaged(
+      path: database.path,
+      detail: "ticket \(customer.ticket) of \(presentDay) is not among the \(state.name) customers")
+  }
+
+  /// The day for sentences.
+  private var presentDay: String { saved.map { "day \($0.day)" } ?? "the present day" }
+}

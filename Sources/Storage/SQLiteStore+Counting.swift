@@ -1,0 +1,32 @@
+// Owns the counts that are made from rows while the bank is open. It changes nothing.
+
+import BankModel
+import QueueCore
+
+extension SQLiteStore {
+  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  public func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try requireHealth()
+    guard first < last else { return 0 }
+    let statement = statements.countCustomers
+    statement.bind(1, CustomerPosition(.waiting, line, first).key + 1)
+    statement.bind(2, CustomerPosition(.waiting, line, last).key - 1)
+    defer { statement.reset() }
+    return try statement.step() ? statement.integer(0) : 0
+  }
+}
+
+extension MemoryStore {
+  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  public func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try beginReading()
+    guard first < last else { return 0 }
+    let lower = CustomerPosition(.waiting, line, first).key
+    let upper = CustomerPosition(.waiting, line, last).key - 1
+    return Int64(contents.customers(after: lower, through: upper, limit: .max).count)
+  }
+}

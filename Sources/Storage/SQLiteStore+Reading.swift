@@ -1,0 +1,224 @@
+// Owns how rows become customers, receipts and attempts. It changes nothing. Invariant: reads see what was staged,
+// and a value on disk that means nothing becomes `.damaged`, never a trap. Memory is bounded by the limits of the
+// caller.
+
+import BankModel
+import QueueCore
+
+extension SQLiteStore {
+  // MARK: Customers
+
+  /// The next waiting customers of a line, by number, beginning behind `after`. See `QueueStore`.
+  public func page(
+    of line: Line, after: TicketNumber, limit: Int
+  ) throws(StoreError) -> [Customer] {
+    try requireHealth()
+    let statement = statements.customers
+    statement.bind(1, CustomerPosition(.waiting, line, after).key)
+    statement.bind(2, CustomerPosition(.waiting, line, .max).key)
+    statement.bind(3, Int64(max(0, limit)))
+    defer { statement.reset() }
+    var page: [Customer] = []
+    page.reserveCapacity(min(max(0, limit), 1_024))
+    while try statement.step() { page.append(try customer(in: statement).customer) }
+    return page
+  }
+
+  /// The customer with this number among those who wait, are delayed, or are dead letters.
+  public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
+    try requireHealth()
+    guard 1...Limits.ticket ~= ticket else { return nil }
+    let statement = statements.customer
+    defer { statement.reset() }
+    for state in CustomerPosition.keptStates {
+      for line in Line.allCases {
+        statement.bind(1, CustomerPosition(state, line, ticket).key)
+        if try statement.step() { return try customer(in: statement) }
+      }
+    }
+    return nil
+  }
+
+  /// Customers of one state, line after line; nil begins. At most `limit`. See `QueueStore`.
+  public func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] {
+    try requireHealth()
+    guard CustomerPosition.keptStates.contains(state) else { return [] }
+    let statement = statements.customers
+    let keys = CustomerPosition.keys(of: state)
+    statement.bind(1, cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound)
+    statement.bind(2, keys.upperBound)
+    statement.bind(3, Int64(max(0, limit)))
+    defer { statement.reset() }
+    var customers: [StoredCustomer] = []
+    while try statement.step() { customers.append(try customer(in: statement)) }
+    return customers
+  }
+
+  /// The customers of the present day in a range of numbers who wait or are delayed.
+  public func countUnfinished(
+    _ tickets: ClosedRange<TicketNumber>
+  ) throws(StoreError) -> Int64 {
+    try requireHealth()
+    let statement = statements.countCustomers
+    defer { statement.reset() }
+    var count: Int64 = 0
+    for state in [CustomerState.waiting, .delayed] {
+      for line in Line.allCases {
+        statement.bind(1, CustomerPosition(state, line, tickets.lowerBound).key)
+        statement.bind(2, CustomerPosition(state, line, tickets.upperBound).key)
+        if try statement.step() { count += statement.integer(0) }
+        statement.reset()
+      }
+    }
+    return count
+  }
+
+  /// Everyone who waits for a next attempt, the earliest moment first.
+  func readDelayed() throws(StoreError) -> [DelayedCustomer] {
+    let statement = statements.delayed
+    let keys = CustomerPosition.keys(of: .delayed)
+    statement.bind(1, keys.lowerBound)
+    statement.bind(2, keys.upperBound)
+    defer { statement.reset() }
+    var delayed: [DelayedCustomer] = []
+    while try statement.step() {
+      let found = try customer(in: statement)
+      guard let due = found.dueAt else {
+        throw damage("ticket \(found.customer.ticket) is delayed until no moment")
+      }
+      delayed.append(DelayedCustomer(customer: found.customer, dueAt: due))
+    }
+    return delayed
+  }
+
+  // MARK: Receipts, attempts, keys
+
+  /// Receipts in the order of their commits, of one day or of all, behind a sequence number. See `QueueStore`.
+  public func receipts(
+    day: BusinessDay?, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try requireHealth()
+    let statement = day == nil ? statements.receipts : statements.receiptsOfDay
+    var index: Int32 = 1
+    if let day {
+      statement.bind(index, day)
+      index += 1
+    }
+    statement.bind(index, sequence)
+    statement.bind(index + 1, Int64(max(0, limit)))
+    defer { statement.reset() }
+    var receipts: [Receipt] = []
+    while try statement.step() { receipts.append(try receipt(in: statement)) }
+    return receipts
+  }
+
+  /// The receipt of one ticket.
+  public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
+    try requireHealth()
+    let statement = statements.receipt
+    statement.bind(1, day)
+    statement.bind(2, ticket)
+    defer { statement.reset() }
+    return try statement.step() ? try receipt(in: statement) : nil
+  }
+
+  /// The attempts at one ticket that ended without a receipt, in order.
+  public func attempts(
+    day: BusinessDay, ticket: TicketNumber
+  ) throws(StoreError) -> [Attempt] {
+    try requireHealth()
+    let statement = statements.attempts
+    statement.bind(1, day)
+    statement.bind(2, ticket)
+    defer { statement.reset() }
+    var attempts: [Attempt] = []
+    while try statement.step() { attempts.append(try attempt(in: statement)) }
+    return attempts
+  }
+
+  /// The tickets that a key stands for.
+  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
+    try requireHealth()
+    let statement = statements.key
+    try statement.bind(1, text: key)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return IssuedTickets(
+      day: statement.integer(0), first: statement.integer(1), last: statement.integer(2))
+  }
+
+  // MARK: Rows
+
+  private func customer(in row: Statement) throws(StoreError) -> StoredCustomer {
+    let position = CustomerPosition(key: row.integer(0))
+    guard let state = position.state, let line = position.line else {
+      throw damage("the customer's key \(position.key) means nothing")
+    }
+    let customer = Customer(
+      ticket: position.ticket, service: line.service, grade: line.grade, amount: row.integer(1),
+      account: row.integer(2), issuedAt: WallTime(milliseconds: row.integer(3)),
+      attempts: try small(row.integer(4)), crashes: try small(row.integer(5)),
+      failures: try small(row.integer(6)))
+    return StoredCustomer(
+      customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
+  }
+
+  private func receipt(in row: Statement) throws(StoreError) -> Receipt {
+    let line = try line(service: row.integer(3), grade: row.integer(4))
+    guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)) else {
+      throw damage("receipt \(row.integer(0)) has the unknown outcome \(row.integer(5))")
+    }
+    var window: Window?
+    if let place = row.optional(6) { window = Window(service: line.service, place: try small(place)) }
+    return Receipt(
+      sequence: row.integer(0), day: row.integer(1), ticket: row.integer(2), service: line.service,
+      grade: line.grade, outcome: outcome, window: window, generation: try small(row.integer(7)),
+      pid: try small(row.integer(8)), attempts: try small(row.integer(9)), amount: row.integer(10),
+      account: row.integer(11), issuedAt: WallTime(milliseconds: row.integer(12)),
+      startedAt: row.optional(13).map(WallTime.init(milliseconds:)),
+      finishedAt: WallTime(milliseconds: row.integer(14)))
+  }
+
+  private func attempt(in row: Statement) throws(StoreError) -> Attempt {
+    guard let end = UInt8(exactly: row.integer(9)).flatMap(AttemptEnd.init(rawValue:)) else {
+      throw damage("an attempt at ticket \(row.integer(1)) of day \(row.integer(0)) ended in no known way")
+    }
+    var processEnd: ProcessEnd?
+    if let code = row.optional(10) { processEnd = .code(try small(code)) }
+    if let signal = row.optional(11) { processEnd = .signal(try small(signal)) }
+    return Attempt(
+      day: row.integer(0), ticket: row.integer(1), number: try small(row.integer(2)),
+      window: Window(service: try service(row.integer(3)), place: try small(row.integer(4))),
+      generation: try small(row.integer(5)), pid: try small(row.integer(6)),
+      startedAt: WallTime(milliseconds: row.integer(7)), endedAt: WallTime(milliseconds: row.integer(8)),
+      end: end, processEnd: processEnd)
+  }
+
+  /// The service with this raw value.
+  func service(_ value: Int64) throws(StoreError) -> Service {
+    guard let service = UInt8(exactly: value).flatMap(Service.init(rawValue:)) else {
+      throw damage("there is no service \(value)")
+    }
+    return service
+  }
+
+  /// The line with these raw values.
+  func line(service value: Int64, grade: Int64) throws(StoreError) -> Line {
+    let service = try service(value)
+    guard let grade = UInt8(exactly: grade).flatMap(Grade.init(rawValue:)) else {
+      throw damage("there is no grade \(grade)")
+    }
+    return Line(service: service, grade: grade)
+  }
+
+  /// A number that has 32 bits in the model.
+  private func small(_ value: Int64) throws(StoreError) -> Int32 {
+    guard let number = Int32(exactly: value) else { throw damage("the number \(value) is out of range") }
+    return number
+  }
+
+  /// The error for a database whose rows are not as promised.
+  func damage(_ detail: String) -> StoreError { .damaged(path: database.path, detail: detail) }
+}

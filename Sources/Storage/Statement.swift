@@ -1,0 +1,105 @@
+// Owns one prepared statement: binding, stepping, reading columns. It knows no table; the connection owns its memory
+// and frees it when it closes. Invariant: outside of a call the statement is reset, so that no read holds up a
+// checkpoint. A failed step resets the statement and throws what SQLite said.
+
+import CSQLite
+import QueueCore
+
+/// A statement that was prepared once and is used many times.
+///
+/// One pointer and one literal: passing it around allocates nothing and counts no references.
+struct Statement {
+  /// SQLite's statement.
+  let handle: OpaquePointer
+  /// What fails when this fails, for the sentence `while …`.
+  let purpose: StaticString
+
+  /// Binds an integer to parameter `index`, from 1. See sqlite3_bind_int64.
+  func bind(_ index: Int32, _ value: Int64) {
+    let code = sqlite3_bind_int64(handle, index, value)
+    precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
+  }
+
+  /// Binds an integer of 32 bits.
+  func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
+
+  /// Binds a raw value of the model.
+  func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
+
+  /// Binds an integer, or null.
+  func bind(_ index: Int32, optional value: Int64?) {
+    if let value { return bind(index, value) }
+    let code = sqlite3_bind_null(handle, index)
+    precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
+  }
+
+  /// Binds text; SQLite keeps a copy. See sqlite3_bind_text64.
+  func bind(_ index: Int32, text: String) throws(StoreError) {
+    var text = text
+    let code = text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        // The last argument asks for a copy; SQLITE_TRANSIENT is a cast that the importer does not read.
+        sqlite3_bind_text64(
+          handle, index, $0.baseAddress, UInt64($0.count),
+          unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
+      }
+    }
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  /// Goes to the next row; false when there is none, and then the statement is reset. See sqlite3_step.
+  func step() throws(StoreError) -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE {
+      sqlite3_reset(handle)
+      return false
+    }
+    throw failure(code)
+  }
+
+  /// Runs a statement that gives no rows.
+  ///
+  /// - Parameter broken: the promise that was broken where a constraint refuses the row.
+  func run(broken: @autoclosure () -> String? = nil) throws(StoreError) {
+    let code = sqlite3_step(handle)
+    guard code == SQLITE_DONE || code == SQLITE_ROW else {
+      let error = failure(code)
+      if code & 0xFF == SQLITE_CONSTRAINT, let sentence = broken() {
+        throw .damaged(path: path, detail: sentence)
+      }
+      throw error
+    }
+    sqlite3_reset(handle)
+  }
+
+  /// Ends reading before the last row.
+  func reset() { sqlite3_reset(handle) }
+
+  /// The integer in a column, from 0; 0 for null.
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  /// The integer in a column, or nil for null.
+  func optional(_ column: Int32) -> Int64? {
+    sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
+  }
+
+  /// The text in a column; empty for null.
+  func text(_ column: Int32) -> String {
+    guard let text = sqlite3_column_text(handle, column) else { return "" }
+    return String(cString: text)
+  }
+
+  /// The file that the statement's connection has open.
+  var path: String {
+    guard let name = sqlite3_db_filename(sqlite3_db_handle(handle), "main") else { return "" }
+    return String(cString: name)
+  }
+
+  /// The error of this statement's last call; the statement is reset.
+  private func failure(_ code: Int32) -> StoreError {
+    let error = StoreError(sqlite: sqlite3_db_handle(handle), code: code, path: path, while: purpose)
+    sqlite3_reset(handle)
+    return error
+  }
+}

@@ -1,0 +1,129 @@
+// Owns every statement that the store runs often, each prepared once when the store is opened. It knows the tables
+// and binds nothing. Invariant: preparing them all is also the test that the tables are there.
+// A statement that cannot be prepared means a damaged database.
+
+import CSQLite
+import QueueCore
+
+/// The statements of a store.
+struct Statements {
+  let begin, commit, rollBack: Statement
+  let insertCustomer, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
+  let insertReceipt, cancelEveryone, insertAttempt, insertKey: Statement
+  let updateDay, insertDay, closeDay, countReceipts, updateLine, updateService: Statement
+  let customers, customer, countCustomers, delayed: Statement
+  let receipts, receiptsOfDay, receipt, attempts, key: Statement
+
+  /// Columns of a customer's row, in the order in which rows are read.
+  static let customerColumns = "position, amount, account, issued_ms, attempts, crashes, failures, due_ms"
+  /// Columns of a receipt, in the order in which rows are read.
+  static let receiptColumns = """
+    sequence, day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, issued_ms, \
+    started_ms, finished_ms
+    """
+
+  init(_ database: Database) throws(StoreError) {
+    begin = try database.prepare("BEGIN IMMEDIATE", while: "beginning a transaction")
+    commit = try database.prepare("COMMIT", while: "committing a transaction")
+    rollBack = try database.prepare("ROLLBACK", while: "rolling back a transaction")
+
+    insertCustomer = try database.prepare(
+      "INSERT INTO customer (\(Self.customerColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+      while: "adding a customer")
+    deleteCustomer = try database.prepare(
+      "DELETE FROM customer WHERE position = ?", while: "removing a customer")
+    updateCustomer = try database.prepare(
+      "UPDATE customer SET attempts = ?2, crashes = ?3, failures = ?4 WHERE position = ?1",
+      while: "changing a customer")
+    moveCustomer = try database.prepare(
+      """
+      UPDATE customer SET attempts = ?2, crashes = ?3, failures = ?4, position = ?5, due_ms = ?6
+      WHERE position = ?1
+      """, while: "moving a customer")
+    deleteEveryone = try database.prepare("DELETE FROM customer", while: "emptying the queue")
+
+    insertReceipt = try database.prepare(
+      """
+      INSERT INTO receipt (\(Self.receiptColumns), debit, credit)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, while: "writing a receipt")
+    // Left out, the sequence is one more than the highest, and rows arrive in the order of the tickets.
+    cancelEveryone = try database.prepare(
+      """
+      INSERT INTO receipt (
+        day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
+        issued_ms, started_ms, finished_ms)
+      SELECT ?1, ticket, service, grade, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2
+      FROM customer ORDER BY ticket
+      """, while: "cancelling everyone")
+    insertAttempt = try database.prepare(
+      """
+      INSERT INTO attempt (
+        day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, while: "recording an attempt")
+    insertKey = try database.prepare(
+      "INSERT INTO request_key (key, day, first, last) VALUES (?, ?, ?, ?)", while: "remembering a key")
+
+    updateDay = try database.prepare(
+      """
+      UPDATE day SET issued = ?2, served = ?3, cancelled = ?4, delayed = ?5, dead = ?6, business_ns = ?7
+      WHERE day = ?1
+      """, while: "saving the books")
+    insertDay = try database.prepare(
+      """
+      INSERT INTO day (
+        day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, while: "opening a day")
+    closeDay = try database.prepare(
+      """
+      UPDATE day SET closed_ms = ?2, issued = max(issued, ?3 + ?4), served = ?3, cancelled = ?4, delayed = 0,
+        dead = 0
+      WHERE day = ?1
+      """, while: "closing a day")
+    countReceipts = try database.prepare(
+      "SELECT count(*) FILTER (WHERE outcome = 1), count(*) FILTER (WHERE outcome = 2) FROM receipt WHERE day = ?",
+      while: "counting the receipts of a day")
+    updateLine = try database.prepare(
+      "UPDATE line SET waiting = ?3 WHERE service = ?1 AND grade = ?2", while: "saving a line")
+    updateService = try database.prepare(
+      "UPDATE service_state SET served = ?2, paused = ?3 WHERE service = ?1", while: "saving a service")
+
+    customers = try database.prepare(
+      "SELECT \(Self.customerColumns) FROM customer WHERE position > ? AND position <= ? ORDER BY position LIMIT ?",
+      while: "reading customers")
+    customer = try database.prepare(
+      "SELECT \(Self.customerColumns) FROM customer WHERE position = ?", while: "looking for a customer")
+    countCustomers = try database.prepare(
+      "SELECT count(*) FROM customer WHERE position BETWEEN ? AND ?", while: "counting customers")
+    delayed = try database.prepare(
+      """
+      SELECT \(Self.customerColumns) FROM customer WHERE position BETWEEN ? AND ?
+      ORDER BY due_ms, ticket, position
+      """, while: "reading delayed customers")
+
+    receipts = try database.prepare(
+      "SELECT \(Self.receiptColumns) FROM receipt WHERE sequence > ? ORDER BY sequence LIMIT ?",
+      while: "reading receipts")
+    // The plus keeps SQLite from the index of days, which would read all receipts of the day to sort them.
+    receiptsOfDay = try database.prepare(
+      """
+      SELECT \(Self.receiptColumns) FROM receipt
+      WHERE +day = ?1 AND sequence > ?2
+        AND sequence >= coalesce((SELECT first_sequence FROM day WHERE day = ?1), 0)
+        AND sequence < coalesce((SELECT first_sequence FROM day WHERE day = ?1 + 1), 9223372036854775807)
+      ORDER BY sequence LIMIT ?3
+      """, while: "reading the receipts of a day")
+    receipt = try database.prepare(
+      "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",
+      while: "looking for a receipt")
+    attempts = try database.prepare(
+      """
+      SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal
+      FROM attempt WHERE day = ? AND ticket = ? ORDER BY number
+      """, while: "reading attempts")
+    key = try database.prepare(
+      "SELECT day, first, last FROM request_key WHERE key = ?", while: "looking for a key")
+  }
+}

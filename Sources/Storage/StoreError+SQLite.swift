@@ -1,0 +1,85 @@
+// Owns the translation of SQLite's result codes into the store's errors. It knows no table and decides nothing about
+// what happens next. Invariant: every code has exactly one meaning here, and an unknown one means that the system
+// refused.
+
+import CSQLite
+import Glibc
+import QueueCore
+
+extension StoreError {
+  /// The error of the last call on a connection. See https://sqlite.org/rescode.html.
+  ///
+  /// A full disk comes as `SQLITE_FULL`, and from a quota or a failed creation as another code with the system's
+  /// number beside it. A failed fsync is never a full disk, whatever number it carries: nobody knows what it wrote.
+  init(sqlite connection: OpaquePointer?, code: Int32, path: String, while purpose: StaticString) {
+    let name = Self.name(of: code)
+    let message =
+      connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+    var detail = "\(name): \(message), while \(purpose)"
+    switch code & 0xFF {
+    case SQLITE_FULL: self = .diskFull(detail: detail)
+    // All SQL here is fixed, so a statement that SQLite does not understand means tables that are not ours.
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_ERROR:
+      self = .damaged(path: path, detail: detail)
+    case SQLITE_BUSY, SQLITE_LOCKED: self = .inUse(path: path)
+    case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY:
+      let reasons = connection.map(Self.systemErrors) ?? []
+      if let reason = reasons.first { detail += " (\(String(cString: strerror(reason))))" }
+      let isFull = !reasons.isEmpty && reasons.allSatisfy { $0 == ENOSPC || $0 == EDQUOT }
+      self =
+        isFull && Self.leavesNothingBehind(code)
+        ? .diskFull(detail: detail) : .failed(path: path, detail: detail)
+    default: self = .failed(path: path, detail: detail)
+    }
+  }
+
+  /// The system's numbers beside the last error: the log's, and the connection's.
+  ///
+  /// Neither alone will do. A commit that fails leaves the connection's number as an earlier error left it, and a
+  /// failed checkpoint the log's; so a disk counts as full only where no number speaks against it.
+  private static func systemErrors(of connection: OpaquePointer) -> [Int32] {
+    var last: Int32 = 0
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    if code == SQLITE_OK, let log, let methods = log.pointee.pMethods {
+      _ = methods.pointee.xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &last)
+    }
+    return [last, sqlite3_system_errno(connection)].filter { $0 != 0 }
+  }
+
+  /// Whether a call that failed for want of room has changed nothing that matters: a write into the log that is
+  /// rolled back, a file that was not created, a file that could not grow.
+  private static func leavesNothingBehind(_ code: Int32) -> Bool {
+    code & 0xFF == SQLITE_CANTOPEN || code == ioErrorWrite || code == ioErrorTruncate
+  }
+
+  // The importer does not read macros that are computed, so the extended codes stand here as in sqlite3.h.
+  private static var ioErrorWrite: Int32 { SQLITE_IOERR | 3 << 8 }
+  private static var ioErrorTruncate: Int32 { SQLITE_IOERR | 6 << 8 }
+
+  /// The name of a result code as in sqlite3.h, where it is one of those that occur.
+  static func name(of code: Int32) -> String {
+    switch (code & 0xFF, code >> 8) {
+    case (SQLITE_IOERR, 1): "SQLITE_IOERR_READ"
+    case (SQLITE_IOERR, 2): "SQLITE_IOERR_SHORT_READ"
+    case (SQLITE_IOERR, 3): "SQLITE_IOERR_WRITE"
+    case (SQLITE_IOERR, 4): "SQLITE_IOERR_FSYNC"
+    case (SQLITE_IOERR, 5): "SQLITE_IOERR_DIR_FSYNC"
+    case (SQLITE_IOERR, 6): "SQLITE_IOERR_TRUNCATE"
+    case (SQLITE_IOERR, let detail): detail == 0 ? "SQLITE_IOERR" : "SQLITE_IOERR (\(code))"
+    case (SQLITE_CORRUPT, _): "SQLITE_CORRUPT"
+    case (SQLITE_NOTADB, _): "SQLITE_NOTADB"
+    case (SQLITE_FULL, _): "SQLITE_FULL"
+    case (SQLITE_BUSY, _): "SQLITE_BUSY"
+    case (SQLITE_LOCKED, _): "SQLITE_LOCKED"
+    case (SQLITE_READONLY, _): "SQLITE_READONLY"
+    case (SQLITE_CANTOPEN, _): "SQLITE_CANTOPEN"
+    case (SQLITE_NOMEM, _): "SQLITE_NOMEM"
+    case (SQLITE_CONSTRAINT, 6): "SQLITE_CONSTRAINT_PRIMARYKEY"
+    case (SQLITE_CONSTRAINT, 8): "SQLITE_CONSTRAINT_UNIQUE"
+    case (SQLITE_CONSTRAINT, _): "SQLITE_CONSTRAINT"
+    case (SQLITE_ERROR, _): "SQLITE_ERROR"
+    default: "SQLite result code \(code)"
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// The plain values of the domain: names, numbers, time, and chance that can be repeated.
+
+import BankModel
+import Testing
+
+@Suite struct ModelTests {
+  @Test("names of services, grades, windows and states are read back as they were written")
+  func names() {
+    for service in Service.allCases { #expect(Service(name: service.name) == service) }
+    for grade in Grade.allCases { #expect(Grade(name: grade.name) == grade) }
+    for state in CustomerState.allCases { #expect(CustomerState(name: state.name) == state) }
+    let window = Window(service: .loan, place: 12)
+    #expect(window.description == "loan-12")
+    #expect(Window(name: "loan-12") == window)
+  }
+
+  @Test("a name that is none is refused", arguments: ["", "loan", "loan-", "loan-0", "loan--1", "juice-1", "loan-257", "-1"])
+  func badWindows(name: String) { #expect(Window(name: name) == nil) }
+
+  @Test("lines are numbered densely, service by service, the highest grade first")
+  func lines() {
+    #expect(Line.allCases.map(\.index) == Array(0..<Line.allCases.count))
+    #expect(Line.allCases.first == Line(service: .deposit, grade: .vvip))
+    #expect(Grade.vvip < .vip && Grade.vip < .regular)
+  }
+
+  @Test("account codes are read back, and the branch's own lie below zero")
+  func accounts() {
+    for account in [LedgerAccount.cash, .loans, .customer(0), .customer(12)] {
+      #expect(LedgerAccount(code: account.code) == account)
+    }
+    #expect(LedgerAccount(code: -3) == nil)
+    #expect(LedgerAccount.customer(12).description == "customer-12")
+  }
+
+  @Test("a deposit moves from cash to the customer, a loan from the loans")
+  func transfers() {
+    let deposit = CustomerOrder(service: .deposit, grade: .regular, amount: 5, account: 3)
+      .customer(ticket: 1, issuedAt: WallTime(milliseconds: 0))
+    #expect(Transfer(serving: deposit) == Transfer(debit: .cash, credit: .customer(3), amount: 5))
+    var loan = deposit
+    loan.service = .loan
+    #expect(Transfer(serving: loan) == Transfer(debit: .loans, credit: .customer(3), amount: 5))
+  }
+
+  @Test("time saturates instead of overflowing, and a span is never negative")
+  func time() {
+    let late = MonotonicTime(nanoseconds: .max)
+    #expect(late + .seconds(1) == late)
+    #expect(MonotonicTime(nanoseconds: 5).since(late) == .zero)
+    #expect(TimeSpan(nanoseconds: -1) == .zero)
+    #expect(TimeSpan.milliseconds(.max).nanoseconds == .max)
+  }
+
+  @Test("the same seed draws the same customers, and draws stay within their bounds")
+  func draws() {
+    for seed in UInt64(0)..<50 {
+      var one = CustomerDraw(service: nil, grade: .vip, amount: nil, account: nil, seed: seed)
+      var two = CustomerDraw(service: nil, grade: .vip, amount: nil, account: nil, seed: seed)
+      for _ in 0..<100 {
+        let order = one.next()
+        #expect(order == two.next(), "seed \(seed)")
+        #expect(CustomerDraw.amounts.contains(order.amount) && order.amount % CustomerDraw.amountStep == 0)
+        #expect(CustomerDraw.accounts.contains(order.account))
+        #expect(order.grade == .vip)
+      }
+    }
+  }
+
+  @Test("both services are drawn about equally often")
+  func fairness() {
+    var draw = CustomerDraw(service: nil, grade: .regular, amount: nil, account: nil, seed: 42)
+    let deposits = (0..<10_000).count { _ in draw.next().service == .deposit }
+    #expect((4_700...5_300).contains(deposits))
+  }
+
+  @Test("the generator is SplitMix64: its first numbers for seed 1234567 are the published ones")
+  func splitMix() {
+    var generator = SeededGenerator(seed: 1_234_567)
+    #expect(generator.next() == 6_457_827_717_110_365_317)
+    #expect(generator.next() == 3_203_168_211_198_807_973)
+  }
+
+  @Test("a draw reaches both ends of its range and nothing beyond")
+  func range() {
+    var generator = SeededGenerator(seed: 9)
+    var seen: Set<Int64> = []
+    for _ in 0..<1_000 { seen.insert(generator.draw(-2...2)) }
+    #expect(seen == [-2, -1, 0, 1, 2])
+    #expect(generator.draw(7...7) == 7)
+    _ = generator.draw(.min ... .max)
+  }
+}

@@ -1,0 +1,175 @@
+// Random histories of the queue: whatever happens in whatever order, the promises hold after every step.
+// A failure prints its seed; `BANK_QUEUE_SEED=N scripts/test QueueHistoryTests` repeats it.
+
+import BankModel
+import Glibc
+import QueueCore
+import Testing
+
+extension QueueWorld {
+  /// One thing happens, by chance.
+  mutating func step() {
+    switch chance.draw(0...99) {
+    case 0..<18: enqueue()
+    case 18..<38: commit()
+    case 38..<41: refuseCommit()
+    case 41..<52: tellerComes()
+    case 52..<72: tellerAnswers()
+    case 72..<77: tellerDies()
+    case 77..<80: timePasses(.milliseconds(chance.draw(1...9_000)))
+    case 80: timePasses(.seconds(11))
+    case 81..<84: happen(.cancel(request(), anyTicket()))
+    case 84..<86: happen(.requeue(request(), anyTicket()))
+    case 86: happen(.requeueDead(request()))
+    case 87: happen(.pause(request(), chance.draw(0...2) == 0 ? nil : anyService()))
+    case 88..<90: happen(.resume(request(), chance.draw(0...2) == 0 ? nil : anyService()))
+    case 90..<93: happen(.scale(anyService(), windows: Int32(chance.draw(0...3))))
+    case 93: if chance.draw(0...3) == 0 { happen(.reset(request())) }
+    case 94: if chance.draw(0...1) == 0 { crash() }
+    case 95..<97: tellerLies()
+    case 97: if let window = tellers.keys.sorted().first { happen(.replace(window)) }
+    default: tellersBeat()
+    }
+  }
+
+  mutating func anyService() -> Service { Service.allCases[Int(chance.draw(0...1))] }
+  mutating func anyTicket() -> TicketNumber { chance.draw(1...max(2, machine.books.issued + 1)) }
+
+  private mutating func enqueue() {
+    let count = chance.draw(1...12)
+    let orders = (0..<count).map { _ in
+      CustomerOrder(
+        service: anyService(), grade: Grade.allCases[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
+        account: chance.draw(1...9))
+    }
+    let number = request()
+    guard chance.draw(0...3) == 0, count > 1 else {
+      return happen(.enqueue(number, orders: orders, total: count, isLast: true))
+    }
+    happen(.enqueue(number, orders: Array(orders.prefix(1)), total: count, isLast: false))
+    // Between two slices the windows go on, and the disk may turn out to be full.
+    if chance.draw(0...1) == 0 { tellerAnswers() }
+    if chance.draw(0...5) == 0 { refuseCommit() }
+    if machine.isTakingIn {
+      happen(.enqueue(number, orders: Array(orders.dropFirst()), total: count, isLast: true))
+    }
+  }
+
+  mutating func tellerComes() {
+    guard let window = tellers.keys.sorted().first(where: { tellers[$0] == .starting }) else { return }
+    generations[window, default: 0] += 1
+    tellers[window] = .idle
+    happen(.tellerReady(window, generations[window]!, pid: Int32(chance.draw(100...9_999))))
+  }
+
+  private func holders() -> [(Window, Lease)] {
+    tellers.keys.sorted().compactMap { window in
+      if case .holding(let lease) = tellers[window] { (window, lease) } else { nil }
+    }
+  }
+
+  private mutating func tellerAnswers() {
+    let all = holders()
+    guard !all.isEmpty else { return }
+    let (window, lease) = all[Int(chance.draw(0...Int64(all.count - 1)))]
+    let isRecalled = machine.numbers(of: window)?.lease == nil
+    tellers[window] = .idle
+    let answer: TellerAnswer =
+      isRecalled && chance.draw(0...1) == 0
+      ? .returned : chance.draw(0...3) == 0 ? .failed(reason: "paper jam") : .done
+    happen(.tellerAnswered(window, generations[window]!, lease, answer))
+  }
+
+  private mutating func tellerDies() {
+    let alive = tellers.keys.sorted().filter { tellers[$0] != .starting || chance.draw(0...4) == 0 }
+    guard !alive.isEmpty else { return }
+    let window = alive[Int(chance.draw(0...Int64(alive.count - 1)))]
+    let generation = generations[window] ?? 0
+    tellers[window] = .starting
+    happen(.tellerLost(window, generation, chance.draw(0...1) == 0 ? .signal(9) : .code(1)))
+    if machine.numbers(of: window) == nil { tellers[window] = nil }
+  }
+
+  /// A teller answers for somebody it does not hold: it must be ended, and nobody may come to harm.
+  private mutating func tellerLies() {
+    guard let window = tellers.keys.sorted().last(where: { tellers[$0] != .starting }) else { return }
+    let generation = generations[window] ?? 0
+    let lease = Lease(ticket: anyTicket(), attempt: Int32(chance.draw(1...3)), generation: generation)
+    guard machine.numbers(of: window)?.lease != lease, tellers[window] != .holding(lease) else { return }
+    happen(.tellerAnswered(window, generation, lease, .done))
+    if tellers[window] != .dismissed, machine.numbers(of: window)?.generation == generation {
+      fault("\(window) lied about \(lease) and was not ended")
+    }
+  }
+
+  private mutating func tellersBeat() {
+    for (window, lease) in holders() { happen(.tellerProgressed(window, generations[window]!, lease)) }
+  }
+
+  mutating func timePasses(_ span: TimeSpan) {
+    now.monotonic = now.monotonic + span
+    now.wall.milliseconds += span.milliseconds
+    happen(.tick)
+  }
+
+  /// From here on everything goes well: everyone who is no dead letter must be served.
+  mutating func goWell() {
+    if machine.isTakingIn { refuseCommit() }
+    commit()
+    happen(.resume(request(), nil))
+    for service in Service.allCases { happen(.scale(service, windows: 2)) }
+    for round in 0..<20_000 {
+      commit()
+      for window in tellers.keys.sorted() where tellers[window] == .dismissed {
+        tellers[window] = .starting
+        happen(.tellerLost(window, generations[window] ?? 0, .code(0)))
+        if machine.numbers(of: window) == nil { tellers[window] = nil }
+      }
+      while tellers.values.contains(.starting) { tellerComes() }
+      for (window, lease) in holders() {
+        tellers[window] = .idle
+        happen(.tellerAnswered(window, generations[window]!, lease, .done))
+      }
+      if machine.isIdle { break }
+      if round % 4 == 3 { timePasses(.seconds(61)) }
+    }
+    commit()
+    if !machine.isIdle { fault("somebody waits for ever") }
+    if !open.isEmpty { fault("\(open.count) requests were never answered") }
+    let missing = spoken.filter { committed.receipts[$0] == nil && committed.customers[$0]?.state != .dead }
+    if !missing.isEmpty { fault("tickets \(missing.sorted().prefix(5)) have no receipt") }
+  }
+}
+
+@Suite struct QueueHistoryTests {
+  private static var seeds: [UInt64] {
+    if let chosen = getenv("BANK_QUEUE_SEED").flatMap({ UInt64(String(cString: $0)) }) { return [chosen] }
+    return Array(1...600)
+  }
+
+  @Test("in every history the numbers add up, the order holds, and every ticket ends once")
+  func histories() {
+    var assignments = 0
+    var dead = 0
+    var refused = 0
+    for seed in Self.seeds {
+      var world = QueueWorld(seed: seed)
+      for service in Service.allCases { world.happen(.scale(service, windows: 2)) }
+      for _ in 0..<250 where world.faults.isEmpty { world.step() }
+      if world.faults.isEmpty { world.goWell() }
+      assignments += world.assignments
+      dead += world.dead
+      refused += world.refusedForDisk
+      #expect(
+        world.faults.isEmpty,
+        "seed \(seed): \(world.faults.prefix(3)); repeat: BANK_QUEUE_SEED=\(seed) scripts/test QueueHistoryTests")
+      if !world.faults.isEmpty { return }
+    }
+    // A check that nothing happened to would prove nothing.
+    guard Self.seeds.count > 1 else { return }
+    #expect(assignments > 20_000)
+    #expect(dead > 100)
+    #expect(refused > 100)
+    print("QueueHistoryTests: \(assignments) customers handed out, \(dead) put aside, \(refused) refused by a full disk")
+  }
+}

@@ -1,0 +1,226 @@
+// A small world around the queue for tests: a store that can crash or be full, tellers that come, work, fail and die,
+// and a model that knows who must be handed out next. Everything is decided by a seed.
+
+import BankModel
+import QueueCore
+import Testing
+
+/// What a store keeps, as plain dictionaries.
+struct Kept {
+  var books: Books
+  var customers: [TicketNumber: StoredCustomer] = [:]
+  var receipts: [TicketNumber: Receipt] = [:]
+  var earlierDays = 0
+}
+
+/// A teller as the world sees it.
+enum Teller: Equatable {
+  case starting
+  case idle
+  case holding(Lease)
+  case dismissed
+}
+
+struct QueueWorld {
+  var machine: QueueMachine
+  var chance: SeededGenerator
+  let policy: QueuePolicy
+  var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_000_000))
+  var staged: Kept
+  var committed: Kept
+  var tellers: [Window: Teller] = [:]
+  var generations: [Window: Generation] = [:]
+  var requests: RequestNumber = 0
+  var open: Set<RequestNumber> = []
+  /// Tickets that clients were told of, of the present day.
+  var spoken: Set<TicketNumber> = []
+  var lastIssued: ClosedRange<TicketNumber>?
+  var hasDrained = false
+  var faults: [String] = []
+  var assignments = 0
+  var dead = 0
+  var refusedForDisk = 0
+
+  init(seed: UInt64) {
+    chance = SeededGenerator(seed: seed)
+    var policy = QueuePolicy()
+    policy.lineCapacity = Int(chance.draw(2...6))
+    policy.lineLowWater = Int(chance.draw(1...4))
+    policy.maxWaiting = chance.draw(20...400)
+    policy.maxUnsettled = Int(chance.draw(8...200))
+    policy.maxDelayed = Int(chance.draw(1...5))
+    policy.maxCrashes = Int32(chance.draw(1...3))
+    policy.maxFailures = Int32(chance.draw(1...5))
+    policy.lease = .seconds(10)
+    self.policy = policy
+    let kept = Kept(books: Books(day: 1, openedAt: WallTime(milliseconds: 0)))
+    staged = kept
+    committed = kept
+    machine = QueueMachine(StoredQueue(books: kept.books, delayed: []), policy: policy, at: now)
+  }
+
+  mutating func fault(_ words: String) { faults.append(words) }
+
+  mutating func happen(_ event: QueueEvent) {
+    var effects: [QueueEffect] = []
+    machine.apply(event, at: now, into: &effects)
+    var place = 0
+    while place < effects.count {
+      perform(effects[place], &effects)
+      place += 1
+    }
+    check()
+  }
+
+  mutating func request() -> RequestNumber {
+    requests += 1
+    open.insert(requests)
+    return requests
+  }
+
+  // MARK: - Effects
+
+  private mutating func perform(_ effect: QueueEffect, _ effects: inout [QueueEffect]) {
+    switch effect {
+    case .stage(let change): stage(change)
+    case .rollBack: staged = committed
+    case .loadPage(let line, let after, let limit):
+      let page = staged.customers.values
+        .filter { $0.state == .waiting && $0.customer.line == line && $0.customer.ticket > after }
+        .map(\.customer).sorted { $0.ticket < $1.ticket }.prefix(limit)
+      machine.apply(.pageLoaded(line, Array(page)), at: now, into: &effects)
+    case .lookUp(let request, let ticket):
+      machine.apply(.found(request, ticket: ticket, staged.customers[ticket]), at: now, into: &effects)
+    case .loadDead(let request, let limit):
+      let letters = staged.customers.values.filter { $0.state == .dead }.map(\.customer)
+        .sorted { $0.ticket < $1.ticket }.prefix(limit)
+      machine.apply(.deadLoaded(request, Array(letters)), at: now, into: &effects)
+    case .assign(let window, let lease, let customer): assign(window, lease, customer)
+    case .recall(let window, let lease):
+      if tellers[window] != .holding(lease) { fault("\(window) is asked for \(lease), which it does not hold") }
+    case .openWindow(let window): if tellers[window] == nil { tellers[window] = .starting }
+    case .closeWindow, .acknowledge, .announce: break
+    case .dismissTeller(let window):
+      if tellers[window] != .idle { fault("\(window) is dismissed with a customer in hand") }
+      tellers[window] = .dismissed
+    case .endStuckTeller(let window, let generation), .endRogueTeller(let window, let generation, _):
+      if generations[window] != generation { fault("\(window): the wrong generation is ended") }
+      tellers[window] = .dismissed
+    case .reportDead: dead += 1
+    case .reply(let request, let answer): reply(request, answer)
+    case .reportDrained:
+      if hasDrained { fault("the drain was reported twice") }
+      hasDrained = true
+    }
+  }
+
+  private mutating func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
+    if open.remove(request) == nil { fault("request \(request) was answered twice") }
+    switch answer {
+    case .enqueued(let tickets):
+      guard tickets.first <= tickets.last else { return }
+      for ticket in tickets.first...tickets.last where tickets.day == machine.books.day {
+        if !spoken.insert(ticket).inserted { fault("ticket \(ticket) was spoken twice") }
+        if committed.customers[ticket] == nil, committed.receipts[ticket] == nil {
+          fault("ticket \(ticket) was spoken and is not on disk")
+        }
+      }
+    case .refused(.diskFull): refusedForDisk += 1
+    default: break
+    }
+  }
+
+  private mutating func assign(_ window: Window, _ lease: Lease, _ customer: Customer) {
+    assignments += 1
+    if tellers[window] != .idle { fault("\(window) got a customer with \(tellers[window] as Any) in hand") }
+    if customer.service != window.service { fault("\(window) got a customer for \(customer.service)") }
+    if machine.books.paused[Int(window.service.rawValue) - 1] { fault("\(window) is paused and got a customer") }
+    if !spoken.contains(customer.ticket) { fault("ticket \(customer.ticket) is served before it was spoken") }
+    // A teller that still holds a customer of a day that was reset holds nobody of today.
+    let taken = Set(tellers.compactMap { window, teller -> TicketNumber? in
+      if case .holding(let lease) = teller, machine.numbers(of: window)?.lease == lease { lease.ticket } else { nil }
+    })
+    let first = staged.customers.values
+      .filter {
+        $0.state == .waiting && $0.customer.service == window.service && spoken.contains($0.customer.ticket)
+          && !taken.contains($0.customer.ticket)
+      }
+      .map(\.customer).min { ($0.grade, $0.ticket) < ($1.grade, $1.ticket) }
+    if first?.ticket != customer.ticket {
+      fault("\(window) got ticket \(customer.ticket) before \(first?.ticket as Any)")
+    }
+    tellers[window] = .holding(lease)
+  }
+
+  // MARK: - The store
+
+  private mutating func stage(_ change: StoreChange) {
+    switch change {
+    case .insert(let customer):
+      if staged.customers[customer.ticket] != nil { fault("ticket \(customer.ticket) was issued twice") }
+      staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: .waiting, dueAt: nil)
+    case .finish(let customer, let state, let receipt):
+      if staged.customers.removeValue(forKey: customer.ticket)?.state != state {
+        fault("ticket \(customer.ticket) ends and is not \(state)")
+      }
+      if staged.receipts[customer.ticket] != nil { fault("ticket \(customer.ticket) has two receipts") }
+      staged.receipts[customer.ticket] = receipt
+    case .update(let customer): move(customer, from: .waiting, to: .waiting, nil)
+    case .postpone(let customer, let dueAt): move(customer, from: .waiting, to: .delayed, dueAt)
+    case .bury(let customer): move(customer, from: .waiting, to: .dead, nil)
+    case .revive(let customer, let state): move(customer, from: state, to: .waiting, nil)
+    case .record, .remember: break
+    case .cancelEveryone:
+      staged.customers.removeAll()
+      staged.receipts.removeAll()
+      staged.earlierDays += 1
+    }
+  }
+
+  private mutating func move(
+    _ customer: Customer, from: CustomerState, to: CustomerState, _ dueAt: WallTime?
+  ) {
+    if staged.customers[customer.ticket]?.state != from { fault("ticket \(customer.ticket) is not \(from)") }
+    staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: to, dueAt: dueAt)
+  }
+
+  mutating func commit() {
+    guard !machine.isTakingIn else { return }
+    staged.books = machine.books
+    let isNewDay = staged.books.day != committed.books.day
+    committed = staged
+    if isNewDay { spoken.removeAll() }
+    happen(.committed)
+  }
+
+  mutating func refuseCommit() {
+    staged = committed
+    happen(.commitRefused)
+  }
+
+  /// The process is killed: what was not committed is gone, and so is every teller.
+  mutating func crash() {
+    staged = committed
+    // Whoever asked is told nothing, and a day that was not closed on disk goes on.
+    open.removeAll()
+    tellers.removeAll()
+    let delayed = staged.customers.values.filter { $0.state == .delayed }
+      .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }
+      .sorted { $0.dueAt < $1.dueAt }
+    machine = QueueMachine(StoredQueue(books: staged.books, delayed: delayed), policy: policy, at: now)
+    spoken = Set(staged.customers.keys).union(staged.receipts.keys)
+    hasDrained = false
+  }
+
+  // MARK: - What must hold after every step
+
+  private mutating func check() {
+    for words in machine.contradictions() { fault(words) }
+    let books = machine.books
+    let sum =
+      machine.waitingCount + books.delayed + machine.serving + books.served + books.dead + books.cancelled
+    if machine.issuedCount != sum { fault("issued \(machine.issuedCount) and accounted for \(sum)") }
+    let holding = tellers.values.count { if case .holding = $0 { true } else { false } }
+    if machine.serving > holding { fault("\(machine.serving) are served, and \(holding) tellers hold somebody") }
+  }
+}

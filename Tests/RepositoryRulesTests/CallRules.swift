@@ -1,0 +1,70 @@
+// Words that must not stand in the code, each with what to write instead. Comments and strings may say them.
+// The lists are data: a new ban is a line here. Nothing but the text of a file is judged.
+
+enum CallRules {
+  struct Ban {
+    let word: String
+    let instead: String
+  }
+
+  static let inSources: [Ban] = [
+    Ban(word: "fork(", instead: "posix_spawn; Swift must not run between fork and exec"),
+    Ban(word: "vfork(", instead: "posix_spawn; Swift must not run between fork and exec"),
+    Ban(word: "try" + "!", instead: "a typed error that says what to do"),
+    Ban(word: "fatal" + "Error(", instead: "precondition for a broken invariant, an error for the rest"),
+    Ban(word: "DispatchQueue", instead: "the event loop; a process is one thread"),
+    Ban(word: "Task {", instead: "the event loop; a process is one thread"),
+    Ban(word: "Task.detached", instead: "the event loop; a process is one thread"),
+    Ban(word: "async let", instead: "the event loop; a process is one thread"),
+    Ban(word: "usle" + "ep(", instead: "a timer of the event loop"),
+    Ban(word: "sle" + "ep(", instead: "a timer of the event loop"),
+  ]
+
+  static let inTests: [Ban] = [
+    Ban(word: "Task.sle" + "ep", instead: "waiting for the condition itself"),
+    Ban(word: "Thread.sle" + "ep", instead: "waiting for the condition itself"),
+    Ban(word: "usle" + "ep", instead: "waiting for the condition itself"),
+    Ban(word: "sle" + "ep(", instead: "waiting for the condition itself"),
+    Ban(word: ".disab" + "led(", instead: "mending the test or the code"),
+    Ban(word: "import XCTest", instead: "import Testing; scripts/test runs nothing else"),
+  ]
+
+  static func checkWords(_ file: File) -> [Violation] {
+    guard file.isSwift || file.isC else { return [] }
+    let bans = file.isSource ? inSources : file.isTest ? inTests : []
+    return file.code.flatMap { line, text in
+      bans.filter { says(text, $0.word) }.map {
+        Violation(file.path, line: line, "says `\($0.word)`; use \($0.instead)")
+      }
+    }
+  }
+
+  /// Whether the word stands there and is not the end of a longer name.
+  private static func says(_ text: Substring, _ word: String) -> Bool {
+    text.ranges(of: word).contains { range in
+      guard let before = text[..<range.lowerBound].last else { return true }
+      return !(before.isLetter || before.isNumber || before == "_")
+    }
+  }
+
+  private static let foundation: Set<String> = [
+    "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch",
+  ]
+  private static let libc: Set<String> = ["Glibc", "Musl"]
+
+  /// The pure floors see no system at all; the small processes link no Foundation, which would double them.
+  static let pureTargets: Set<String> = ["BankModel", "Arguments", "QueueCore", "StockCore", "Wire"]
+  static let smallTargets: Set<String> = [
+    "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
+  ]
+
+  static func checkModules(_ file: File) -> [Violation] {
+    guard file.isSource, file.isSwift, let target = file.target else { return [] }
+    let refused =
+      pureTargets.contains(target)
+      ? foundation.union(libc) : smallTargets.contains(target) ? foundation : []
+    return file.imports.filter { refused.contains($0.module) }.map { line, module in
+      Violation(file.path, line: line, "\(target) must do without \(module)")
+    }
+  }
+}

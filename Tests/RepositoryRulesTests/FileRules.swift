@@ -1,0 +1,86 @@
+// How a file looks from outside: its name, its head, its length, its place, and what must never be written into
+// it. Each rule is told one file (or the names in the root) and judges nothing else.
+
+enum FileRules {
+  static let longest = 400
+  static let topLevelNames: Set<String> = [
+    "Package.swift", "Sources", "Tests", "scripts", "config", "README.md",
+  ]
+
+  /// Nothing else grows in the root; dot files are the tools' own.
+  static func checkTopLevel(_ names: [String]) -> [Violation] {
+    names.filter { !$0.hasPrefix(".") && !topLevelNames.contains($0) }.map {
+      Violation($0, "does not belong in the root: only \(topLevelNames.sorted().joined(separator: ", "))")
+    }
+  }
+
+  /// A Swift file says at its top what it is for.
+  static func checkHead(_ file: File) -> [Violation] {
+    guard file.isSource, file.isSwift else { return [] }
+    let comment = file.lines.prefix { $0.hasPrefix("//") && $0.count > 2 }
+    guard comment.count < 2 else { return [] }
+    return [
+      Violation(
+        file.path, line: 1,
+        "opens without a comment of two lines or more: what it owns, what it must not know, what happens when it fails"
+      )
+    ]
+  }
+
+  static func checkLength(_ file: File) -> [Violation] {
+    guard file.isSource else { return [] }
+    let count = file.text.utf8.count { $0 == UInt8(ascii: "\n") }
+    guard count > longest else { return [] }
+    return [Violation(file.path, "has \(count) lines, more than \(longest); is it one type, one subject?")]
+  }
+
+  static func checkName(_ file: File) -> [Violation] {
+    guard file.isSource || file.isTest else { return [] }
+    return ["Utils", "Manager", "Helper"].filter(file.name.contains).map {
+      Violation(file.path, "is named \($0), which says nothing; name what it owns")
+    }
+  }
+
+  /// What is true on one machine only, or was left for later.
+  static func checkContents(_ file: File) -> [Violation] {
+    let places = ["/ho" + "me/", "/opt/sw" + "ift", "/Use" + "rs/"]
+    let promises = ["TO" + "DO", "FIX" + "ME"]
+    return file.lines.enumerated().flatMap { offset, line -> [Violation] in
+      places.filter { line.contains($0) }.map {
+        Violation(file.path, line: offset + 1, "names \($0), a place of one machine")
+      }
+        + promises.filter { saysWord(line, $0) }.map {
+          Violation(file.path, line: offset + 1, "says \($0); do it, or open an issue")
+        }
+    }
+  }
+
+  /// What is run is executable and says what it is for; what is sourced (`.bash`) says so and is not executable.
+  static func checkScript(_ file: File) -> [Violation] {
+    guard file.path.hasPrefix("scripts/") || file.path.hasPrefix(".ci/") else { return [] }
+    let isSourced = file.path.hasSuffix(".bash")
+    var head = file.lines[...]
+    var violations: [Violation] = []
+    if isSourced == file.isExecutable {
+      violations.append(
+        Violation(file.path, isSourced ? "is sourced and must not be executable" : "is not executable"))
+    }
+    if !isSourced {
+      if head.first?.hasPrefix("#!/usr/bin/env ") != true {
+        violations.append(Violation(file.path, line: 1, "does not begin with #!/usr/bin/env"))
+      }
+      head = head.dropFirst()
+    }
+    if head.first.map({ $0.hasPrefix("# ") && $0.count >= 20 }) != true {
+      violations.append(Violation(file.path, "has no comment at its top that says what it is for"))
+    }
+    return violations
+  }
+
+  private static func saysWord(_ line: Substring, _ word: String) -> Bool {
+    line.ranges(of: word).contains { range in
+      let neighbours = [line[..<range.lowerBound].last, line[range.upperBound...].first]
+      return neighbours.allSatisfy { !($0?.isLetter ?? false) && !($0?.isNumber ?? false) && $0 != "_" }
+    }
+  }
+}

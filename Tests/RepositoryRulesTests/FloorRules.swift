@@ -1,0 +1,63 @@
+// Which floor each target stands on, and the rule that it imports only what stands below it. The table is
+// written out and not derived from the manifest: moving a target to another floor is a decision, and this is
+// where it is taken. A target that is missing here fails.
+
+enum FloorRules {
+  static let floors: [String: Int] = [
+    "CLinux": 0, "CSQLite": 0, "CBuild": 0,
+    "BankModel": 1, "Arguments": 1,
+    "QueueCore": 2, "StockCore": 2, "Wire": 2, "Posix": 2,
+    "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
+    "Coordinator": 4, "Teller": 4, "StockService": 4, "JuiceStation": 4, "VendingMachine": 4,
+    "ControlClient": 4,
+    "bankd": 5, "bank-teller": 5, "bank-stockd": 5, "bank-juice": 5, "bank-vending": 5, "bankctl": 5,
+  ]
+
+  /// Every target has a floor, and every dependency is on a strictly lower one.
+  static func checkManifest(_ file: File) -> [Violation] {
+    let manifest = Manifest(file)
+    return manifest.declarations.filter { !$0.isTest }.flatMap { target -> [Violation] in
+      guard let floor = floors[target.name] else {
+        return [Violation(file.path, "\(target.name) has no floor; give it one in FloorRules.floors")]
+      }
+      return target.dependencies.compactMap { name in
+        guard let below = floors[name] else {
+          return Violation(file.path, "\(target.name) stands on \(name), which has no floor")
+        }
+        guard below >= floor else { return nil }
+        return Violation(
+          file.path,
+          "\(target.name) (floor \(floor)) stands on \(name) (floor \(below)); it may only stand on a lower one"
+        )
+      }
+    }
+  }
+
+  /// What a target imports of our own is among the dependencies that it declares.
+  static func checkImports(_ file: File, _ manifest: Manifest) -> [Violation] {
+    guard file.isSwift, let name = file.target else { return [] }
+    guard let target = manifest[name] else {
+      return [Violation(file.path, "no target of Package.swift is called \(name)")]
+    }
+    let own = Dictionary(
+      manifest.declarations.map { ($0.name.replacing("-", with: "_"), $0.name) }, uniquingKeysWith: { $1 })
+    return file.imports.compactMap { line, module in
+      guard let imported = own[module], !target.dependencies.contains(imported) else { return nil }
+      return Violation(
+        file.path, line: line, "imports \(module), which \(name) does not declare in Package.swift")
+    }
+  }
+
+  /// No packages: what C keeps well comes from the system.
+  static func checkPackages(_ file: File) -> [Violation] {
+    let code = SourceText.code(of: file.text)
+    var violations: [Violation] = []
+    if !code.contains("dependencies: []") {
+      violations.append(Violation(file.path, "must say `dependencies: []`"))
+    }
+    if code.contains(".package(") {
+      violations.append(Violation(file.path, "names a package; the bank is built from itself and the system"))
+    }
+    return violations
+  }
+}

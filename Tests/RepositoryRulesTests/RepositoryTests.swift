@@ -1,0 +1,67 @@
+// The rules, applied to this repository. That each rule sees what it is meant to see is shown in the files
+// beside this one, with violations planted for the purpose.
+
+import Testing
+
+@Suite("The repository")
+struct RepositoryTests {
+  let repository = Repository()
+
+  /// Each violation is an issue of its own, so that one run names them all.
+  private func expectNone(_ violations: [Violation], at location: SourceLocation = #_sourceLocation) {
+    for violation in violations {
+      Issue.record("\(violation)", sourceLocation: location)
+    }
+  }
+
+  @Test("each target stands on lower floors only")
+  func floors() throws {
+    let manifest = try repository.manifest()
+    #expect(Manifest(manifest).declarations.count > 10, "the manifest was not understood")
+    expectNone(FloorRules.checkManifest(manifest))
+  }
+
+  @Test("each import of our own is declared")
+  func imports() throws {
+    let manifest = Manifest(try repository.manifest())
+    expectNone(try repository.files().flatMap { FloorRules.checkImports($0, manifest) })
+  }
+
+  @Test("no package is used")
+  func packages() throws {
+    expectNone(FloorRules.checkPackages(try repository.manifest()))
+  }
+
+  @Test("no forbidden call is made and no forbidden module imported")
+  func calls() throws {
+    let files = try repository.files()
+    expectNone(files.flatMap(CallRules.checkWords))
+    expectNone(files.flatMap(CallRules.checkModules))
+  }
+
+  @Test("files have a head, a name that says something, and a length that can be read")
+  func files() throws {
+    let files = try repository.files()
+    #expect(files.count > 30, "the checkout was not found at \(repository.root.path)")
+    expectNone(files.flatMap(FileRules.checkHead))
+    expectNone(files.flatMap(FileRules.checkLength))
+    expectNone(files.flatMap(FileRules.checkName))
+  }
+
+  @Test("the root holds what belongs there")
+  func topLevel() throws {
+    expectNone(FileRules.checkTopLevel(try repository.topLevel()))
+  }
+
+  @Test("nothing speaks of one machine, and nothing is left for later")
+  func contents() throws {
+    expectNone(try repository.files().flatMap(FileRules.checkContents))
+  }
+
+  @Test("each script can be run and says what it is for")
+  func scripts() throws {
+    let files = try repository.files()
+    #expect(files.contains { $0.path == "scripts/bankctl" })
+    expectNone(files.flatMap(FileRules.checkScript))
+  }
+}

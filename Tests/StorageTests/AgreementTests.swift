@@ -1,0 +1,100 @@
+// Random histories against both stores at once: after every step of every history they give the same answers.
+// The store in memory is the model; what SQLite does differently is an error of one of the two. A failure names the
+// seed that repeats it.
+
+import BankModel
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("Both stores")
+struct AgreementTests {
+  @Test("agree after every step of random histories with rollbacks and crashes")
+  func agree() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("agreement: seed \(seed) (to repeat, call history(seed:) with it)")
+    for offset in 0..<8 as Range<UInt64> { try history(seed: seed &+ offset) }
+  }
+
+  private func history(seed: UInt64) throws {
+    var chance = SeededGenerator(seed: seed)
+    let branches = [try Branch(.memory), try Branch(.sqlite)]
+    for step in 0..<150 {
+      let roll = chance.draw(0...99)
+      let choice = chance.next()
+      for branch in branches {
+        var chance = SeededGenerator(seed: choice)
+        switch roll {
+        case 0..<70: try change(branch, &chance)
+        case 70..<92: try branch.commit()
+        case 92..<96: branch.rollBack(to: try committedBooks(of: branch))
+        default: try branch.crash()
+        }
+      }
+      let answers = try branches.map { try self.answers(of: $0) }
+      #expect(answers[0] == answers[1], "seed \(seed), step \(step)")
+      if answers[0] != answers[1] { return }
+    }
+    for branch in branches {
+      try branch.commit()
+      #expect(try branch.store.audit().problems == [], "seed \(seed)")
+    }
+    #expect(try branches[0].store.audit() == branches[1].store.audit(), "seed \(seed)")
+  }
+
+  /// One thing that can happen at a branch, the same for the same chance.
+  private func change(_ branch: Branch, _ chance: inout SeededGenerator) throws {
+    let kind = chance.draw(0...9)
+    let waiting = try branch.store.customers(in: .waiting, after: nil, limit: 99).map(\.customer)
+    let others =
+      try branch.store.customers(in: .delayed, after: nil, limit: 99)
+      + branch.store.customers(in: .dead, after: nil, limit: 99)
+    let someone = waiting.isEmpty ? nil : waiting[Int(chance.draw(0...Int64(waiting.count - 1)))]
+    let other = others.isEmpty ? nil : others[Int(chance.draw(0...Int64(others.count - 1)))]
+    switch (kind, someone, other) {
+    case (3, let someone?, _): try branch.finish(someone)
+    case (4, let someone?, _): try branch.finish(someone, .cancelled)
+    case (5, let someone?, _): _ = try branch.fail(someone, .leaseExpired)
+    case (6, let someone?, _):
+      try branch.postpone(try branch.fail(someone, .failed), until: chance.draw(0...9))
+    case (7, let someone?, _): try branch.bury(try branch.fail(someone))
+    case (8, _, let other?):
+      if chance.draw(0...1) == 0 {
+        try branch.revive(other.customer, from: other.state)
+      } else {
+        try branch.finish(other.customer, from: other.state, .cancelled)
+      }
+    case (9, _, _) where chance.draw(0...5) == 0:
+      try branch.cancelEveryone()
+      branch.turnDay()
+    default:
+      for _ in 0..<chance.draw(1...4) { try branch.arrive(Line.allCases[Int(chance.draw(0...5))]) }
+    }
+  }
+
+  private func committedBooks(of branch: Branch) throws -> Books {
+    branch.store.rollBack()
+    return try branch.store.load(now: branch.now).books
+  }
+
+  private struct Answers: Equatable {
+    var books: Books
+    var customers: [[StoredCustomer]]
+    var receipts: [Receipt]
+    var receiptsOfDay: [Receipt]
+    var attempts: [[Attempt]]
+    var unfinished: Int64
+  }
+
+  private func answers(of branch: Branch) throws -> Answers {
+    let store = branch.store
+    return Answers(
+      books: branch.books,
+      customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 999) },
+      receipts: try store.receipts(day: nil, after: 0, limit: 999),
+      receiptsOfDay: try store.receipts(day: branch.books.day, after: 3, limit: 20),
+      attempts: try (0...branch.books.issued).map { try store.attempts(day: branch.books.day, ticket: $0) },
+      unfinished: try store.countUnfinished(3...40))
+  }
+}

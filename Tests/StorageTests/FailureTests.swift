@@ -1,0 +1,290 @@
+// A full disk, a failed fsync, failures at will: what is kept, what is refused, and what works afterwards.
+// The failures are made where SQLite calls the system, in the table of functions of its open files, so that all of
+// SQLite's own handling of them is part of the test.
+
+import BankModel
+import CSQLite
+import Glibc
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("A store in trouble")
+struct FailureTests {
+  @Test("a full disk refuses a change, keeps what was committed, and goes on when there is room")
+  func fullDisk() throws {
+    let scratch = Scratch()
+    let store = try SQLiteStore(path: scratch.database, schema: .bank, maximumPages: 40)
+    var books = try store.load(now: WallTime(milliseconds: 1)).books
+    var error: StoreError?
+    while error == nil {
+      error = storeError {
+        var next = books
+        for _ in 0..<100 {
+          next.issued += 1
+          next.waiting[Line.deposit.index] += 1
+          try store.stage(.insert(customer(next.issued)))
+        }
+        try store.commit(next)
+        books = next
+      }
+    }
+    #expect(error?.kind == "diskFull")
+    #expect(!store.hasStagedChanges)
+    #expect(books.issued > 1_000)
+    #expect(try store.countUnfinished(1...Limits.ticket) == books.issued)
+    #expect(try store.audit().problems == [])
+
+    try store.database.execute("PRAGMA max_page_count = 10000", while: "making room")
+    books.issued += 1
+    books.waiting[Line.deposit.index] += 1
+    try store.stage(.insert(customer(books.issued)))
+    try store.commit(books)
+    #expect(try store.audit().problems == [])
+  }
+
+  @Test("a disk that is full at the commit keeps nothing of the transaction")
+  func fullDiskAtCommit() throws {
+    let (store, books) = try oneCustomer()
+    let fault = Fault(in: store, .log)
+    fault.write = SQLITE_FULL
+    let error = storeError { try addOne(to: store, books) }
+    #expect(error?.kind == "diskFull")
+    fault.heal()
+    #expect(!store.hasStagedChanges)
+    // What was in the log is copied, so that the log can begin anew in the space that it has.
+    #expect(store.database.logFrames == 0)
+    #expect(try store.find(2) == nil)
+    try addOne(to: store, books)
+    #expect(try store.find(2) != nil)
+    #expect(try store.audit().problems == [])
+  }
+
+  @Test("a quota that is used up is a full disk")
+  func quota() throws {
+    let (store, books) = try oneCustomer()
+    let fault = Fault(in: store, .log)
+    fault.useUpQuota()
+    let error = storeError { try addOne(to: store, books) }
+    #expect(error?.kind == "diskFull")
+    fault.heal()
+    try addOne(to: store, books)
+    #expect(try store.audit().problems == [])
+  }
+
+  @Test("a failed fsync at a commit ends the store: it refuses everything, and copies nothing")
+  func failedSync() throws {
+    let scratch = Scratch()
+    var bytes: [UInt8]?
+    do {
+      let (store, books) = try oneCustomer(in: scratch)
+      Fault(in: store, .log).sync = SQLITE_IOERR | 4 << 8
+      let error = storeError { try addOne(to: store, books) }
+      #expect(error?.kind == "failed")
+      #expect(error?.description.contains("SQLITE_IOERR_FSYNC") == true)
+      #expect(!store.hasStagedChanges)
+      bytes = Scratch.bytes(of: scratch.database)
+      for refused in refusals(of: store, books) { #expect(refused == error) }
+    }
+    let isUntouched = Scratch.bytes(of: scratch.database) == bytes
+    #expect(isUntouched)
+    let copy = scratch.copyAfterKill()
+    let store = try SQLiteStore(path: copy.database)
+    let books = try store.load(now: WallTime(milliseconds: 1)).books
+    // Nobody knows whether the second customer came to the disk; the books know.
+    #expect(try store.countUnfinished(1...9) == books.issued)
+    #expect(try store.audit().problems == [])
+  }
+
+  @Test("a failed fsync while the log is copied ends the store, though the commit was durable")
+  func failedCheckpoint() throws {
+    let (store, books) = try oneCustomer()
+    let fault = Fault(in: store, .database)
+    fault.sync = SQLITE_IOERR | 4 << 8
+    let error = storeError { try fillLog(of: store, books) }
+    #expect(error?.kind == "failed")
+    for refused in refusals(of: store, books) { #expect(refused == error) }
+  }
+
+  @Test("a disk that is full while the log is copied is met again later")
+  func fullCheckpoint() throws {
+    let (store, books) = try oneCustomer()
+    let fault = Fault(in: store, .database)
+    fault.write = SQLITE_FULL
+    var full = try fillLog(of: store, books)
+    #expect(store.database.logFrames >= SQLiteStore.checkpointThreshold)
+    fault.heal()
+    full.businessTime = .seconds(1)
+    try store.commit(full)
+    #expect(store.database.logFrames == 0)
+    #expect(try store.audit().problems == [])
+  }
+
+  @Test("a write that the system refuses ends the store")
+  func failedWrite() throws {
+    let (store, books) = try oneCustomer()
+    Fault(in: store, .log).write = SQLITE_IOERR | 3 << 8
+    let error = storeError { try addOne(to: store, books) }
+    #expect(error?.kind == "failed")
+    for refused in refusals(of: store, books) { #expect(refused == error) }
+  }
+
+  @Test("SQLite's codes become the errors that they mean")
+  func codes() {
+    let meanings: [(Int32, String)] = [
+      (SQLITE_FULL, "diskFull"), (SQLITE_CORRUPT, "damaged"), (SQLITE_CORRUPT | 1 << 8, "damaged"),
+      (SQLITE_NOTADB, "damaged"), (SQLITE_BUSY, "inUse"), (SQLITE_BUSY | 1 << 8, "inUse"),
+      (SQLITE_IOERR | 4 << 8, "failed"), (SQLITE_READONLY, "failed"), (SQLITE_CANTOPEN, "failed"),
+      (SQLITE_NOMEM, "failed"), (SQLITE_CONSTRAINT, "damaged"), (SQLITE_ERROR, "damaged"), (999, "failed"),
+    ]
+    for (code, kind) in meanings {
+      #expect(StoreError(sqlite: nil, code: code, path: "p", while: "testing").kind == kind)
+    }
+    let error = StoreError(sqlite: nil, code: SQLITE_IOERR | 4 << 8, path: "/bank.db", while: "committing")
+    #expect(error.description.contains("/bank.db could not be used: SQLITE_IOERR_FSYNC"))
+    #expect(error.description.contains("while committing"))
+  }
+
+  // MARK: The store in memory
+
+  @Test("the store in memory fails when it is told to")
+  func ordered() throws {
+    let store = MemoryStore()
+    var books = try store.load(now: WallTime(milliseconds: 1)).books
+    store.fail(.stage, number: 2, with: .diskFull(detail: "test"))
+    try store.stage(.insert(customer(1)))
+    #expect(storeError { try store.stage(.insert(customer(2))) }?.kind == "diskFull")
+    #expect(!store.hasStagedChanges)
+    #expect(try store.find(1) == nil)
+
+    store.fail(.read, with: .failed(path: "memory", detail: "test"))
+    #expect(storeError { _ = try store.find(1) }?.kind == "failed")
+    #expect(try store.find(1) == nil)
+
+    store.fail(.commit, with: .failed(path: "memory", detail: "test"))
+    try store.stage(.insert(customer(1)))
+    books.issued = 1
+    books.waiting[Line.deposit.index] = 1
+    #expect(storeError { try store.commit(books) }?.kind == "failed")
+    #expect(storeError { try store.stage(.insert(customer(1))) }?.kind == "failed")
+    #expect(storeError { _ = try store.find(1) }?.kind == "failed")
+    store.crash()
+    #expect(try store.load(now: WallTime(milliseconds: 2)).books.issued == 0)
+
+    store.fail(.commitThatIsKept, with: .failed(path: "memory", detail: "test"))
+    try store.stage(.insert(customer(1)))
+    #expect(storeError { try store.commit(books) }?.kind == "failed")
+    store.crash()
+    #expect(try store.load(now: WallTime(milliseconds: 2)).books == books)
+    #expect(try store.audit().problems == [])
+    #expect(store.commits == 1)
+  }
+
+  // MARK: Steps
+
+  private func customer(_ ticket: TicketNumber) -> Customer {
+    Customer(
+      ticket: ticket, service: .deposit, grade: .regular, amount: 1, account: 1,
+      issuedAt: WallTime(milliseconds: 1))
+  }
+
+  private func oneCustomer(in scratch: Scratch = Scratch()) throws -> (SQLiteStore, Books) {
+    let store = try SQLiteStore(path: scratch.database)
+    let books = try addOne(to: store, try store.load(now: WallTime(milliseconds: 1)).books)
+    return (store, books)
+  }
+
+  @discardableResult
+  private func addOne(to store: SQLiteStore, _ books: Books) throws -> Books {
+    var books = books
+    books.issued += 1
+    books.waiting[Line.deposit.index] += 1
+    try store.stage(.insert(customer(books.issued)))
+    try store.commit(books)
+    return books
+  }
+
+  /// Commits until the log is long enough to be copied.
+  @discardableResult
+  private func fillLog(of store: SQLiteStore, _ books: Books) throws -> Books {
+    var books = books
+    repeat {
+      for _ in 0..<20_000 {
+        books.issued += 1
+        try store.stage(.insert(customer(books.issued)))
+      }
+      books.waiting[Line.deposit.index] = books.issued
+      try store.commit(books)
+    } while store.database.logFrames > 0 && store.database.logFrames < SQLiteStore.checkpointThreshold
+    return books
+  }
+
+  private func refusals(of store: SQLiteStore, _ books: Books) -> [StoreError?] {
+    [
+      storeError { try store.stage(.insert(customer(9))) }, storeError { try store.commit(books) },
+      storeError { _ = try store.find(1) }, storeError { _ = try store.load(now: WallTime(milliseconds: 1)) },
+      storeError { _ = try store.audit() }, storeError { _ = try store.beginIncarnation() },
+      storeError { _ = try store.page(of: .deposit, after: 0, limit: 1) },
+      storeError { _ = try store.customers(in: .dead, after: nil, limit: 1) },
+      storeError { _ = try store.countUnfinished(1...2) }, storeError { _ = try store.tickets(forKey: "k") },
+      storeError { _ = try store.receipts(day: nil, after: 0, limit: 1) },
+      storeError { _ = try store.receipt(day: 1, ticket: 1) },
+      storeError { _ = try store.attempts(day: 1, ticket: 1) }, storeError { try store.close() },
+    ]
+  }
+}
+
+/// Puts other functions in the place of SQLite's own for one open file. See https://sqlite.org/c3ref/io_methods.html.
+private final class Fault {
+  enum File: Int32 {
+    case database = 7  // SQLITE_FCNTL_FILE_POINTER
+    case log = 28  // SQLITE_FCNTL_JOURNAL_POINTER
+  }
+
+  private let file: UnsafeMutablePointer<sqlite3_file>
+  private let original: UnsafePointer<sqlite3_io_methods>
+  /// Outlives the fault on purpose: SQLite may look at it until the connection is closed.
+  private let methods: UnsafeMutablePointer<sqlite3_io_methods>
+
+  init(in store: SQLiteStore, _ kind: File) {
+    var found: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(store.database.handle, "main", kind.rawValue, &found)
+    guard code == SQLITE_OK, let found, let methods = found.pointee.pMethods else {
+      preconditionFailure("SQLite has no such file open.")
+    }
+    file = found
+    original = methods
+    self.methods = .allocate(capacity: 1)
+    self.methods.initialize(to: original.pointee)
+    file.pointee.pMethods = UnsafePointer(self.methods)
+  }
+
+  var sync: Int32 = 0 {
+    didSet {
+      precondition(sync == SQLITE_IOERR | 4 << 8, "Only this failure of fsync is known here.")
+      methods.pointee.xSync = { _, _ in SQLITE_IOERR | 4 << 8 }
+    }
+  }
+
+  var write: Int32 = 0 {
+    didSet {
+      if write == SQLITE_FULL {
+        methods.pointee.xWrite = { _, _, _, _ in SQLITE_FULL }
+      } else {
+        methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
+      }
+    }
+  }
+
+  /// A quota shows only in the system's number, which SQLite keeps with the file.
+  func useUpQuota() {
+    methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
+    methods.pointee.xFileControl = { _, operation, answer in
+      if operation == SQLITE_FCNTL_LAST_ERRNO { answer?.storeBytes(of: EDQUOT, as: Int32.self) }
+      return SQLITE_OK
+    }
+  }
+
+  func heal() { file.pointee.pMethods = original }
+}

@@ -1,0 +1,246 @@
+// Owns what the tests of the stores share: directories that vanish, customers, and a small branch that keeps books.
+// It knows nothing of how a store keeps what it is given. A crash of a store on disk is a copy of its files while the
+// store is alive: that is what a killed process leaves.
+
+import BankModel
+import Glibc
+import QueueCore
+
+@testable import Storage
+
+/// A directory of a test's own, removed at the end.
+final class Scratch {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/bank-storage-XXXXXX".utf8CString)
+    path = template.withUnsafeMutableBufferPointer { buffer in
+      mkdtemp(buffer.baseAddress!).map { String(cString: $0) } ?? ""
+    }
+    precondition(!path.isEmpty, "No directory could be made for a test.")
+  }
+
+  deinit {
+    for name in names { unlink("\(path)/\(name)") }
+    rmdir(path)
+  }
+
+  var database: String { "\(path)/bank.db" }
+
+  /// The names of all files in here, in order.
+  var names: [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// All bytes of a file; nil where there is none.
+  static func bytes(of path: String) -> [UInt8]? {
+    guard let file = fopen(path, "rb") else { return nil }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = fread(&buffer, 1, buffer.count, file)
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+
+  static func write(_ bytes: [UInt8], to path: String) {
+    guard let file = fopen(path, "wb") else { preconditionFailure("\(path) could not be written.") }
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+  }
+
+  /// What a disk would hold if the process with this store were killed now: the database and its log, elsewhere.
+  func copyAfterKill() -> Scratch {
+    let copy = Scratch()
+    for name in names {
+      if let bytes = Self.bytes(of: "\(path)/\(name)") { Self.write(bytes, to: "\(copy.path)/\(name)") }
+    }
+    return copy
+  }
+}
+
+/// The stores that every test of the conformance suite runs against.
+enum StoreKind: CaseIterable, CustomStringConvertible, Sendable {
+  case memory, sqlite
+
+  var description: String { self == .memory ? "in memory" : "in SQLite" }
+}
+
+/// A store with a branch around it: it issues numbers and keeps the books that the store is given.
+final class Branch {
+  let kind: StoreKind
+  private(set) var store: any QueueStore
+  private(set) var scratch = Scratch()
+  var books: Books
+  private(set) var delayedAtStart: [DelayedCustomer]
+  var clock: Int64 = 1_700_000_000_000
+
+  init(_ kind: StoreKind) throws {
+    self.kind = kind
+    store = kind == .memory ? MemoryStore() : try SQLiteStore(path: scratch.database)
+    let loaded = try store.load(now: WallTime(milliseconds: clock))
+    books = loaded.books
+    delayedAtStart = loaded.delayed
+  }
+
+  var now: WallTime {
+    clock += 1
+    return WallTime(milliseconds: clock)
+  }
+
+  /// The process is killed, and the next one opens what is on disk.
+  func crash() throws {
+    if let memory = store as? MemoryStore {
+      memory.crash()
+    } else {
+      let copy = scratch.copyAfterKill()
+      store = try SQLiteStore(path: copy.database)
+      scratch = copy
+    }
+    let loaded = try store.load(now: now)
+    books = loaded.books
+    delayedAtStart = loaded.delayed
+  }
+
+  func commit() throws { try store.commit(books) }
+
+  func rollBack(to books: Books) {
+    store.rollBack()
+    self.books = books
+  }
+
+  // MARK: What happens at a branch
+
+  @discardableResult
+  func arrive(_ line: Line, amount: Won = 50_000, account: AccountNumber = 12) throws -> Customer {
+    let customer = Customer(
+      ticket: books.issued + 1, service: line.service, grade: line.grade, amount: amount, account: account,
+      issuedAt: now)
+    try store.stage(.insert(customer))
+    books.issued += 1
+    books.waiting[line.index] += 1
+    return customer
+  }
+
+  @discardableResult
+  func finish(
+    _ customer: Customer, from state: CustomerState = .waiting, _ outcome: Outcome = .served
+  ) throws -> Receipt {
+    let receipt = receipt(for: customer, outcome)
+    try store.stage(.finish(customer, from: state, receipt))
+    leave(state, customer.line)
+    if outcome == .served {
+      books.served += 1
+      books.servedByService[Int(customer.service.rawValue) - 1] += 1
+    } else {
+      books.cancelled += 1
+    }
+    return receipt
+  }
+
+  func receipt(for customer: Customer, _ outcome: Outcome = .served) -> Receipt {
+    let isServed = outcome == .served
+    return Receipt(
+      day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+      outcome: outcome,
+      window: isServed ? Window(service: customer.service, place: 2) : nil, generation: isServed ? 3 : 0,
+      pid: isServed ? 4_242 : 0, attempts: customer.attempts + (isServed ? 1 : 0), amount: customer.amount,
+      account: customer.account, issuedAt: customer.issuedAt, startedAt: isServed ? now : nil, finishedAt: now
+    )
+  }
+
+  /// An attempt that ended badly; the customer waits on.
+  func fail(_ customer: Customer, _ end: AttemptEnd = .killed) throws -> Customer {
+    let attempt = attempt(at: customer, end)
+    try store.stage(.record(attempt))
+    var customer = customer
+    customer.attempts += 1
+    if end == .failed { customer.failures += 1 } else { customer.crashes += 1 }
+    try store.stage(.update(customer))
+    return customer
+  }
+
+  func attempt(at customer: Customer, _ end: AttemptEnd = .killed) -> Attempt {
+    Attempt(
+      day: books.day, ticket: customer.ticket, number: customer.attempts + 1,
+      window: Window(service: customer.service, place: 1), generation: 7, pid: 99, startedAt: now,
+      endedAt: now,
+      end: end, processEnd: end == .killed ? .signal(9) : end == .failed ? .code(1) : nil)
+  }
+
+  func postpone(_ customer: Customer, until due: Int64) throws {
+    try store.stage(.postpone(customer, dueAt: WallTime(milliseconds: due)))
+    leave(.waiting, customer.line)
+    books.delayed += 1
+  }
+
+  func bury(_ customer: Customer) throws {
+    try store.stage(.bury(customer))
+    leave(.waiting, customer.line)
+    books.dead += 1
+  }
+
+  func revive(_ customer: Customer, from state: CustomerState) throws {
+    try store.stage(.revive(customer, from: state))
+    leave(state, customer.line)
+    books.waiting[customer.line.index] += 1
+  }
+
+  func cancelEveryone() throws {
+    try store.stage(.cancelEveryone(day: books.day, at: now))
+    books.cancelled += books.waitingInAll + books.delayed + books.dead
+    books.waiting = books.waiting.map { _ in 0 }
+    books.delayed = 0
+    books.dead = 0
+  }
+
+  func turnDay() { books = Books(day: books.day + 1, openedAt: now, paused: books.paused) }
+
+  private func leave(_ state: CustomerState, _ line: Line) {
+    switch state {
+    case .delayed: books.delayed -= 1
+    case .dead: books.dead -= 1
+    default: books.waiting[line.index] -= 1
+    }
+  }
+}
+
+extension Line {
+  static let deposit = Line(service: .deposit, grade: .regular)
+  static let loan = Line(service: .loan, grade: .regular)
+  static let vipDeposit = Line(service: .deposit, grade: .vip)
+}
+
+extension StoreError {
+  /// The kind of error, for comparing without words.
+  var kind: String {
+    switch self {
+    case .diskFull: "diskFull"
+    case .inUse: "inUse"
+    case .newerSchema: "newerSchema"
+    case .damaged: "damaged"
+    case .failed: "failed"
+    }
+  }
+}
+
+/// Runs `body` and gives back the store's error; nil where there was none.
+func storeError(_ body: () throws -> Void) -> StoreError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error as? StoreError
+  }
+}

@@ -1,0 +1,345 @@
+// Opening the database: new files, files that are not ours, damage, versions, locks. Whatever is refused keeps every
+// one of its bytes. Other processes are real ones here: they hold the lock, and they are killed.
+
+import BankModel
+import CSQLite
+import Glibc
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("Opening the database")
+struct OpeningTests {
+  private let now = WallTime(milliseconds: 1)
+
+  /// A database with customers and receipts, closed.
+  private func filled() throws -> Scratch {
+    let branch = try Branch(.sqlite)
+    for _ in 0..<2_000 { try branch.arrive(.deposit) }
+    let first = try #require(try branch.store.find(1)).customer
+    try branch.finish(first)
+    try branch.commit()
+    try (branch.store as? SQLiteStore)?.close()
+    return branch.scratch
+  }
+
+  /// Opens a file that must be refused, and checks that nothing was written.
+  private func refusal(of scratch: Scratch) -> StoreError? {
+    let (names, before) = (scratch.names, scratch.names.map { Scratch.bytes(of: "\(scratch.path)/\($0)") })
+    let error = storeError { _ = try SQLiteStore(path: scratch.database).load(now: now) }
+    #expect(scratch.names == names)
+    let isUntouched = scratch.names.map { Scratch.bytes(of: "\(scratch.path)/\($0)") } == before
+    #expect(isUntouched)
+    return error
+  }
+
+  @Test("a new database and its log can be read by their owner only")
+  func permissions() throws {
+    let branch = try Branch(.sqlite)
+    try branch.arrive(.deposit)
+    try branch.commit()
+    #expect(branch.scratch.names == ["bank.db", "bank.db-wal"])
+    for name in branch.scratch.names {
+      var status = stat()
+      #expect(stat("\(branch.scratch.path)/\(name)", &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+    }
+  }
+
+  @Test("a clean stop leaves one file, and the next start finds everything in it")
+  func cleanStop() throws {
+    let scratch = try filled()
+    #expect(scratch.names == ["bank.db"])
+    let store = try SQLiteStore(path: scratch.database)
+    let books = try store.load(now: now).books
+    #expect((books.issued, books.served) == (2_000, 1))
+    try store.close()
+    #expect(storeError { _ = try store.find(1) }?.kind == "failed")
+    #expect(storeError { try store.close() }?.kind == "failed")
+    #expect(scratch.names == ["bank.db"])
+  }
+
+  @Test("an empty file that a crash left behind becomes a database")
+  func emptyFile() throws {
+    let scratch = Scratch()
+    Scratch.write([], to: scratch.database)
+    #expect(try SQLiteStore(path: scratch.database).load(now: now).books.day == 1)
+  }
+
+  @Test("a file that was being made when its process was killed becomes a database")
+  func halfMade() throws {
+    let scratch = Scratch()
+    try Database.createFile(scratch.database)
+    let database = try Database(path: scratch.database)
+    // A cache of a few pages makes SQLite write the file before the end of the transaction.
+    try database.execute(
+      "PRAGMA cache_size = 5; BEGIN EXCLUSIVE; CREATE TABLE half (a TEXT)", while: "beginning to make a file")
+    for _ in 0..<200 {
+      try database.execute("INSERT INTO half VALUES (hex(zeroblob(2000)))", while: "filling a file")
+    }
+    let copy = scratch.copyAfterKill()
+    #expect(copy.names == ["bank.db", "bank.db-journal"])
+    #expect(Scratch.bytes(of: copy.database)?.isEmpty == false)
+    let store = try SQLiteStore(path: copy.database)
+    #expect(try store.load(now: now).books.day == 1)
+    #expect(try store.audit() == StoreAudit())
+  }
+
+  @Test("an empty file beside a log is damage, because SQLite would throw the log away")
+  func emptyFileWithLog() throws {
+    let branch = try Branch(.sqlite)
+    try branch.arrive(.deposit)
+    try branch.commit()
+    let scratch = branch.scratch.copyAfterKill()
+    Scratch.write([], to: scratch.database)
+    #expect(refusal(of: scratch)?.kind == "damaged")
+  }
+
+  @Test("a file that is no database is refused")
+  func garbage() throws {
+    for bytes in [[0x20], Array(repeating: 0, count: 8_192), Array("a letter to my grandmother".utf8)]
+      as [[UInt8]]
+    {
+      let scratch = Scratch()
+      Scratch.write(bytes, to: scratch.database)
+      #expect(refusal(of: scratch)?.kind == "damaged")
+    }
+  }
+
+  @Test("a damaged header is refused")
+  func damagedHeader() throws {
+    for offset in [0, 15, 16, 68, 71] {
+      let scratch = try filled()
+      var bytes = try #require(Scratch.bytes(of: scratch.database))
+      bytes[offset] ^= 0x55
+      Scratch.write(bytes, to: scratch.database)
+      #expect(refusal(of: scratch)?.kind == "damaged", "byte \(offset)")
+    }
+  }
+
+  @Test("a truncated database is refused")
+  func truncated() throws {
+    for pages in [1, 2, 5] {
+      let scratch = try filled()
+      let bytes = try #require(Scratch.bytes(of: scratch.database))
+      #expect(bytes.count > 20 * 4_096)
+      Scratch.write(Array(bytes[..<(pages * 4_096)]), to: scratch.database)
+      #expect(refusal(of: scratch)?.kind == "damaged")
+      Scratch.write(Array(bytes[..<(pages * 4_096 - 1_000)]), to: scratch.database)
+      #expect(refusal(of: scratch)?.kind == "damaged")
+    }
+  }
+
+  @Test("flipped bytes anywhere are never a trap, and the audit finds what reading does not")
+  func flippedBytes() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("flipped bytes: seed \(seed) (to repeat, put it in place of the random one in flippedBytes)")
+    var chance = SeededGenerator(seed: seed)
+    let whole = try filled()
+    let bytes = try #require(Scratch.bytes(of: whole.database))
+    for _ in 0..<60 {
+      let scratch = Scratch()
+      var damaged = bytes
+      for _ in 0..<8 { damaged[Int(chance.draw(0...Int64(bytes.count - 1)))] ^= UInt8(chance.draw(1...255)) }
+      Scratch.write(damaged, to: scratch.database)
+      let error = storeError {
+        let store = try SQLiteStore(path: scratch.database)
+        _ = try store.load(now: now)
+        for line in Line.allCases { _ = try store.page(of: line, after: 0, limit: 10_000) }
+        for state in CustomerPosition.keptStates {
+          _ = try store.customers(in: state, after: nil, limit: 10_000)
+        }
+        _ = try store.receipts(day: nil, after: 0, limit: 100)
+        _ = try store.audit()
+      }
+      #expect(error == nil || ["damaged", "newerSchema", "failed", "diskFull"].contains(error?.kind))
+    }
+  }
+
+  @Test("another application's database is refused")
+  func foreign() throws {
+    for script in [
+      "CREATE TABLE recipes (name TEXT)", "PRAGMA journal_mode = WAL; CREATE TABLE recipes (name TEXT)",
+      "PRAGMA application_id = 7; CREATE TABLE customer (position INTEGER PRIMARY KEY)",
+    ] {
+      let scratch = Scratch()
+      try Database.createFile(scratch.database)
+      do {
+        let database = try Database(path: scratch.database)
+        try database.execute(script, while: "making a foreign database")
+      }
+      let error = refusal(of: scratch)
+      #expect(error?.kind == "damaged")
+      #expect(error?.description.contains("another application") == true)
+    }
+  }
+
+  @Test("a database of a newer program is refused")
+  func newer() throws {
+    let scratch = try filled()
+    do {
+      let database = try Database(path: scratch.database)
+      try database.execute("PRAGMA user_version = 9", while: "growing newer")
+    }
+    #expect(
+      refusal(of: scratch)
+        == .newerSchema(path: scratch.database, found: 9, known: Schema.bank.version))
+  }
+
+  @Test("a database without its tables is refused")
+  func withoutTables() throws {
+    let scratch = try filled()
+    do {
+      let database = try Database(path: scratch.database)
+      try database.execute("DROP TABLE receipt", while: "losing a table")
+    }
+    #expect(storeError { _ = try SQLiteStore(path: scratch.database) }?.kind == "damaged")
+  }
+
+  @Test("rows that mean nothing are damage when they are read")
+  func unknownValues() throws {
+    for (script, reads) in [
+      ("UPDATE customer SET position = position | 5 << 60 WHERE ticket = 7", "page"),
+      ("UPDATE receipt SET outcome = 77", "receipts"), ("UPDATE receipt SET grade = -1", "receipts"),
+      ("UPDATE receipt SET pid = 1 << 40", "receipts"), ("UPDATE line SET grade = 9 WHERE grade = 3", "load"),
+      ("UPDATE day SET issued = 7", "load"), ("UPDATE day SET closed_ms = 7", "load"),
+      ("UPDATE day SET served = -1", "load"), ("UPDATE day SET served = 9223372036854775807", "load"),
+      ("DELETE FROM day", "load"), ("DELETE FROM service_state", "load"), ("DELETE FROM meta", "incarnation"),
+    ] {
+      let scratch = try filled()
+      do {
+        let database = try Database(path: scratch.database)
+        try database.execute(script, while: "planting damage")
+      }
+      let store = try SQLiteStore(path: scratch.database)
+      let error = storeError {
+        if reads == "incarnation" { _ = try store.beginIncarnation() }
+        _ = try store.load(now: now)
+        if reads == "page" { _ = try store.customers(in: .dead, after: nil, limit: 9_000) }
+        if reads == "page" { _ = try store.audit() }
+        if reads == "receipts" { _ = try store.receipts(day: nil, after: 0, limit: 9) }
+      }
+      if reads == "page" {
+        // The row is in no list any more; the audit misses it.
+        #expect(try !store.audit().problems.isEmpty, "\(script)")
+      } else {
+        #expect(error?.kind == "damaged", "\(script)")
+      }
+    }
+  }
+
+  @Test("a directory, and a path through a file, are refused with the system's reason")
+  func impossiblePaths() throws {
+    let scratch = Scratch()
+    #expect(storeError { _ = try SQLiteStore(path: scratch.path) }?.kind == "failed")
+    Scratch.write([1], to: "\(scratch.path)/file")
+    let through = storeError { _ = try SQLiteStore(path: "\(scratch.path)/file/bank.db") }
+    #expect(through?.kind == "failed")
+    #expect(through?.description.contains("Not a directory") == true)
+    #expect(storeError { _ = try SQLiteStore(path: "\(scratch.path)/no/bank.db") }?.kind == "failed")
+    #expect(storeError { _ = try SQLiteStore(path: "\(scratch.path)/a\0b") }?.kind == "failed")
+    #expect(scratch.names == ["file"])
+  }
+
+  @Test("a path with the marks of a URI is a plain path")
+  func markedPath() throws {
+    let scratch = Scratch()
+    let path = "\(scratch.path)/a?mode=memory#b%20c.db"
+    _ = try SQLiteStore(path: path).load(now: now)
+    #expect(scratch.names == ["a?mode=memory#b%20c.db"])
+  }
+
+  @Test("a second user of the database is told that it is in use")
+  func inUse() throws {
+    let branch = try Branch(.sqlite)
+    try branch.arrive(.deposit)
+    try branch.commit()
+    #expect(
+      storeError { _ = try SQLiteStore(path: branch.scratch.database) }
+        == .inUse(path: branch.scratch.database))
+    try branch.arrive(.deposit)
+    try branch.commit()
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test("another process is told that the database is in use")
+  func inUseElsewhere() async throws {
+    let branch = try Branch(.sqlite)
+    let path = branch.scratch.database
+    await #expect(processExitsWith: .exitCode(75)) { [path = path as String] in
+      exit(storeError { _ = try SQLiteStore(path: path) } == .inUse(path: path) ? 75 : 1)
+    }
+    withExtendedLifetime(branch) {}
+  }
+
+  @Test("what was committed outlives a process that is killed in the middle of the next transaction")
+  func killed() async throws {
+    let scratch = Scratch()
+    let path = scratch.database
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let store = try SQLiteStore(path: path)
+      var books = try store.load(now: WallTime(milliseconds: 1)).books
+      // Enough for several checkpoints, and a last transaction that has spilled into the log.
+      for round in 0..<300 as Range<Int64> {
+        let count: Int64 = round == 299 ? 200_000 : 100
+        for index in 1...count {
+          try store.stage(
+            .insert(
+              Customer(
+                ticket: round * 100 + index, service: .loan, grade: .regular, amount: 1, account: 1,
+                issuedAt: WallTime(milliseconds: 1))))
+        }
+        if round == 299 { kill(getpid(), SIGKILL) }
+        books.issued += count
+        books.waiting[Line.loan.index] += count
+        try store.commit(books)
+      }
+    }
+    #expect(scratch.names == ["bank.db", "bank.db-wal"])
+    let store = try SQLiteStore(path: path)
+    #expect(try store.load(now: now).books.issued == 29_900)
+    #expect(try store.countUnfinished(1...1_000_000) == 29_900)
+    #expect(try store.audit().problems == [])
+  }
+
+  // MARK: Migrations
+
+  @Test("an older database is brought to the present version, step by step")
+  func migration() throws {
+    let scratch = try filled()
+    var schema = Schema.bank
+    schema.migrations += ["ALTER TABLE meta ADD COLUMN note TEXT", "UPDATE meta SET note = 'third'"]
+    do {
+      let store = try SQLiteStore(path: scratch.database, schema: schema)
+      #expect(try store.database.number("PRAGMA user_version", while: "testing") == 3)
+      #expect(
+        try store.database.number("SELECT count(*) FROM meta WHERE note = 'third'", while: "testing") == 1)
+      #expect(try store.load(now: now).books.issued == 2_000)
+    }
+    #expect(storeError { _ = try SQLiteStore(path: scratch.database) }?.kind == "newerSchema")
+  }
+
+  @Test("a migration that fails leaves the version before it")
+  func failedMigration() throws {
+    let scratch = try filled()
+    var schema = Schema.bank
+    schema.migrations += [
+      "CREATE TABLE extra (a INTEGER)", "CREATE TABLE other (a INTEGER); DROP TABLE no_such",
+    ]
+    #expect(storeError { _ = try SQLiteStore(path: scratch.database, schema: schema) } != nil)
+    schema.migrations[2] = "SELECT count(*) FROM extra; CREATE TABLE other (a INTEGER)"
+    let store = try SQLiteStore(path: scratch.database, schema: schema)
+    #expect(try store.database.number("PRAGMA user_version", while: "testing") == 3)
+  }
+
+  @Test("the tables can be read by people: the parts of a key are columns")
+  func readableKey() throws {
+    let branch = try Branch(.sqlite)
+    try branch.arrive(Line(service: .loan, grade: .vip))
+    let store = try #require(branch.store as? SQLiteStore)
+    let found = try store.database.number(
+      "SELECT state * 1000 + service * 100 + grade * 10 + ticket FROM customer", while: "testing")
+    #expect(found == 1_221)
+  }
+}

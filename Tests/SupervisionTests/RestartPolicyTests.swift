@@ -1,0 +1,66 @@
+// The restart decisions, without a process and without a clock.
+
+import BankModel
+import Supervision
+import Testing
+
+@Suite struct RestartPolicyTests {
+  private func moment(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+  @Test("a worker that died at work is replaced at once")
+  func atWork() {
+    var history = RestartHistory(policy: RestartPolicy(), seed: 1)
+    for second in 0..<100 {
+      history.becameReady(at: moment(Int64(second)))
+      #expect(history.died(at: moment(Int64(second))) == .atOnce)
+    }
+  }
+
+  @Test("pauses before being ready double from 100 ms to 30 s, with jitter in the upper half, then it is given up")
+  func early() {
+    for seed in 0..<200 {
+      var history = RestartHistory(policy: RestartPolicy(), seed: UInt64(seed))
+      var full: Int64 = 100_000_000
+      for death in 1..<10 {
+        guard case .after(let pause) = history.died(at: moment(0)) else {
+          Issue.record("seed \(seed): death \(death) is followed by a pause")
+          return
+        }
+        #expect(pause.nanoseconds >= full / 2 && pause.nanoseconds <= full, "seed \(seed), death \(death)")
+        full = min(full * 2, 30_000_000_000)
+      }
+      #expect(history.died(at: moment(0)) == .giveUp)
+      #expect(history.died(at: moment(0)) == .giveUp)
+    }
+  }
+
+  @Test("the same seed pauses in the same way")
+  func repeatable() {
+    var one = RestartHistory(policy: RestartPolicy(), seed: 7)
+    var two = RestartHistory(policy: RestartPolicy(), seed: 7)
+    for _ in 0..<8 { #expect(one.died(at: moment(0)) == two.died(at: moment(0))) }
+  }
+
+  @Test("a calm minute at work forgets earlier deaths, a shorter time does not")
+  func calm() {
+    var history = RestartHistory(policy: RestartPolicy(), seed: 3)
+    for _ in 0..<5 { _ = history.died(at: moment(0)) }
+    history.becameReady(at: moment(10))
+    _ = history.died(at: moment(69))
+    #expect(history.earlyDeaths == 5)
+    history.becameReady(at: moment(100))
+    _ = history.died(at: moment(160))
+    #expect(history.earlyDeaths == 0)
+  }
+
+  @Test("an operator's word begins the count anew")
+  func forgiven() {
+    var history = RestartHistory(policy: RestartPolicy(), seed: 3)
+    for _ in 0..<12 { _ = history.died(at: moment(0)) }
+    history.forgive()
+    guard case .after = history.died(at: moment(0)) else {
+      Issue.record("after forgiveness there is a first pause again")
+      return
+    }
+  }
+}

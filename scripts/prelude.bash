@@ -1,0 +1,89 @@
+# Sourced by the scripts beside it, never run: where the checkout is, how to speak to a person, which Swift
+# builds the bank, and what a build is called. It changes nothing by being sourced. Everything a person reads
+# goes to stderr, because stdout belongs to what the caller runs in the end (`bankctl --json`).
+# shellcheck shell=bash
+
+set -euo pipefail
+
+root=$(CDPATH='' cd -P -- "${BASH_SOURCE[0]%/*}/.." && pwd -P)
+build=$root/.build
+
+# The same rule as bankctl's: what the bank was told, else the locale; Korean for ko*, English otherwise.
+language=${BANK_LANG:-${LC_ALL:-${LC_MESSAGES:-${LANG:-en}}}}
+case $language in ko*) language=ko ;; *) language=en ;; esac
+
+# say KOREAN ENGLISH: one message to the person.
+say() {
+  if [[ $language == ko ]]; then printf '%s\n' "$1" >&2; else printf '%s\n' "$2" >&2; fi
+}
+
+# die KOREAN ENGLISH: the last message; the script has failed.
+die() {
+  say "$@"
+  exit 1
+}
+
+# misused KOREAN ENGLISH: the call itself was wrong.
+misused() {
+  say "$@"
+  exit 2
+}
+
+# Prints the comment at the top of a script: the one text that tells what the script is for.
+help_of() {
+  sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p;}' "$1"
+}
+
+# Puts a Swift that is unpacked in one of the usual places on PATH when PATH has none, as is so for a shell
+# that read no profile (cron, systemd, `env -i`). Fails when there is none.
+find_swift() {
+  local home=${HOME:-/nonexistent} directory
+  command -v swift >/dev/null && return 0
+  for directory in "$home"/.local/share/swiftly/bin "$home"/.swiftly/bin "$home"/swift*/usr/bin \
+    /usr/local/swift*/usr/bin /opt/*/usr/bin; do
+    if [[ -x $directory/swift ]]; then
+      export PATH=$PATH:$directory
+      return 0
+    fi
+  done
+  return 1
+}
+
+# The identity of a build: a digest of the sources' names and contents, the same in every checkout of the same
+# sources. Hidden files are an editor's business.
+build_identity() {
+  local digest
+  digest=$(cd -- "$root" && find Package.swift Sources -type f ! -name '.*' -print0 |
+    LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
+  printf '%s\n' "${digest:0:12}"
+}
+
+# One script builds at a time; the others wait and say so. The lock is descriptor 9, which what is started
+# under it must not inherit (`9>&-`), or a process left behind would hold it for ever.
+take_build_lock() {
+  mkdir -p -- "$build"
+  exec 9>"$build/.scripts-build.lock"
+  flock -n 9 || {
+    say '다른 빌드가 진행 중입니다. 끝나기를 기다립니다…' 'Another build is under way; waiting for it to end…'
+    flock 9
+  }
+  # Swift keeps absolute paths in what it built, so nothing of it is usable after the checkout was moved.
+  local built_at=$build/.scripts-root place=
+  [[ -f $built_at ]] && IFS= read -r place <"$built_at"
+  if [[ -n $place && $place != "$root" ]]; then
+    say "이 폴더는 $place에서 옮겨졌으므로 처음부터 다시 빌드합니다." \
+      "This checkout was moved here from $place; building it from the beginning."
+    find "$build" -mindepth 1 -maxdepth 1 ! -name .scripts-build.lock -exec rm -rf -- {} +
+  fi
+  printf '%s\n' "$root" >"$built_at"
+}
+
+drop_build_lock() {
+  exec 9>&-
+}
+
+# A strict build has other flags than a plain one. Each keeps a place of its own, so that a developer who goes
+# from one to the other does not compile everything anew.
+strict_place() {
+  if [[ -n ${BANK_STRICT:-} ]]; then printf '%s\n' "$build/strict"; else printf '%s\n' "$build"; fi
+}
