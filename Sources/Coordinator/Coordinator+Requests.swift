@@ -44,6 +44,9 @@ extension Coordinator {
     case .reset: happen(.reset(requests.open(session, number, for: .status)))
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
+    case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }
+    case .account(let account):
+      tellCommitted(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     }
     followers.changed = true
     if session.openRequests >= ControlServer.Limits.openRequests, !session.channel.isReadingPaused {

@@ -139,6 +139,30 @@ extension JSONValue {
     ]
   }
 
+  /// `ledger`.
+  static func ledger(_ rows: [LedgerRow]) -> JSONValue {
+    [
+      "version": 1, "accounts": .array(rows.map(ledgerRow)),
+      "difference": .init(rows.reduce(0) { $0 &+ $1.balance }),
+    ]
+  }
+
+  private static func ledgerRow(_ row: LedgerRow) -> JSONValue {
+    [
+      "account": .string(row.account), "debit": .init(row.debit), "credit": .init(row.credit),
+      "balance": .init(row.balance), "transfers": .init(row.transfers),
+    ]
+  }
+
+  /// `account N`.
+  static func account(_ report: AccountReport) -> JSONValue {
+    [
+      "version": 1, "account": .string(report.row.account), "debit": .init(report.row.debit),
+      "credit": .init(report.row.credit), "balance": .init(report.row.balance),
+      "transfers": .init(report.row.transfers), "latest": .array(report.latest.map(receipt)),
+    ]
+  }
+
   /// A line of `open`.
   static func event(_ event: BranchEvent) -> JSONValue {
     let name =

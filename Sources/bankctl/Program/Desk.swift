@@ -165,6 +165,8 @@ extension ControlAnswer {
       case .progress: "progress"
       case .stopped: "stopped"
       case .audit: "audit"
+      case .ledger: "ledger"
+      case .account: "account"
       }
     return .control(.unexpected(detail: name))
   }
