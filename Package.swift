@@ -57,7 +57,8 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision", "Logbook",
+        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "Logbook",
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -71,7 +72,6 @@ let package = Package(
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
-
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
@@ -82,6 +82,7 @@ let package = Package(
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
+    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
     tests(
       "TellerTests",
@@ -89,6 +90,10 @@ let package = Package(
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
     tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
     tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
+    tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
+    tests(
+      "BankctlTests",
+      of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

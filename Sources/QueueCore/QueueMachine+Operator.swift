@@ -182,7 +182,9 @@ extension QueueMachine {
 
   /// Windows that were to be closed, and whose tellers have gone, no longer exist.
   mutating func removeClosedDesks(_ service: Int) {
-    while let last = desks[service].last, last.isClosing, last.state == .vacant { desks[service].removeLast() }
+    while let last = desks[service].last, last.isClosing, last.state == .vacant {
+      desks[service].removeLast()
+    }
   }
 
   /// Empties the queue: everyone gets a cancelled receipt, and numbers begin at 1 on the next day.
@@ -239,7 +241,9 @@ extension QueueMachine {
   /// Reports once that nobody can be served any more: all have been served, or those who wait stand before
   /// paused services or services without windows, and no window is busy.
   mutating func reportDrainedIfSo(into effects: inout [QueueEffect]) {
-    guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else { return }
+    guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else {
+      return
+    }
     if stage == .draining {
       guard delayed.count == 0 || !canServeDelayed else { return }
       for line in Line.allCases where lines[line.index].count > 0 && isServable(line.service) { return }
