@@ -16,7 +16,7 @@ struct StopTests {
       let report = try stop.finish().json()
       #expect(report.differences(from: Samples.stopped) == [])
       #expect(report["served"].integer == 12 && report["waiting"].integer == 0 && report["day"].integer == 1)
-      #expect(branch.processes.all().isEmpty)
+      try branch.expectNobodyLeft()
       try branch.expectOneReceiptEach(12)
       try branch.expectClean()
     }
