@@ -8,9 +8,11 @@ struct AuditTests {
   func clean() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
+      try branch.done("pause")
       try branch.done("enqueue", "9")
       try branch.expectClean()
       try branch.done("cancel", "9")
+      try branch.done("resume")
       try branch.done("wait")
       for isOpen in [true, false] {
         if !isOpen { try branch.done("stop") }

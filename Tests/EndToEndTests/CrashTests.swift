@@ -88,14 +88,16 @@ struct CrashTests {
     }
   }
 
-  @Test("a coordinator killed again and again at any moment: every ticket has exactly one receipt")
-  func atAnyMoment() throws {
+  @Test(
+    "a coordinator killed again and again at any moment: every ticket has exactly one receipt",
+    arguments: [("40", 40), ("max", 400)])
+  func atAnyMoment(speed: String, most: Int) throws {
     var chance = Chance(for: "CrashTests/atAnyMoment")
     try withBranch { branch in
       var issued = 0
       for _ in 1...5 {
-        try branch.start("--speed", "40", "--deposit", "3", "--loan", "2")
-        let count = Int.random(in: 1...40, using: &chance)
+        try branch.start("--speed", speed, "--deposit", "3", "--loan", "2")
+        let count = Int.random(in: 1...most, using: &chance)
         issued +=
           try branch.json("enqueue", "\(count)", "--seed", "\(chance.next() % 1000)")["count"].integer ?? 0
         Moment.pass(milliseconds: Int32.random(in: 0...150, using: &chance))

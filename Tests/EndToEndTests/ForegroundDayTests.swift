@@ -31,12 +31,23 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("open in English, and as one JSON object a line")
+  @Test("open in English, with the windows that were asked for")
   func english() throws {
     try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 1)
       let outcome = try branch.done(
-        "open", "--customers", "3", "--speed", "max", "--loan", "0", "--deposit", "1", "--seed", "1")
-      _ = outcome
+        "open", "--customers", "8", "--config", file, "--deposit", "4", "--speed", "20")
+      let lines = outcome.outLines
+      let started = lines.compactMap { $0.wholeMatch(of: /customer (\d+): (deposit|loan) started/) }
+      let completed = lines.compactMap { $0.wholeMatch(of: /customer (\d+): (deposit|loan) completed/) }
+      #expect(started.compactMap { Int($0.1) }.sorted() == Array(1...8), outcome.story)
+      #expect(completed.compactMap { Int($0.1) }.sorted() == Array(1...8), outcome.story)
+      #expect(
+        outcome.lastLine.wholeMatch(
+          of: /The branch has closed\. Customers served today: 8\. Total business time: \d+\.\d\d seconds\./)
+          != nil,
+        outcome.story)
+      #expect(branch.log("deposit-4").contains("event=ready") && !branch.log("loan-1").isEmpty)
     }
   }
 

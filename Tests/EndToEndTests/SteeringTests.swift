@@ -22,6 +22,11 @@ struct SteeringTests {
       let again = Status(try branch.start("--speed", "max"))
       #expect(again.service("loan")["paused"].flag == true)
       #expect(again.queue("waiting") == 3)
+      #expect(
+        try branch.done("pause", "loan").out == "The service loan is paused; 'bankctl resume loan' goes on.\n"
+      )
+      #expect(try branch.done("resume", "deposit", language: .ko).out == "예금업무를 다시 시작합니다.\n")
+      #expect(try branch.done("resume", "deposit").out == "The service deposit goes on.\n")
       let resumed = try branch.json("resume", "loan")
       #expect(resumed.differences(from: Samples.status) == [])
       #expect(Status(resumed).service("loan")["paused"].flag == false)

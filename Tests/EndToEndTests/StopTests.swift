@@ -1,4 +1,5 @@
 // How a bank closes: everyone served, those left waiting for the next start, or at once.
+import Glibc
 import Testing
 
 @Suite("Closing", .serialized)
@@ -98,6 +99,24 @@ struct StopTests {
       try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
       try branch.kill(worker: "deposit-1")
       #expect(try stop.finish().json()["served"].integer == 3)
+      try branch.expectOneReceiptEach(3)
+    }
+  }
+
+  @Test("SIGTERM to the coordinator finishes those at a window and ends in order")
+  func terminate() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "200ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      branch.processes.signal(try branch.status().pid, SIGTERM)
+      try branch.waitUntil("everyone has gone") { branch.processes.all().isEmpty }
+      #expect(
+        try branch.receipts().allSatisfy { $0["outcome"].text == "served" && $0["attempts"].integer == 1 })
+      try branch.expectClean()
+      try branch.start("--speed", "max")
+      try branch.done("wait")
       try branch.expectOneReceiptEach(3)
     }
   }

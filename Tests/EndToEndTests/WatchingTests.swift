@@ -96,6 +96,9 @@ struct WatchingTests {
         outcomes[0].outLines.allSatisfy { $0.contains("영업 1일차") && $0.contains("업무시간 - ") }, outcomes[0].story
       )
       #expect(outcomes[1].outLines.allSatisfy { $0.contains("day 1") }, outcomes[1].story)
+      #expect(
+        outcomes[0].lastLine.contains("  마감  ") && outcomes[1].lastLine.contains("  closed  "),
+        outcomes[1].story)
     }
   }
 
@@ -165,7 +168,11 @@ struct WatchingTests {
       for words in ["receipts", "logs", "receipts --follow", "logs -f -n 50", "status --watch", "tickets"] {
         let shell = try branch.launch(
           ["-c", "\(Binaries.bankctl) \(words) | head -n 1"], program: "/bin/sh")
-        if words.contains("-") { Moment.pass(milliseconds: 30); try branch.done("enqueue", "1", "--wait") }
+        // A follower notices with the next thing that it has to say.
+        try branch.waitUntil("`\(words)` has ended") {
+          try branch.done("enqueue", "1", "--wait")
+          return !shell.isRunning
+        }
         let outcome = try shell.finish(within: .seconds(10))
         #expect(outcome.err == "" && outcome.outLines.count == 1, outcome.story)
       }
