@@ -57,7 +57,8 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision", "Logbook",
+        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "Logbook",
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -83,12 +84,16 @@ let package = Package(
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
       name: "WireTests", dependencies: ["Wire", "BankModel"], exclude: ["Golden"], swiftSettings: strictness),
+    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
-    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
+    tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
+    tests(
+      "BankctlTests",
+      of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

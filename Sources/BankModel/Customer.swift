@@ -50,6 +50,7 @@ public struct Customer: Sendable, Equatable {
   /// Attempts since the last requeue that a teller itself reported as failed.
   public var failures: Int32
 
+  /// Puts the parts together.
   public init(
     ticket: TicketNumber, service: Service, grade: Grade, amount: Won, account: AccountNumber,
     issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0
@@ -80,6 +81,7 @@ public struct CustomerOrder: Sendable, Equatable {
   /// The customer's account.
   public var account: AccountNumber
 
+  /// Puts the parts together.
   public init(service: Service, grade: Grade, amount: Won, account: AccountNumber) {
     self.service = service
     self.grade = grade

@@ -64,6 +64,7 @@ public struct Transfer: Hashable, Sendable {
   /// Won, at least 1.
   public var amount: Won
 
+  /// Puts the parts together.
   public init(debit: LedgerAccount, credit: LedgerAccount, amount: Won) {
     self.debit = debit
     self.credit = credit
@@ -114,6 +115,7 @@ public struct Receipt: Hashable, Sendable {
   /// When the ticket ended.
   public var finishedAt: WallTime
 
+  /// Puts the parts together.
   public init(
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, grade: Grade,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
@@ -192,6 +194,7 @@ public struct Attempt: Hashable, Sendable {
   /// How the process ended, where it did.
   public var processEnd: ProcessEnd?
 
+  /// Puts the parts together.
   public init(
     day: BusinessDay, ticket: TicketNumber, number: Int32, window: Window, generation: Generation,
     pid: Int32, startedAt: WallTime, endedAt: WallTime, end: AttemptEnd, processEnd: ProcessEnd?

@@ -45,6 +45,7 @@ public struct CustomerDraw: Sendable {
   public var account: AccountNumber?
   private var generator: SeededGenerator
 
+  /// Puts the parts together.
   public init(service: Service?, grade: Grade, amount: Won?, account: AccountNumber?, seed: UInt64) {
     self.service = service
     self.grade = grade

@@ -21,6 +21,7 @@ public enum Service: UInt8, CaseIterable, Sendable, Codable, Comparable {
     self = match
   }
 
+  /// The order in which these are listed.
   public static func < (left: Service, right: Service) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -56,6 +57,7 @@ public struct Line: Hashable, Sendable, Comparable, CaseIterable {
   /// Their standing.
   public let grade: Grade
 
+  /// Puts the parts together.
   public init(service: Service, grade: Grade) {
     self.service = service
     self.grade = grade
@@ -71,5 +73,6 @@ public struct Line: Hashable, Sendable, Comparable, CaseIterable {
     (Int(service.rawValue) - 1) * Grade.allCases.count + Int(grade.rawValue) - 1
   }
 
+  /// The order in which these are listed.
   public static func < (left: Line, right: Line) -> Bool { left.index < right.index }
 }

@@ -6,8 +6,10 @@ public struct MonotonicTime: Sendable, Comparable, Hashable {
   /// Nanoseconds since an arbitrary origin.
   public var nanoseconds: Int64
 
+  /// Puts the parts together.
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// The earlier, or the shorter, comes first.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
     left.nanoseconds < right.nanoseconds
   }
@@ -30,6 +32,7 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
   /// Nanoseconds, at least 0.
   public var nanoseconds: Int64
 
+  /// Puts the parts together.
   public init(nanoseconds: Int64) { self.nanoseconds = max(0, nanoseconds) }
 
   /// A span of whole milliseconds.
@@ -47,8 +50,10 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
   /// Whole milliseconds, rounded down.
   public var milliseconds: Int64 { nanoseconds / 1_000_000 }
 
+  /// The earlier, or the shorter, comes first.
   public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.nanoseconds < right.nanoseconds }
 
+  /// Both spans together, or the longest span there is.
   public static func + (left: TimeSpan, right: TimeSpan) -> TimeSpan {
     let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.nanoseconds)
     return TimeSpan(nanoseconds: overflow ? .max : sum)
@@ -60,8 +65,10 @@ public struct WallTime: Sendable, Comparable, Hashable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   public var milliseconds: Int64
 
+  /// Puts the parts together.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+  /// The earlier, or the shorter, comes first.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }
 }
 
@@ -72,6 +79,7 @@ public struct Moment: Sendable, Equatable {
   /// For people.
   public var wall: WallTime
 
+  /// Puts the parts together.
   public init(monotonic: MonotonicTime, wall: WallTime) {
     self.monotonic = monotonic
     self.wall = wall

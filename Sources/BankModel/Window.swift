@@ -8,6 +8,7 @@ public struct Window: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The place among the windows of this service, from 1.
   public let place: Int32
 
+  /// Puts the parts together.
   public init(service: Service, place: Int32) {
     self.service = service
     self.place = place
@@ -25,6 +26,7 @@ public struct Window: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The name in commands, JSON and logs.
   public var description: String { "\(service.name)-\(place)" }
 
+  /// The order in which these are listed.
   public static func < (left: Window, right: Window) -> Bool {
     left.service == right.service ? left.place < right.place : left.service < right.service
   }
@@ -42,6 +44,7 @@ public struct Lease: Hashable, Sendable {
   /// The teller that holds the lease.
   public var generation: Generation
 
+  /// Puts the parts together.
   public init(ticket: TicketNumber, attempt: Int32, generation: Generation) {
     self.ticket = ticket
     self.attempt = attempt

@@ -24,8 +24,10 @@ final class ControlServer {
     static let check = TimeSpan.seconds(2)
     /// Bytes that may wait for a client that does not read.
     static let unread = 8 << 20
-    /// Requests of one client that may wait for their answers.
-    static let openRequests = 10_000
+    /// Requests of one client that the queue may be working on; beyond it the client is not heard.
+    static let openRequests = 4_096
+    /// Answers of one client that may be open: lists, followers, waits.
+    static let openAnswers = 256
   }
 
   var onCommand: ((ControlSession, ControlRequest) -> Void)?
@@ -115,7 +117,8 @@ final class ControlServer {
       } else if session.channel.isMidFrame {
         let heard = MonotonicTime(nanoseconds: session.channel.lastReceiveAt.nanoseconds)
         if now.monotonic.since(heard) >= Limits.midFrame {
-          refuse(session, .malformed, "silent in the middle of a frame for \(Limits.midFrame.milliseconds) ms")
+          refuse(
+            session, .malformed, "silent in the middle of a frame for \(Limits.midFrame.milliseconds) ms")
         }
       }
     }
@@ -166,7 +169,8 @@ final class ControlServer {
   /// stopped after its programs were replaced.
   private func greet(_ hello: Hello, _ session: ControlSession) {
     guard hello.version == protocolVersion else {
-      refuse(session, .version, "version \(hello.version) was spoken, version \(protocolVersion) is understood")
+      refuse(
+        session, .version, "version \(hello.version) was spoken, version \(protocolVersion) is understood")
       return
     }
     guard hello.role == .client else {

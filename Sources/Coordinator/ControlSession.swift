@@ -19,6 +19,8 @@ final class ControlSession {
   var list: ListSpool?
   /// Long answers that are being sent page by page, by request.
   var streams: [UInt32: AnswerStream] = [:]
+  /// Requests that the queue is working on.
+  var openRequests = 0
   /// Written at the end of the turn.
   var isUnflushed = false
 

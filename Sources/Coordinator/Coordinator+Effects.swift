@@ -14,7 +14,12 @@ extension Coordinator {
   static let diskPause = TimeSpan.milliseconds(250)
 
   /// Performs everything that the queue wants, also what follows from performing it.
+  ///
+  /// Performing can make something happen that wants more: that is appended, and performed in its turn.
   func perform() {
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
     var place = 0
     while place < effects.count {
       let effect = effects[place]

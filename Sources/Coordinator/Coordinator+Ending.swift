@@ -13,7 +13,10 @@ extension Coordinator {
   /// A client, or a signal, asks for the end. Asking again, or asking for it now, goes one step further.
   func stop(_ order: StopOrder, _ seat: Followers.Seat?) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
-      if let seat { server.answer(seat.session, seat.number, .failure(Failure(.badRequest, detail: "a timeout is not negative"))) }
+      if let seat {
+        server.answer(
+          seat.session, seat.number, .failure(Failure(.badRequest, detail: "a timeout is not negative")))
+      }
       return
     }
     var ending = self.ending ?? Ending(step: .serving)
@@ -30,7 +33,9 @@ extension Coordinator {
         $0.field("serving", machine.serving)
         $0.field("now", order.now ? "true" : "false")
       }
-      for seat in followers.windowWaiters { server.answer(seat.session, seat.number, .failure(Failure(.draining))) }
+      for seat in followers.windowWaiters {
+        server.answer(seat.session, seat.number, .failure(Failure(.draining)))
+      }
       followers.windowWaiters.removeAll()
     }
     self.ending = ending

@@ -17,9 +17,11 @@ extension Coordinator {
       return server.answer(session, number, .failure(Failure(.badRequest, detail: fault)))
     }
     let draw = CustomerDraw(
-      service: order.service, grade: order.grade, amount: order.amount, account: order.account, seed: order.seed)
+      service: order.service, grade: order.grade, amount: order.amount, account: order.account,
+      seed: order.seed)
     let request = requests.open(session, number, for: .enqueue(known: 0))
-    intake.append(EnqueueIntake.Order(request: request, source: .drawn(draw), key: order.key, total: order.count))
+    intake.append(
+      EnqueueIntake.Order(request: request, source: .drawn(draw), key: order.key, total: order.count))
   }
 
   /// A part of a list of customers has come.
@@ -159,7 +161,8 @@ extension EnqueueOrder {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
       return "1 to \(BankModel.Limits.customersPerCommand) customers a command, not \(count)"
     }
-    let sample = EnqueueEntry(service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)
+    let sample = EnqueueEntry(
+      service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)
     return sample.fault
   }
 }

@@ -1,4 +1,5 @@
-// Owns how the bank is described to clients. It changes nothing.
+// Owns how the bank is described to clients: the status, a ticket's story, an audit. It changes nothing of the queue.
+// A store that cannot answer makes a failure, which the client is told.
 
 import BankModel
 import Posix
@@ -13,7 +14,8 @@ extension Coordinator {
     let waiting = machine.waitingCount
     let oldest = machine.oldestWaiting.map { max(0, now.wall.milliseconds - $0.milliseconds) } ?? 0
     let queue = QueueReport(
-      issued: issued, waiting: waiting, delayed: books.delayed, serving: machine.serving, served: books.served,
+      issued: issued, waiting: waiting, delayed: books.delayed, serving: machine.serving,
+      served: books.served,
       dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
     let services = Service.allCases.map { service in
       let numbers = machine.numbers(of: service)
@@ -41,7 +43,8 @@ extension Coordinator {
     let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
     return WorkerReport(
       name: post.window.description, role: .teller, service: post.window.service, window: post.window.place,
-      pid: post.pid, generation: post.generation, state: state, ticket: lease?.ticket, restarts: post.restarts,
+      pid: post.pid, generation: post.generation, state: state, ticket: lease?.ticket,
+      restarts: post.restarts,
       served: numbers?.served ?? 0, residentKilobytes: resident / 1024)
   }
 
@@ -57,7 +60,8 @@ extension Coordinator {
     archive.isServed = { [machine] number in
       machine.atWindows.first { $0.customer.ticket == number }.map {
         AttemptReport(
-          window: $0.window.description, generation: $0.generation, pid: $0.pid, startedAt: $0.since.milliseconds,
+          window: $0.window.description, generation: $0.generation, pid: $0.pid,
+          startedAt: $0.since.milliseconds,
           endedAt: nil, end: nil, signal: nil, code: nil)
       }
     }
@@ -80,7 +84,8 @@ extension Coordinator {
     case .exactly(let place): position = place
     case .beyondMemory(let before, let cursor):
       do throws(StoreError) {
-        position = try before + 1 + store.countWaiting(in: customer.line, after: cursor, below: customer.ticket)
+        position =
+          try before + 1 + store.countWaiting(in: customer.line, after: cursor, below: customer.ticket)
       } catch {
         throw Failure(store: error)
       }
@@ -89,7 +94,8 @@ extension Coordinator {
     let numbers = machine.numbers(of: report.service)
     guard numbers.windows > 0, !numbers.isPaused else { return }
     let work = configuration.scaledWork(report.service).milliseconds
-    let (rounds, overflow) = ((position + numbers.windows - 1) / numbers.windows).multipliedReportingOverflow(by: work)
+    let (rounds, overflow) = ((position + numbers.windows - 1) / numbers.windows).multipliedReportingOverflow(
+      by: work)
     if !overflow { report.etaMilliseconds = rounds }
   }
 
@@ -99,7 +105,8 @@ extension Coordinator {
     // What is staged and not on disk yet would be missed: an audit looks at what is certain.
     if store.hasStagedChanges, !machine.isTakingIn { commit() }
     guard !store.hasStagedChanges, retryAt == nil else {
-      let failure = Failure(retryAt != nil ? .diskFull : .draining, detail: "a large request is being taken in")
+      let failure = Failure(
+        retryAt != nil ? .diskFull : .draining, detail: "a large request is being taken in")
       return server.answer(seat.session, seat.number, .failure(failure))
     }
     do throws(StoreError) {

@@ -17,6 +17,10 @@ extension Coordinator {
       }
     }
     let seat = Followers.Seat(session: session, number: number)
+    guard followers.count(of: session) + session.streams.count < ControlServer.Limits.openAnswers else {
+      let detail = "at most \(ControlServer.Limits.openAnswers) answers may be open on one connection"
+      return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
+    }
     switch request.command {
     case .status: server.answer(session, number, .status(statusReport()))
     case .watch:
@@ -26,7 +30,8 @@ extension Coordinator {
     case .awaitOpen, .scale, .reload: serveWindows(request, seat)
     case .enqueue(let order): take(order, session, number)
     case .enqueueList(let part): take(part, session, number)
-    case .tickets(let state): begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
+    case .tickets(let state):
+      begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
     case .ticket(let ticket, let day): tellTicket(ticket, day: day, seat)
     case .receipts(let query): beginReceipts(query, seat)
     case .awaitIdle: followers.idleWaiters.append(seat)
@@ -41,6 +46,18 @@ extension Coordinator {
     case .audit: tellAudit(seat)
     }
     followers.changed = true
+    if session.openRequests >= ControlServer.Limits.openRequests, !session.channel.isReadingPaused {
+      session.channel.pauseReading()
+      crowded.append(session)
+    }
+  }
+
+  /// Hears those again who had asked for too much at once.
+  private func hearCrowded() {
+    guard !crowded.isEmpty else { return }
+    let ready = crowded.filter { $0.openRequests < ControlServer.Limits.openRequests / 2 }
+    crowded.removeAll { session in ready.contains { $0 === session } }
+    for session in ready { session.channel.resumeReading() }
   }
 
   /// The states that a list without a choice shows, in this order.
@@ -49,6 +66,7 @@ extension Coordinator {
   /// A client has left: nobody is told any more, and what it asked for is done all the same.
   func forget(_ session: ControlSession) {
     requests.forget(session)
+    crowded.removeAll { $0 === session }
     followers.forget(session)
     ending?.seats.removeAll { $0.session === session }
     server.someoneLeft()
@@ -73,7 +91,8 @@ extension Coordinator {
       let count = tickets.last - tickets.first + 1
       return .enqueued(
         EnqueuedReport(
-          day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0, count: count,
+          day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0,
+          count: count,
           known: known))
     case (.requeued(let count), .requeueDead): return .requeued(count)
     case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
@@ -107,7 +126,8 @@ extension Coordinator {
     switch request.command {
     case .scale(let wanted):
       for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
-        let detail = "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
+        let detail =
+          "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
         return server.answer(seat.session, seat.number, .failure(Failure(.badRequest, detail: detail)))
       }
       for entry in wanted {
@@ -169,6 +189,7 @@ extension Coordinator {
     guard staff.isSettled else { return }
     if !isOpen, ending == nil {
       isOpen = true
+      staff.hasOpened = true
       log.write(event: "opened", at: now) { $0.field("day", machine.books.day) }
     }
     let seats = followers.windowWaiters
@@ -213,6 +234,7 @@ extension Coordinator {
     }
     pumpStreams()
     tellEnding()
+    hearCrowded()
   }
 
   private func answerTicketWatches() {

@@ -24,7 +24,8 @@ extension Coordinator {
     case .all: day = nil
     case .day(let number):
       guard (1...machine.books.day).contains(number) else {
-        let failure = Failure(.noSuchDay, subject: String(number), detail: "the present day is \(machine.books.day)")
+        let failure = Failure(
+          .noSuchDay, subject: String(number), detail: "the present day is \(machine.books.day)")
         return server.answer(seat.session, seat.number, .failure(failure))
       }
       day = number
@@ -85,7 +86,9 @@ extension Coordinator {
       server.answer(session, number, .receipts(page.map { ReceiptReport($0) }), more: more)
     }
     session.streams[number] =
-      more ? .receipts(day: follow && isWhole ? nil : day, after: page.last?.sequence ?? after, follow: follow) : nil
+      more
+      ? .receipts(day: follow && isWhole ? nil : day, after: page.last?.sequence ?? after, follow: follow)
+      : nil
     return !isWhole
   }
 

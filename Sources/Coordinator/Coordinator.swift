@@ -36,6 +36,7 @@ final class Coordinator {
   /// Both clocks, as of the beginning of this turn.
   var now: Moment
   var effects: [QueueEffect] = []
+  var isPerforming = false
   /// The first change since the last commit was staged then; nil while nothing is staged.
   var stagedSince: MonotonicTime?
   var lastCommit = MonotonicTime(nanoseconds: 0)
@@ -50,6 +51,8 @@ final class Coordinator {
   var ending: Ending?
   /// Clients whose long answers can go on.
   var streaming: Set<UInt64> = []
+  /// Clients who have as many requests open as they may, and are not heard until some are answered.
+  var crowded: [ControlSession] = []
   /// Called when everything is kept and before the last word is spoken: closes the store and gives up the lock.
   var onClosed: (() -> Void)?
   /// Set when the process is to end, with its exit code.
@@ -57,7 +60,8 @@ final class Coordinator {
 
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
-    server: ControlServer, log: LogFile, store: any QueueStore, executable: String, now: Moment
+    server: ControlServer, log: LogFile, store: any QueueStore, incarnation: Int64,
+    executable: String, now: Moment
   ) throws(StoreError) {
     self.home = home
     self.options = options
@@ -67,7 +71,7 @@ final class Coordinator {
     self.store = store
     self.now = now
     openedAt = now
-    incarnation = try store.beginIncarnation()
+    self.incarnation = incarnation
     machine = QueueMachine(try store.load(now: now.wall), policy: configuration.policy, at: now)
     staff = WindowStaff(
       loop: loop, log: log, executable: executable, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
@@ -156,6 +160,8 @@ final class Coordinator {
         $0.field("child_gen", generation)
       }
       happen(.tellerReady(window, generation, pid: pid))
+      // Orders that changed after this teller had heard them, and before it was ready.
+      if staff.posts[window]?.isOutdated == true { happen(.replace(window)) }
       windowsChanged()
     case .said(let message): hear(message, from: window, generation)
     case .ended(let end):

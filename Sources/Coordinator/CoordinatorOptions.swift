@@ -34,7 +34,8 @@ public struct CoordinatorOptions: Sendable, Equatable {
       try take(word, value)
     }
     guard home.hasPrefix("/") else {
-      throw Failure(.badRequest, subject: "--home", detail: "an absolute path is needed; start the bank with bankctl")
+      throw Failure(
+        .badRequest, subject: "--home", detail: "an absolute path is needed; start the bank with bankctl")
     }
   }
 

@@ -61,12 +61,14 @@ public enum CoordinatorProcess {
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
     let store = try SQLiteStore(path: home.database)
+    let incarnation = try store.beginIncarnation()
     let log = try LogFile(
-      path: home.log(of: "coordinator"), worker: "coordinator", generation: 1,
+      path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
     let coordinator = try Coordinator(
-      home: home, options: options, configuration: configuration, loop: loop, server: server, log: log, store: store,
-      executable: try tellerExecutable(), now: SystemClock.moment())
+      home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
+      store: store,
+      incarnation: incarnation, executable: try tellerExecutable(), now: SystemClock.moment())
     coordinator.onClosed = {
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()
@@ -98,7 +100,9 @@ public enum CoordinatorProcess {
 
   /// A broken invariant speaks on standard error; nobody reads the terminal of a daemon.
   private static func redirectStandardError(to path: String) {
-    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else { return }
+    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else {
+      return
+    }
     _ = dup2(file.rawValue, STDERR_FILENO)
   }
 
@@ -129,7 +133,8 @@ public enum CoordinatorProcess {
   /// Answers the first request of whoever started this process with the reason why there is no bank.
   private static func tell(_ failure: Failure, on starter: Starter) {
     let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
-    guard let descriptor = starter.descriptor, fcntl(descriptor, F_GETFD) != -1, let loop = try? EventLoop() else {
+    guard let descriptor = starter.descriptor, fcntl(descriptor, F_GETFD) != -1, let loop = try? EventLoop()
+    else {
       _ = try? StandardStreams.write("bankd: \(words.joined(separator: ": "))\n", to: .error)
       return
     }

@@ -1,4 +1,5 @@
-// Owns how refusals of the queue and errors of the store are told to clients. It decides nothing.
+// Owns how refusals of the queue and errors of the store are told to clients: a code that scripts know, and particulars.
+// It decides nothing and finds no words; those are the client's.
 
 import BankModel
 import QueueCore
@@ -9,7 +10,9 @@ extension Failure {
   init(refusal: QueueRefusal) {
     switch refusal {
     case .queueFull(let waiting, let limit):
-      self.init(.queueFull, subject: String(limit), detail: "\(waiting) customers wait, and \(limit) may wait at most")
+      self.init(
+        .queueFull, subject: String(limit), detail: "\(waiting) customers wait, and \(limit) may wait at most"
+      )
     case .draining: self.init(.draining)
     case .diskFull: self.init(.diskFull)
     case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))

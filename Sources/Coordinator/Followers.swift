@@ -45,6 +45,16 @@ final class Followers {
   /// When watchers are to be told.
   var nextDeadline: MonotonicTime? { changed && !watchers.isEmpty ? toldAt + Self.watchPause : nil }
 
+  /// Answers that a client is waiting for here.
+  func count(of session: ControlSession) -> Int {
+    guard
+      !watchers.isEmpty || !audience.isEmpty || !idleWaiters.isEmpty || !windowWaiters.isEmpty
+        || !ticketWatches.isEmpty
+    else { return 0 }
+    let seats = watchers + audience + idleWaiters + windowWaiters + ticketWatches.map(\.seat)
+    return seats.count { $0.session === session }
+  }
+
   /// A client has left.
   func forget(_ session: ControlSession) {
     watchers.removeAll { $0.session === session }
@@ -56,7 +66,8 @@ final class Followers {
 
   /// Somebody at a window began or ended.
   func announce(
-    _ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay, at now: Moment
+    _ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay,
+    at now: Moment
   ) {
     changed = true
     guard !audience.isEmpty else { return }
@@ -84,7 +95,8 @@ final class Followers {
     changed = true
     guard !ticketWatches.isEmpty, !isRepeated else { return }
     switch change {
-    case .finish(let customer, let state, _) where state != .dead: count(customer.ticket, remaining: -1, dead: 0)
+    case .finish(let customer, let state, _) where state != .dead:
+      count(customer.ticket, remaining: -1, dead: 0)
     case .finish(let customer, _, _): count(customer.ticket, remaining: 0, dead: -1)
     case .bury(let customer): count(customer.ticket, remaining: -1, dead: 1)
     case .revive(let customer, .dead): count(customer.ticket, remaining: 1, dead: -1)

@@ -1,4 +1,5 @@
 // Owns the lock of a home: one coordinator, or one inspector, at a time. It knows nothing of what is locked.
+// A lock that somebody else has is a failure that names the holder's pid.
 
 import Posix
 import Wire

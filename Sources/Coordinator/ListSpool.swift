@@ -65,7 +65,8 @@ final class ListSpool {
       if file == nil { file = try Self.unnamedFile(in: directory) }
       var bytes: [UInt8] = []
       do throws(FrameEncodingError) {
-        try FrameEncoder().append(EnqueueList(entries: entries, isLast: false), to: &bytes, limit: FrameLimits.control)
+        try FrameEncoder().append(
+          EnqueueList(entries: entries, isLast: false), to: &bytes, limit: FrameLimits.control)
       } catch {
         return refuse(error.description)
       }

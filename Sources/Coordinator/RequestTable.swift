@@ -31,12 +31,17 @@ struct RequestTable {
   /// A number for a request of a client.
   mutating func open(_ session: ControlSession, _ number: UInt32, for purpose: Purpose) -> RequestNumber {
     last += 1
+    session.openRequests += 1
     entries[last] = Entry(session: session, number: number, purpose: purpose)
     return last
   }
 
   /// Takes the request out, with the answer on its way; nil when the client has gone.
-  mutating func close(_ request: RequestNumber) -> Entry? { entries.removeValue(forKey: request) }
+  mutating func close(_ request: RequestNumber) -> Entry? {
+    guard let entry = entries.removeValue(forKey: request) else { return nil }
+    entry.session.openRequests -= 1
+    return entry
+  }
 
   /// Remembers how many customers of a list were known already.
   mutating func setKnown(_ known: Int64, for request: RequestNumber) {
@@ -46,12 +51,9 @@ struct RequestTable {
   /// The client of a request that is still open.
   func entry(_ request: RequestNumber) -> Entry? { entries[request] }
 
-  /// Requests that a client has open.
-  func count(of session: ControlSession) -> Int { entries.values.count(where: { $0.session === session }) }
-
   /// Forgets everything that a client was owed. What it asked for is done all the same.
   mutating func forget(_ session: ControlSession) {
-    guard entries.values.contains(where: { $0.session === session }) else { return }
+    guard session.openRequests > 0 else { return }
     entries = entries.filter { $0.value.session !== session }
   }
 }

@@ -63,11 +63,14 @@ extension TicketReport {
       day: receipt.day, ticket: receipt.ticket, service: receipt.service, grade: receipt.grade,
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
       attempts: attempts, receipt: ReceiptReport(receipt))
-    guard receipt.outcome == .served, let window = receipt.window, let startedAt = receipt.startedAt else { return }
+    guard receipt.outcome == .served, let window = receipt.window, let startedAt = receipt.startedAt else {
+      return
+    }
     self.attempts.append(
       AttemptReport(
         window: window.description, generation: receipt.generation, pid: receipt.pid,
-        startedAt: startedAt.milliseconds, endedAt: receipt.finishedAt.milliseconds, end: .served, signal: nil,
+        startedAt: startedAt.milliseconds, endedAt: receipt.finishedAt.milliseconds, end: .served,
+        signal: nil,
         code: nil))
   }
 
@@ -75,7 +78,8 @@ extension TicketReport {
   init(_ stored: StoredCustomer, day: BusinessDay, attempts: [AttemptReport]) {
     let customer = stored.customer
     self.init(
-      day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade, amount: customer.amount,
+      day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+      amount: customer.amount,
       account: customer.account, issuedAt: customer.issuedAt.milliseconds, state: stored.state,
       dueAt: stored.dueAt?.milliseconds, attempts: attempts)
   }

@@ -12,6 +12,8 @@ import Wire
 extension WindowStaff {
   /// Bytes that may wait for a teller that does not read.
   static let backlogLimit = 1 << 20
+  /// Deaths before being ready after which the bank does not open.
+  static let openingPatience = 3
   /// How long a teller that has closed its channel to go may take to end.
   static let exitGrace = TimeSpan.seconds(1)
   /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
@@ -28,7 +30,7 @@ extension WindowStaff {
         $0.field("msg", error.description)
       }
       post.lastEnd = error.description
-      decide(post, at: now)
+      decide(post, at: now, couldNotStart: true)
       return
     }
     post.phase = .starting
@@ -90,7 +92,8 @@ extension WindowStaff {
     guard let channel = post.channel else { return }
     let mine = BuildIdentity.current
     let reason: Refusal.Reason? =
-      hello.version != protocolVersion ? .version : hello.build != mine ? .build : hello.role != .teller ? .hello : nil
+      hello.version != protocolVersion
+      ? .version : hello.build != mine ? .build : hello.role != .teller ? .hello : nil
     if let reason {
       let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
       channel.send(.refused(Refusal(reason: reason, build: mine, detail: detail)))
@@ -181,15 +184,17 @@ extension WindowStaff {
   }
 
   /// What is to become of a window whose teller has ended.
-  private func decide(_ post: WindowPost, at now: Moment) {
+  private func decide(_ post: WindowPost, at now: Moment, couldNotStart: Bool = false) {
     guard post.isWanted else {
       posts[post.window] = nil
       return
     }
-    switch post.history.died(at: now.monotonic) {
+    let decision = post.history.died(at: now.monotonic)
+    let isHopeless = !hasOpened && (couldNotStart || post.history.earlyDeaths >= Self.openingPatience)
+    switch decision {
     case .atOnce: start(post, at: now)
-    case .after(let pause): post.restartAt = now.monotonic + pause
-    case .giveUp:
+    case .after(let pause) where !isHopeless: post.restartAt = now.monotonic + pause
+    case .after, .giveUp:
       post.isGivenUp = true
       log.write(event: "given_up", level: .error, at: now) {
         $0.field("window", post.window.description)

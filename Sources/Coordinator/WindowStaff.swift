@@ -27,6 +27,8 @@ final class WindowStaff {
     case givenUp(lastEnd: String)
   }
 
+  /// Whether the bank has opened. Until then a window that does not open is given up soon: somebody is waiting.
+  var hasOpened = false
   /// What a teller is told when it comes: everything but its name and generation.
   var orders: ((Window, Generation) -> TellerOrders)?
   var posts: [Window: WindowPost] = [:]
@@ -60,7 +62,9 @@ final class WindowStaff {
 
   /// A teller shall stand at this window from now on.
   func open(_ window: Window, at now: Moment) {
-    let post = posts[window] ?? WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
+    let post =
+      posts[window]
+      ?? WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
     posts[window] = post
     post.isWanted = true
     if post.phase == .empty, post.restartAt == nil {
@@ -161,10 +165,12 @@ final class WindowStaff {
 
   /// Writes everything that was sent in this turn.
   func flush() {
-    guard !unflushed.isEmpty else { return }
-    let channels = unflushed
-    unflushed.removeAll(keepingCapacity: true)
-    for channel in channels { channel.flush() }
+    // A channel that ends while it is flushed can make others speak.
+    while !unflushed.isEmpty {
+      let channels = unflushed
+      unflushed.removeAll(keepingCapacity: true)
+      for channel in channels { channel.flush() }
+    }
   }
 
   /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and

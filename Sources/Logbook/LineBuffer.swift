@@ -1,6 +1,7 @@
 // Owns cutting a stream of bytes into lines within a fixed piece of memory.
 // It must not know where the bytes come from, nor what a line says.
-// Invariant: never more than 64 KiB of a line are kept; what a longer line loses is counted and said at its end.
+// Invariant: never more than 64 KiB of a line are kept; what a longer line loses is counted and said at its
+// end.
 // Failure: none of its own; a read that fails leaves the buffer as it was.
 import Glibc
 
@@ -95,7 +96,8 @@ final class LineBuffer {
   /// Ends a line that lost bytes: at a whole character, with a mark that says how much is missing.
   private static func cut(_ kept: [UInt8], lost: Int) -> [UInt8] {
     var whole = kept
-    // At most three bytes follow the first of a character. The last character may go although it was whole: no harm.
+    // At most three bytes follow the first of a character. The last character may go although it was whole:
+    // no harm.
     while let last = whole.last, last & 0xc0 == 0x80, kept.count - whole.count < 3 { whole.removeLast() }
     if let last = whole.last, last & 0xc0 == 0xc0 { whole.removeLast() }
     return whole + Array(" …[\(lost + kept.count - whole.count) more bytes]".utf8)

@@ -1,7 +1,8 @@
-// Owns which files belong to which worker: `NAME.log` is the present one, `NAME.log.1` the one before it, and so on.
+// Owns which files belong to which worker: `NAME.log` is the present one, `NAME.log.1` the one before it, and
+// so on.
 // It must not know what stands in them, nor how a rotation is done.
-// Invariant: a file is opened once in a walk, also where a rotation renames it meanwhile; only what falls off the end of
-// the row can be missed.
+// Invariant: a file is opened once in a walk, also where a rotation renames it meanwhile; only what falls off
+// the end of the row can be missed.
 // Failure: LogFailure.
 import Glibc
 import Posix
@@ -25,7 +26,8 @@ struct LogDirectory {
   func segments(
     of worker: String, newerThan known: (LogSegment) throws(LogFailure) -> Bool
   ) throws(LogFailure) -> [LogSegment] {
-    // A rotation renames from the old end on; walking from the new end on, a file that moves is met twice and never missed.
+    // A rotation renames from the old end on; walking from the new end on, a file that moves is met twice and
+    // never missed.
     let highest = try entries().compactMap { Self.parse($0) }.filter { $0.worker == worker }.map(\.age).max()
     var met: [LogSegment] = []
     for age in 0...(highest ?? 0) + 1 {

@@ -1,8 +1,9 @@
-// Owns reading logs while they are written: what is there, and then what comes, over rotations, restarts and new workers.
+// Owns reading logs while they are written: what is there, and then what comes, over rotations, restarts and
+// new workers.
 // It must not know how a line is shown. The caller runs the loop and asks for lines until there are none.
-// Invariant: each whole line is handed out once, the lines of one worker in their order. Nothing happens while nothing is
-// written: the kernel says when to look. Lines of different workers come out by time as far as they were written
-// within the gathering time of each other.
+// Invariant: each whole line is handed out once, the lines of one worker in their order. Nothing happens
+// while nothing is written: the kernel says when to look. Lines of different workers come out by time as far
+// as they were written within the gathering time of each other.
 // Failure: LogFailure from `next()`.
 import Posix
 
@@ -17,18 +18,21 @@ public final class LogFollower {
   private let watch: LogWatch
   private let gathering: Duration
   private var isLive = false
-  /// While a batch is told: lines up to this time of day (in milliseconds) may be told, no line before them can still come.
+  /// While a batch is told: lines up to this time of day (in milliseconds) may be told, no line before them
+  /// can still come.
   private var horizon: Int64?
   private var nextBatch: MonotonicInstant?
+  /// The time of day in milliseconds since 1970 UTC; tests have a day of their own.
+  var wallClock: () -> Int64 = SystemClock.wallMilliseconds
 
-  /// A stamp this far ahead of the clock, in milliseconds, comes from a clock that was set back since: waiting for its time
-  /// to come would take too long.
+  /// A stamp this far ahead of the clock, in milliseconds, comes from a clock that was set back since:
+  /// waiting for its time to come would take too long.
   private static let furthestAhead: Int64 = 1000
 
   /// Opens the logs and begins to watch. A directory that is not there yet is waited for.
   ///
-  /// - Parameter gathering: how long lines are collected after the first, so that those of several workers come in order.
-  ///   A line is told one to two such times after it was written.
+  /// - Parameter gathering: how long lines are collected after the first, so that those of several workers
+  ///   come in order. A line is told one to two such times after it was written.
   /// - Throws: ``LogFailure/unknownWorker(_:known:)`` where there are logs and none of that name.
   public init(
     _ query: LogQuery, on loop: EventLoop, gathering: Duration = .milliseconds(20)
@@ -83,8 +87,9 @@ public final class LogFollower {
         if watch.isMissing { log.letGo() } else { try lookForSuccessors(of: log) }
       }
     }
-    // The clock is read before the files: what is stamped later may stand in a file that was just read to its end.
-    horizon = SystemClock.wallMilliseconds() - gathering.wholeMilliseconds
+    // The clock is read before the files: what is stamped later may stand in a file that was just read to its
+    // end.
+    horizon = wallClock() - gathering.wholeMilliseconds
     try reader.merge.refill()
   }
 

@@ -1,6 +1,7 @@
-// Owns the order in which the lines of several logs are told: by time, at the same time by name, and within one log as
-// they stand there. It must not know files or clocks.
-// Invariant: one line of every source that has any is at hand, so memory does not grow with the length of the logs.
+// Owns the order in which the lines of several logs are told: by time, at the same time by name, and within
+// one log as they stand there. It must not know files or clocks.
+// Invariant: one line of every source that has any is at hand, so memory does not grow with the length of the
+// logs.
 // Failure: an error of a source passes through; what was at hand stays at hand.
 
 /// Merges sources by time.
@@ -46,7 +47,8 @@ public struct LogMerge<Source: LogSource> {
     }
   }
 
-  /// Takes the next line; nil when every source has run dry. A dry source is asked again only by ``refill()``.
+  /// Takes the next line; nil when every source has run dry. A dry source is asked again only by
+  /// ``refill()``.
   public mutating func next() throws(LogFailure) -> LogRecord? {
     guard let head = heap.first else { return nil }
     if let following = try head.source.next() {

@@ -6,8 +6,8 @@ import Posix
 
 /// Moments as text.
 public enum LogMoment {
-  /// Reads `2026-11-21T08:00:00Z`, also with a fraction or with an offset such as `+09:00` for `Z` (RFC 3339), or
-  /// `08:00` and `08:00:30`, a time of the present day in UTC.
+  /// Reads `2026-11-21T08:00:00Z`, also with a fraction or with an offset such as `+09:00` for `Z` (RFC
+  /// 3339), or `08:00` and `08:00:30`, a time of the present day in UTC.
   public static func parse(_ text: String, now: Int64) -> Int64? {
     let bytes = Array(text.utf8)
     if bytes.count == 5 || bytes.count == 8 { return time(ofToday: bytes, now: now) }

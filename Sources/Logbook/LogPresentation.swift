@@ -1,7 +1,7 @@
 // Owns how a line of a log is shown: as it stands in the file, for a person at a terminal, or as JSON.
 // It must not know where lines come from, nor where they go.
-// Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, colour or hide anything,
-// whoever has written into the file.
+// Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, colour or hide
+// anything, whoever has written into the file.
 // Failure: none; what is no log line is shown as it is.
 
 /// A way to show lines.

@@ -1,7 +1,7 @@
 // Owns reading the logs that there are now: which workers, from which line on, merged by time.
 // It must not know how a line is shown, nor wait for lines that are not there yet.
-// Invariant: what is read ends where the files ended when the reader was made; memory is bounded by the number of
-// workers (64 KiB each) and not by the length of their logs.
+// Invariant: what is read ends where the files ended when the reader was made; memory is bounded by the
+// number of workers (64 KiB each) and not by the length of their logs.
 // Failure: LogFailure. An unknown worker is found out before the first line is read.
 
 /// What is wanted of the logs.
@@ -36,7 +36,8 @@ public final class LogReader {
 
   /// Opens the logs.
   ///
-  /// - Throws: ``LogFailure/noDirectory(_:)``, ``LogFailure/unknownWorker(_:known:)``, or what the system says.
+  /// - Throws: ``LogFailure/noDirectory(_:)``, ``LogFailure/unknownWorker(_:known:)``, or what the system
+  ///   says.
   public convenience init(_ query: LogQuery) throws(LogFailure) {
     self.init(empty: query)
     let known = try LogDirectory(path: query.directory).workers()

@@ -1,6 +1,7 @@
 // Owns the words of reading logs: one line with its place in time, and how reading them can fail.
 // It must not know files' names beyond the worker's, nor how a line is shown.
-// Invariant: the times of one worker's records never go back, so a merge of workers never reorders one of them.
+// Invariant: the times of one worker's records never go back, so a merge of workers never reorders one of
+// them.
 // Failure: LogFailure, each case with what a person needs to know; the sentences are the command's.
 import Posix
 
@@ -8,7 +9,8 @@ import Posix
 public struct LogRecord: Sendable, Hashable {
   /// The worker whose log it is: the name of the file without `.log`.
   public let worker: String
-  /// Milliseconds since 1970 UTC: the latest time stamp in this log up to this line. ``LogRecord/unknownTime`` before the first.
+  /// Milliseconds since 1970 UTC: the latest time stamp in this log up to this line.
+  /// ``LogRecord/unknownTime`` before the first.
   public let time: Int64
   /// The bytes of the line without its line feed. Any bytes but a line feed can be among them.
   public let line: [UInt8]

@@ -1,7 +1,9 @@
-// Owns finding a place in a log file without reading all of it: so many lines before the end, or the first line of a time.
+// Owns finding a place in a log file without reading all of it: so many lines before the end, or the first
+// line of a time.
 // It must not know other files.
 // Invariant: a place found is the beginning of a line, or the end of what was looked at.
-// Failure: LogFailure.system. In a file that a clock was set back in, a search by time finds one of the places that fit.
+// Failure: LogFailure.system. In a file that a clock was set back in, a search by time finds one of the
+// places that fit.
 
 extension LogSegment {
   /// A place counted from the end.
@@ -15,9 +17,11 @@ extension LogSegment {
   /// How much is looked at at a time, in bytes.
   static let stride: Int64 = 64 << 10
 
-  /// Where the last `count` lines begin, looking at the bytes before `end`; fewer lines where there are fewer.
+  /// Where the last `count` lines begin, looking at the bytes before `end`; fewer lines where there are
+  /// fewer.
   ///
-  /// - Parameter isFinished: nobody writes to the file any more, so that a last line without a line feed is whole.
+  /// - Parameter isFinished: nobody writes to the file any more, so that a last line without a line feed is
+  ///   whole.
   func place(ofLast count: Int, before end: Int64, isFinished: Bool) throws(LogFailure) -> Place {
     var feeds = 0
     var upper = end
@@ -64,8 +68,8 @@ extension LogSegment {
     return nil
   }
 
-  /// The beginning of a line that no line from `time` on stands before, near the first of them: reading on from there
-  /// brings at most a few strides of earlier lines.
+  /// The beginning of a line that no line from `time` on stands before, near the first of them: reading on
+  /// from there brings at most a few strides of earlier lines.
   func offset(near time: Int64, before end: Int64) throws(LogFailure) -> Int64 {
     // Every line before `lower` is earlier; `lower` is the beginning of a line.
     var lower: Int64 = 0

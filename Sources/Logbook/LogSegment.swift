@@ -1,7 +1,7 @@
 // Owns one open file of a worker's log: the present one, or one that was rotated away.
 // It must not know which lines are wanted, nor merge anything.
-// Invariant: it is the same file for as long as it is open, whatever it is called by now, and its number on the disk is not
-// given to another file as long.
+// Invariant: it is the same file for as long as it is open, whatever it is called by now, and its number on
+// the disk is not given to another file as long.
 // Failure: LogFailure.system.
 import Glibc
 import Posix
@@ -39,8 +39,8 @@ final class LogSegment {
     self.descriptor = descriptor
   }
 
-  /// What a file that nobody writes to any more is known again by, after it was closed. Its number on the disk alone may
-  /// have been given to another file.
+  /// What a file that nobody writes to any more is known again by, after it was closed. Its number on the
+  /// disk alone may have been given to another file.
   struct Fingerprint: Equatable {
     let identity: Identity
     let size: Int64

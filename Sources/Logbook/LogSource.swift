@@ -5,6 +5,7 @@
 
 /// Something that lines are read from, one after the other.
 public protocol LogSource: AnyObject {
-  /// The next line; nil where there is none now. There may be one later, if the source is still being written.
+  /// The next line; nil where there is none now. There may be one later, if the source is still being
+  /// written.
   func next() throws(LogFailure) -> LogRecord?
 }

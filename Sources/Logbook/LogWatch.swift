@@ -1,7 +1,9 @@
-// Owns being told that logs were written, rotated or removed, also where their directory is not there yet or goes away.
+// Owns being told that logs were written, rotated or removed, also where their directory is not there yet or
+// goes away.
 // It must not know what stands in the logs.
-// Invariant: either the directory is watched, or the nearest one above it that exists; nothing is looked at by the clock.
-// A directory farther above that is renamed takes the logs along, and they are followed where they are then.
+// Invariant: either the directory is watched, or the nearest one above it that exists; nothing is looked at
+// by the clock. A directory farther above that is renamed takes the logs along, and they are followed where
+// they are then.
 // Failure: LogFailure.system, kept until somebody asks for the news.
 import Glibc
 import Posix
@@ -84,7 +86,8 @@ final class LogWatch {
     }
   }
 
-  /// Watches the directory and the one above it; where the directory is missing, the nearest one above that exists.
+  /// Watches the directory and the one above it; where the directory is missing, the nearest one above that
+  /// exists.
   private func establish() throws(SystemError) {
     if let directory { watch.remove(directory) }
     if let above { watch.remove(above) }
@@ -93,9 +96,11 @@ final class LogWatch {
     while true {
       if let found = try add(path, [.modified, .names]) {
         directory = found
-        // Being removed is told by the directory above: while a file in it is open, it does not say so itself.
+        // Being removed is told by the directory above: while a file in it is open, it does not say so
+        // itself.
         let parent = Paths.directory(of: path)
-        if parent != path { above = try add(parent, .names) }
+        // One that may be entered and not read cannot be watched; then only that is missed.
+        if parent != path { above = try? add(parent, .names) }
         break
       }
       let missing = try watchAboveMissing()

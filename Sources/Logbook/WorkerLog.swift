@@ -1,7 +1,8 @@
-// Owns reading one worker's log as one stream of lines, over all of its files and over rotations that happen meanwhile.
+// Owns reading one worker's log as one stream of lines, over all of its files and over rotations that happen
+// meanwhile.
 // It must not know other workers, nor when to look again.
-// Invariant: every whole line is handed out once, in the order of the files; a line that is being written is kept back until
-// its line feed is there, or until the file it stands in has a successor.
+// Invariant: every whole line is handed out once, in the order of the files; a line that is being written is
+// kept back until its line feed is there, or until the file it stands in has a successor.
 // Failure: LogFailure; the stream stays where it was.
 
 /// The stream of one worker's lines.
@@ -17,8 +18,8 @@ final class WorkerLog: LogSource {
   private var offset: Int64 = 0
   /// Up to where the last of them is read; nil while following.
   private var limit: Int64?
-  /// The files that were read or left out last. It is how the files before the one that is open are known again when that
-  /// one has been removed.
+  /// The files that were read or left out last. It is how the files before the one that is open are known
+  /// again when that one has been removed.
   private var past: [LogSegment.Fingerprint] = []
   /// The directory is gone, so that the last file cannot have a successor there.
   private var isGone = false
@@ -87,11 +88,12 @@ extension WorkerLog {
   /// From now on the stream has no end: ``next()`` says nil and may have more later.
   func follow() { limit = nil }
 
-  /// The directory is gone: what is left in the open files is read, and then they are let go, because an open file keeps
-  /// the kernel from telling that the directories above were removed too.
+  /// The directory is gone: what is left in the open files is read, and then they are let go, because an open
+  /// file keeps the kernel from telling that the directories above were removed too.
   func letGo() { isGone = true }
 
-  /// Looks whether the files have been rotated, or the present one replaced, and reads on in the new ones after this one.
+  /// Looks whether the files have been rotated, or the present one replaced, and reads on in the new ones
+  /// after this one.
   func lookForSuccessors() throws(LogFailure) {
     let found = try directory.segments(of: name) { (met) throws(LogFailure) in
       if segments.contains(where: { $0.identity == met.identity }) { return true }
@@ -124,7 +126,8 @@ extension WorkerLog {
     return lines
   }
 
-  /// Leaves out lines before a time as far as that can be done without reading them; a few of them may be left.
+  /// Leaves out lines before a time as far as that can be done without reading them; a few of them may be
+  /// left.
   func skip(before time: Int64) throws(LogFailure) {
     for index in segments.indices.reversed() {
       let segment = segments[index]

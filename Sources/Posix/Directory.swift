@@ -38,10 +38,7 @@ public struct FileFacts: Sendable, Hashable {
       if error.code == ENOENT || error.code == ENOTDIR { return nil }
       throw error
     }
-    return FileFacts(
-      owner: facts.owner, group: facts.group, mode: facts.mode & 0o7777, size: facts.size,
-      device: facts.device, inode: facts.inode, isDirectory: linux_is_directory(facts.mode),
-      isFile: linux_is_regular(facts.mode), isSocket: linux_is_socket(facts.mode))
+    return FileFacts(facts)
   }
 }
 

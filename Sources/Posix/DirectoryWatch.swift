@@ -1,10 +1,12 @@
-// Owns the inotify descriptor: the kernel says what happened in a directory, and nobody has to look again and again.
+// Owns the inotify descriptor: the kernel says what happened in a directory, and nobody has to look again and
+// again.
 // It must not know what the files are, nor decide what a change means.
 // Invariant: an event names the watch it belongs to; where the kernel had to drop events, one event says so.
 // Failure: SystemError. A path that is not there is ENOENT, too many watches are ENOSPC.
 import Glibc
 
-/// Reports changes in directories. Its descriptor is registered with an ``EventLoop`` by whoever wants to wait. `inotify(7)`
+/// Reports changes in directories. Its descriptor is registered with an ``EventLoop`` by whoever wants to
+/// wait. `inotify(7)`
 public final class DirectoryWatch {
   /// One watched directory, until it is removed or the directory is gone.
   public struct Token: Sendable, Hashable {
@@ -70,7 +72,8 @@ public final class DirectoryWatch {
   /// The number to register with a loop, readable when there are events. It is borrowed: do not close it.
   public var fd: CInt { descriptor.rawValue }
 
-  /// Watches a directory; again on the same directory changes what is reported, under the same token. `inotify_add_watch(2)`
+  /// Watches a directory; again on the same directory changes what is reported, under the same token.
+  /// `inotify_add_watch(2)`
   ///
   /// - Throws: ENOENT where there is nothing, ENOTDIR where it is no directory.
   public func add(_ path: String, _ changes: Changes) throws(SystemError) -> Token {

@@ -1,4 +1,5 @@
 // Owns what the queue knows of one window and of the teller behind it. It knows no process and no socket.
+// Invariant: a customer stands here exactly while the state is `serving`, under the lease that the state names.
 
 import BankModel
 

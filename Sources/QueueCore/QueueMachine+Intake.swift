@@ -80,7 +80,8 @@ extension QueueMachine {
     isTakingIn = false
     for admission in admissions.reversed() {
       precondition(
-        admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down")
+        admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
+      )
       books.issued -= admission.count
       for line in lines.indices { books.waiting[line] -= admission.byLine[line] }
       effects.append(.reply(admission.request, .refused(.diskFull)))

@@ -60,6 +60,14 @@ extension QueueMachine {
     case (.dead, false):
       bringBack(stored.customer, from: .dead, into: &effects)
       replyWhenSettled(request, .requeued(1), into: &effects)
+    case (.waiting, true) where !isServed(ticket) && ticket <= lines[stored.customer.line.index].cursor:
+      // A page has brought the customer into memory while the store was asked.
+      guard let customer = lines[stored.customer.line.index].remove(ticket) else {
+        effects.append(.reply(request, .refused(.wrongState(ticket, .waiting))))
+        return
+      }
+      books.waiting[customer.line.index] -= 1
+      finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
     case (.waiting, true) where ticket > lines[stored.customer.line.index].cursor && !isServed(ticket):
       let line = stored.customer.line.index
       guard !lines[line].isLoading else {
@@ -182,7 +190,9 @@ extension QueueMachine {
 
   /// Windows that were to be closed, and whose tellers have gone, no longer exist.
   mutating func removeClosedDesks(_ service: Int) {
-    while let last = desks[service].last, last.isClosing, last.state == .vacant { desks[service].removeLast() }
+    while let last = desks[service].last, last.isClosing, last.state == .vacant {
+      desks[service].removeLast()
+    }
   }
 
   /// Empties the queue: everyone gets a cancelled receipt, and numbers begin at 1 on the next day.
@@ -239,7 +249,9 @@ extension QueueMachine {
   /// Reports once that nobody can be served any more: all have been served, or those who wait stand before
   /// paused services or services without windows, and no window is busy.
   mutating func reportDrainedIfSo(into effects: inout [QueueEffect]) {
-    guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else { return }
+    guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else {
+      return
+    }
     if stage == .draining {
       guard delayed.count == 0 || !canServeDelayed else { return }
       for line in Line.allCases where lines[line.index].count > 0 && isServable(line.service) { return }

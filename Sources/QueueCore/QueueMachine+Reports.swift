@@ -1,4 +1,5 @@
 // Owns what can be asked of the queue without changing it. It knows nobody who asks.
+// Whatever it says holds between two events, never in the middle of one.
 
 import BankModel
 
@@ -39,7 +40,9 @@ extension QueueMachine {
   public var issuedCount: Int64 { books.issued - unsettledTickets }
 
   /// Whether nobody waits, is delayed or is served.
-  public var isIdle: Bool { waitingCount == 0 && servingCount == 0 && books.delayed == 0 && unsettledTickets == 0 }
+  public var isIdle: Bool {
+    waitingCount == 0 && servingCount == 0 && books.delayed == 0 && unsettledTickets == 0
+  }
 
   /// Whether every service is paused.
   public var isPaused: Bool { books.paused.allSatisfy { $0 } }
@@ -70,7 +73,9 @@ extension QueueMachine {
   public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
 
   /// Everyone at a window, by window.
-  public var atWindows: [(window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime)] {
+  public var atWindows:
+    [(window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime)]
+  {
     desks.flatMap { places in
       places.compactMap { desk in
         guard desk.isServing, let customer = desk.customer else { return nil }
@@ -107,7 +112,8 @@ extension QueueMachine {
     }
     let present = waitingCount + servingCount + lines.reduce(0) { $0 + $1.newcomerCount }
     if present != books.waitingInAll {
-      found.append("\(books.waitingInAll) customers wait by the books, and \(present) in the lines and at windows")
+      found.append(
+        "\(books.waitingInAll) customers wait by the books, and \(present) in the lines and at windows")
     }
     if Int64(delayed.count) != books.delayed {
       found.append("\(books.delayed) customers are delayed by the books, and \(delayed.count) in memory")
@@ -116,7 +122,8 @@ extension QueueMachine {
       var last: TicketNumber = 0
       for customer in lines[line.index].front {
         if customer.ticket <= last || customer.line != line {
-          found.append("\(line.service.name) \(line.grade.name): ticket \(customer.ticket) stands behind \(last)")
+          found.append(
+            "\(line.service.name) \(line.grade.name): ticket \(customer.ticket) stands behind \(last)")
         }
         last = customer.ticket
       }

@@ -72,11 +72,14 @@ extension QueueMachine {
     _ answer: TellerAnswer, of lease: Lease, from window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), desks[service][place].generation == generation else { return }
+    guard let (service, place) = locate(window), desks[service][place].generation == generation else {
+      return
+    }
     switch desks[service][place].state {
     case .serving(let held) where held == lease:
       guard answer != .returned else {
-        breakOff(service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
+        breakOff(
+          service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
         return
       }
       guard let customer = release(service, place) else { return }
@@ -90,7 +93,8 @@ extension QueueMachine {
     case .doomed: return
     case .serving, .recalling, .idle, .vacant:
       breakOff(
-        service, place, "answered for customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold",
+        service, place,
+        "answered for customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold",
         at: now, into: &effects)
     }
   }
@@ -100,7 +104,9 @@ extension QueueMachine {
     _ lease: Lease, of window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), desks[service][place].generation == generation else { return }
+    guard let (service, place) = locate(window), desks[service][place].generation == generation else {
+      return
+    }
     switch desks[service][place].state {
     case .serving(let held) where held == lease:
       desks[service][place].deadline = now.monotonic + policy.lease
@@ -124,6 +130,8 @@ extension QueueMachine {
       takeFrom(service, place, .killed, end, at: now, into: &effects)
       if desks[service][place].state == .idle { idleDesks[service] -= 1 }
       desks[service][place].state = .vacant
+      // A recalled customer is no longer here, but the teller's time to give it back would still run out.
+      desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
       desks[service][place].unacknowledged = nil
     }
     if desks[service][place].isClosing, desks[service][place].state == .vacant { removeClosedDesks(service) }

@@ -1,4 +1,5 @@
 // Owns the numbers by which the queue decides. It knows no file from which they might come.
+// Whoever reads them from outside has checked their ranges.
 
 import BankModel
 
@@ -25,6 +26,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Changes that may wait for one commit at most; beyond it nobody is handed out until they are on disk.
   public var maxUnsettled = 65_536
 
+  /// The defaults.
   public init() {}
 
   /// The pause before the next attempt of a customer who has failed so many times.

@@ -34,6 +34,7 @@ public struct StoredQueue: Sendable, Equatable {
   /// Customers who wait for a next attempt, with the moment, earliest first.
   public var delayed: [DelayedCustomer]
 
+  /// Puts the parts together.
   public init(books: Books, delayed: [DelayedCustomer]) {
     self.books = books
     self.delayed = delayed
@@ -47,6 +48,7 @@ public struct DelayedCustomer: Sendable, Equatable {
   /// Until when.
   public var dueAt: WallTime
 
+  /// Puts the parts together.
   public init(customer: Customer, dueAt: WallTime) {
     self.customer = customer
     self.dueAt = dueAt
@@ -62,6 +64,7 @@ public struct StoredCustomer: Sendable, Equatable {
   /// Until when, where the customer is delayed.
   public var dueAt: WallTime?
 
+  /// Puts the parts together.
   public init(customer: Customer, state: CustomerState, dueAt: WallTime?) {
     self.customer = customer
     self.state = state
@@ -78,6 +81,7 @@ public struct IssuedTickets: Sendable, Equatable {
   /// The last number.
   public var last: TicketNumber
 
+  /// Puts the parts together.
   public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
     self.day = day
     self.first = first
@@ -125,6 +129,7 @@ public struct TicketCursor: Sendable, Equatable {
   /// The last number that was seen.
   public var after: TicketNumber
 
+  /// Puts the parts together.
   public init(state: CustomerState, line: Line, after: TicketNumber) {
     self.state = state
     self.line = line
@@ -155,6 +160,7 @@ public struct StoreAudit: Sendable, Equatable {
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String] = []
 
+  /// An empty value.
   public init() {}
 }
 

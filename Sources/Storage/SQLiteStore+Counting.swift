@@ -1,4 +1,5 @@
 // Owns the counts that are made from rows while the bank is open. It changes nothing.
+// A count takes as long as there are rows in its range, so only people ask for one.
 
 import BankModel
 import QueueCore

@@ -16,6 +16,7 @@ public struct RestartPolicy: Sendable, Equatable {
   /// Time at work after which earlier deaths are forgotten.
   public var calm = TimeSpan.seconds(60)
 
+  /// The defaults.
   public init() {}
 }
 
@@ -67,7 +68,8 @@ public struct RestartHistory: Sendable {
   /// Doubled with each death, and somewhere in the upper half, so that many windows do not start in step.
   private mutating func pause() -> TimeSpan {
     let doublings = min(earlyDeaths - 1, 30)
-    let (full, overflow) = policy.firstPause.nanoseconds.multipliedReportingOverflow(by: 1 << Int64(doublings))
+    let (full, overflow) = policy.firstPause.nanoseconds.multipliedReportingOverflow(
+      by: 1 << Int64(doublings))
     let bounded = overflow ? policy.longestPause.nanoseconds : min(full, policy.longestPause.nanoseconds)
     return TimeSpan(nanoseconds: bounded / 2 + chance.draw(0...max(bounded / 2, 1)))
   }

@@ -1,4 +1,5 @@
-// Owns nothing: hands the command line to the coordinator. It must not hold any logic.
+// Owns nothing: hands the command line to the coordinator, and its exit code to the system.
+// It must not hold any logic.
 
 import Coordinator
 import Glibc

@@ -14,7 +14,9 @@ import Testing
     #expect(Window(name: "loan-12") == window)
   }
 
-  @Test("a name that is none is refused", arguments: ["", "loan", "loan-", "loan-0", "loan--1", "juice-1", "loan-257", "-1"])
+  @Test(
+    "a name that is none is refused",
+    arguments: ["", "loan", "loan-", "loan-0", "loan--1", "juice-1", "loan-257", "-1"])
   func badWindows(name: String) { #expect(Window(name: name) == nil) }
 
   @Test("lines are numbered densely, service by service, the highest grade first")

@@ -15,7 +15,8 @@ import Testing
     #expect(korean.started(ticket: 4, grade: .vip, service: .deposit) == "4번 VIP고객 예금업무 시작")
     #expect(korean.completed(ticket: 4, grade: .vvip, service: .loan) == "4번 VVIP고객 대출업무 완료")
     #expect(english.started(ticket: 3, grade: .regular, service: .loan) == "customer 3: loan started")
-    #expect(english.completed(ticket: 4, grade: .vip, service: .deposit) == "VIP customer 4: deposit completed")
+    #expect(
+      english.completed(ticket: 4, grade: .vip, service: .deposit) == "VIP customer 4: deposit completed")
   }
 
   @Test("the closing message names the customers and the seconds with two decimals")

@@ -1,5 +1,5 @@
-// Holds following to its word: over rotation, new workers, cut and removed files, a home that comes later. The tests wait for
-// lines to come, and for nothing else.
+// Holds following to its word: over rotation, new workers, cut and removed files, a home that comes later.
+// The tests wait for lines to come, and for nothing else.
 
 import BankModel
 import Glibc
@@ -35,7 +35,8 @@ import Testing
 
     func listen(count: Int) throws { try listen { $0.records.count >= count } }
 
-    /// Runs until everything that was written so far is told. The kernel notes a change before the write returns.
+    /// Runs until everything that was written so far is told. The kernel notes a change before the write
+    /// returns.
     func settle() throws {
       try loop.runOnce(until: SystemClock.monotonic())
       try listen { $0.follower.deadline == nil }
@@ -162,6 +163,26 @@ import Testing
     #expect(listener.records.map(\.time) == listener.records.map(\.time).sorted())
   }
 
+  @Test("keeps a line back while an earlier one can still come") func horizon() throws {
+    let scratch = Scratch()
+    let listener = try Listener(LogQuery(directory: scratch.logs))
+    var clock = Sample.morning
+    listener.follower.wallClock = { clock }
+    try listener.settle()
+    scratch.append(Sample.line("deposit-1", 1, at: Sample.morning + 500) + "\n", to: "deposit-1.log")
+    var looks = 0
+    try listener.listen { _ in
+      looks += 1
+      return looks == 20
+    }
+    #expect(listener.records.isEmpty)
+    scratch.append(Sample.line("loan-1", 2, at: Sample.morning + 400) + "\n", to: "loan-1.log")
+    try listener.loop.runOnce(until: SystemClock.monotonic())
+    clock += 1_000
+    try listener.settle()
+    #expect(listener.records.map(\.worker) == ["loan-1", "deposit-1"])
+  }
+
   @Test("a stamp far in the future does not hold a line back for ever") func future() throws {
     let scratch = Scratch()
     scratch.append(Sample.line("loan-1", 1, at: Timestamp.latest) + "\n", to: "loan-1.log")
@@ -210,6 +231,28 @@ import Testing
         #expect(isSame, "\(worker): \(told.count) of \(written[worker]?.count ?? 0) lines")
       }
     }
+  }
+
+  @Test("follows the bank's own writer over its rotations and restarts") func ownWriter() throws {
+    let scratch = Scratch()
+    let listener = try Listener(LogQuery(directory: scratch.logs), gathering: .zero)
+    var number = 0
+    for generation: Int32 in 1...20 {
+      let file = try LogFile(
+        path: "\(scratch.logs)/loan-1.log", worker: "loan-1", generation: generation, limit: 700, keep: 5)
+      for _ in 0..<7 {
+        number += 1
+        file.write(event: "started") { $0.field("ticket", number) }
+      }
+      file.flush()
+      // A killed worker's last line, which the next one closes.
+      if generation % 3 == 0 { scratch.append("ts=2026-11-21T08:00:00.0", to: "loan-1.log") }
+      try listener.settle()
+    }
+    let numbers = listener.records.compactMap { LogLine.parse($0.line)?["ticket"] }
+    #expect(numbers == (1...number).map { "\($0)" })
+    #expect(listener.records.count == number + 6)
+    #expect(try Directory.entries(of: scratch.logs).count == 6)
   }
 
   @Test("tells each line once, in the order of its worker, while workers write and rotate") func storm()

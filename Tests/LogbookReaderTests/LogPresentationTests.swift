@@ -25,13 +25,13 @@ import Testing
 
   @Test("JSON has the fields as strings and the known numbers as numbers") func json() {
     let line = """
-      ts=2026-11-21T08:00:00.123Z level=info worker=loan-1 pid=4243 gen=2 event=exit day=1 ticket=7 attempt=3 \
-      signal=9 code=-1 served=5 msg="7번 고객 \\"예금\\"\\n\\u001b[0m"
+      ts=2026-11-21T08:00:00.123Z level=info worker=loan-1 pid=4243 gen=2 event=exit day=1 ticket=7 \
+      attempt=3 signal=9 code=-1 served=5 msg="7번 고객 \\"예금\\"\\n\\u001b[0m"
       """
     #expect(
       shown(line, .json) == """
-        {"ts":"2026-11-21T08:00:00.123Z","level":"info","worker":"loan-1","pid":4243,"gen":2,"event":"exit","day":1,\
-        "ticket":7,"attempt":3,"signal":9,"code":-1,"served":"5","msg":"7번 고객 \\"예금\\"\\n\\u001b[0m"}
+        {"ts":"2026-11-21T08:00:00.123Z","level":"info","worker":"loan-1","pid":4243,"gen":2,"event":"exit",\
+        "day":1,"ticket":7,"attempt":3,"signal":9,"code":-1,"served":"5","msg":"7번 고객 \\"예금\\"\\n\\u001b[0m"}
 
         """)
   }

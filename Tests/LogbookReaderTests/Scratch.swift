@@ -1,6 +1,6 @@
 // Owns a directory of logs that exists as long as a test does, and the writer's side of it: lines, rotation.
-// It must not know how logs are read. It writes as the bank does: a line in one piece, a rotation by renaming from the old
-// end on.
+// It must not know how logs are read. It writes as the bank does: a line in one piece, a rotation by renaming
+// from the old end on.
 // Failure: a test that cannot write its files traps.
 import BankModel
 import Glibc
@@ -73,7 +73,8 @@ enum Sample {
   static let morning: Int64 = 1_795_248_000_000
 
   static func line(_ worker: String, _ number: Int, at time: Int64) -> String {
-    "ts=\(Timestamp.utc(milliseconds: time)) level=info worker=\(worker) pid=42 gen=1 event=started ticket=\(number)"
+    "ts=\(Timestamp.utc(milliseconds: time)) level=info worker=\(worker) pid=42 gen=1 event=started "
+      + "ticket=\(number)"
   }
 }
 
@@ -90,7 +91,8 @@ extension LogReader {
   }
 }
 
-/// What a merge has to give, found in the plainest way: all lines of all workers, sorted by time, name and place.
+/// What a merge has to give, found in the plainest way: all lines of all workers, sorted by time, name and
+/// place.
 func naiveMerge(_ logs: [String: [String]]) -> [LogRecord] {
   var placed: [(record: LogRecord, place: Int)] = []
   for (worker, lines) in logs {

@@ -162,7 +162,8 @@ extension QueueWorld {
       refused += world.refusedForDisk
       #expect(
         world.faults.isEmpty,
-        "seed \(seed): \(world.faults.prefix(3)); repeat: BANK_QUEUE_SEED=\(seed) scripts/test QueueHistoryTests")
+        "seed \(seed): \(world.faults.prefix(3)); repeat: BANK_QUEUE_SEED=\(seed) scripts/test QueueHistoryTests"
+      )
       if !world.faults.isEmpty { return }
     }
     // A check that nothing happened to would prove nothing.
@@ -170,6 +171,8 @@ extension QueueWorld {
     #expect(assignments > 20_000)
     #expect(dead > 100)
     #expect(refused > 100)
-    print("QueueHistoryTests: \(assignments) customers handed out, \(dead) put aside, \(refused) refused by a full disk")
+    print(
+      "QueueHistoryTests: \(assignments) customers handed out, \(dead) put aside, \(refused) refused by a full disk"
+    )
   }
 }

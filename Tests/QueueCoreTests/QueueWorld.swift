@@ -1,5 +1,5 @@
-// A small world around the queue for tests: a store that can crash or be full, tellers that come, work, fail and die,
-// and a model that knows who must be handed out next. Everything is decided by a seed.
+// A small world around the queue for tests: a store that can crash or be full, tellers that come, work,
+// fail and die, and a model that knows who must be handed out next. Everything is decided by a seed.
 
 import BankModel
 import QueueCore
@@ -97,7 +97,9 @@ struct QueueWorld {
       machine.apply(.deadLoaded(request, Array(letters)), at: now, into: &effects)
     case .assign(let window, let lease, let customer): assign(window, lease, customer)
     case .recall(let window, let lease):
-      if tellers[window] != .holding(lease) { fault("\(window) is asked for \(lease), which it does not hold") }
+      if tellers[window] != .holding(lease) {
+        fault("\(window) is asked for \(lease), which it does not hold")
+      }
     case .openWindow(let window): if tellers[window] == nil { tellers[window] = .starting }
     case .closeWindow, .acknowledge, .announce: break
     case .dismissTeller(let window):
@@ -105,6 +107,9 @@ struct QueueWorld {
       tellers[window] = .dismissed
     case .endStuckTeller(let window, let generation), .endRogueTeller(let window, let generation, _):
       if generations[window] != generation { fault("\(window): the wrong generation is ended") }
+      if tellers[window] == .starting || tellers[window] == nil {
+        fault("\(window): a teller is ended that is gone")
+      }
       tellers[window] = .dismissed
     case .reportDead: dead += 1
     case .reply(let request, let answer): reply(request, answer)
@@ -134,12 +139,19 @@ struct QueueWorld {
     assignments += 1
     if tellers[window] != .idle { fault("\(window) got a customer with \(tellers[window] as Any) in hand") }
     if customer.service != window.service { fault("\(window) got a customer for \(customer.service)") }
-    if machine.books.paused[Int(window.service.rawValue) - 1] { fault("\(window) is paused and got a customer") }
+    if machine.books.paused[Int(window.service.rawValue) - 1] {
+      fault("\(window) is paused and got a customer")
+    }
     if !spoken.contains(customer.ticket) { fault("ticket \(customer.ticket) is served before it was spoken") }
     // A teller that still holds a customer of a day that was reset holds nobody of today.
-    let taken = Set(tellers.compactMap { window, teller -> TicketNumber? in
-      if case .holding(let lease) = teller, machine.numbers(of: window)?.lease == lease { lease.ticket } else { nil }
-    })
+    let taken = Set(
+      tellers.compactMap { window, teller -> TicketNumber? in
+        if case .holding(let lease) = teller, machine.numbers(of: window)?.lease == lease {
+          lease.ticket
+        } else {
+          nil
+        }
+      })
     let first = staged.customers.values
       .filter {
         $0.state == .waiting && $0.customer.service == window.service && spoken.contains($0.customer.ticket)
@@ -221,6 +233,8 @@ struct QueueWorld {
       machine.waitingCount + books.delayed + machine.serving + books.served + books.dead + books.cancelled
     if machine.issuedCount != sum { fault("issued \(machine.issuedCount) and accounted for \(sum)") }
     let holding = tellers.values.count { if case .holding = $0 { true } else { false } }
-    if machine.serving > holding { fault("\(machine.serving) are served, and \(holding) tellers hold somebody") }
+    if machine.serving > holding {
+      fault("\(machine.serving) are served, and \(holding) tellers hold somebody")
+    }
   }
 }

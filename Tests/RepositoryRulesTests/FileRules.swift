@@ -57,7 +57,7 @@ enum FileRules {
 
   /// What is run is executable and says what it is for; what is sourced (`.bash`) says so and is not executable.
   static func checkScript(_ file: File) -> [Violation] {
-    guard file.path.hasPrefix("scripts/") || file.path.hasPrefix(".ci/") else { return [] }
+    guard file.path.hasPrefix("scripts/") || file.path.hasPrefix(".ci/"), !file.isSwift else { return [] }
     let isSourced = file.path.hasSuffix(".bash")
     var head = file.lines[...]
     var violations: [Violation] = []

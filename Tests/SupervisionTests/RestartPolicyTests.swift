@@ -5,7 +5,9 @@ import Supervision
 import Testing
 
 @Suite struct RestartPolicyTests {
-  private func moment(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+  private func moment(_ seconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: seconds * 1_000_000_000)
+  }
 
   @Test("a worker that died at work is replaced at once")
   func atWork() {
@@ -16,7 +18,9 @@ import Testing
     }
   }
 
-  @Test("pauses before being ready double from 100 ms to 30 s, with jitter in the upper half, then it is given up")
+  @Test(
+    "pauses before being ready double from 100 ms to 30 s, with jitter in the upper half, then it is given up"
+  )
   func early() {
     for seed in 0..<200 {
       var history = RestartHistory(policy: RestartPolicy(), seed: UInt64(seed))

@@ -1,4 +1,5 @@
 // Owns the contents of the larger requests on the control socket. It knows no socket.
+// Nothing here is checked beyond its form: the coordinator checks ranges and limits before it acts.
 
 import BankModel
 
@@ -19,6 +20,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// Makes the request repeatable: the same key again returns the same tickets and adds nobody.
   public var key: String?
 
+  /// Puts the parts together.
   public init(
     count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64, key: String?
   ) {
@@ -52,6 +54,7 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// Customers in one part, at most.
   public static let partLimit = 2_000
 
+  /// Puts the parts together.
   public init(entries: [EnqueueEntry], isLast: Bool) {
     self.entries = entries
     self.isLast = isLast
@@ -76,6 +79,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// Makes this customer repeatable: a known key adds nobody.
   public var key: String?
 
+  /// Puts the parts together.
   public init(service: Service, grade: Grade, amount: Int64, account: Int64, key: String?) {
     self.service = service
     self.grade = grade
@@ -109,6 +113,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     /// All.
     case all
 
+    /// Reads the message; throws where a part is missing, unknown or out of its range.
     public init(from decoder: any Decoder) throws {
       let number = try decoder.singleValueContainer().decode(Int64.self)
       self =
@@ -119,6 +124,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
         }
     }
 
+    /// Writes the message as its kind and what it carries.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.singleValueContainer()
       switch self {
@@ -137,6 +143,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// on from the last one it saw.
   public var after: Int64
 
+  /// Puts the parts together.
   public init(days: Days, follow: Bool, after: Int64 = 0) {
     self.days = days
     self.follow = follow
@@ -157,6 +164,7 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   /// Windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
 
+  /// Puts the parts together.
   public init(service: Service, count: Int64) {
     self.service = service
     self.count = count
@@ -175,6 +183,7 @@ public struct StopOrder: Codable, Sendable, Equatable {
   /// After this long those left go on waiting for the next start; nil for no bound.
   public var timeoutMilliseconds: Int64?
 
+  /// Puts the parts together.
   public init(now: Bool, timeoutMilliseconds: Int64?) {
     self.now = now
     self.timeoutMilliseconds = timeoutMilliseconds

@@ -1,4 +1,5 @@
 // Owns what the coordinator answers on the control socket. It knows no socket.
+// Every answer repeats the number of its request, and says whether another one follows.
 
 import BankModel
 
@@ -19,6 +20,7 @@ public enum BankMessage: Sendable, Equatable {
 }
 
 extension BankMessage: Codable {
+  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -28,6 +30,7 @@ extension BankMessage: Codable {
     }
   }
 
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     guard message.allKeys.count == 1, let kind = message.allKeys.first else {
@@ -50,6 +53,7 @@ public struct ControlReply: Codable, Sendable, Equatable {
   /// Whether another answer to the same request follows.
   public var more: Bool
 
+  /// Puts the parts together.
   public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
     self.number = number
     self.answer = answer
@@ -107,6 +111,7 @@ public enum ControlAnswer: Sendable, Equatable {
 }
 
 extension ControlAnswer: Codable {
+  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var answer = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -125,6 +130,7 @@ extension ControlAnswer: Codable {
     }
   }
 
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let answer = try decoder.container(keyedBy: Kind.self)
     guard answer.allKeys.count == 1, let kind = answer.allKeys.first else {

@@ -46,6 +46,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   /// The particulars, in English.
   public var detail: String
 
+  /// Puts the parts together.
   public init(_ code: Code, subject: String = "", detail: String = "") {
     self.code = code
     self.subject = subject
@@ -72,6 +73,7 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// Customers of a list who were not added again, because their keys were known.
   public var known: Int64
 
+  /// Puts the parts together.
   public init(day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0) {
     self.day = day
     self.first = first
@@ -94,6 +96,7 @@ public struct EndedReport: Codable, Sendable, Equatable {
   /// Those that stand among the dead letters.
   public var dead: Int64
 
+  /// Puts the parts together.
   public init(dead: Int64) { self.dead = dead }
 
   enum CodingKeys: Int, CodingKey { case dead = 1 }
@@ -120,6 +123,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   /// How much there is; 0 where it is not known.
   public var total: Int64
 
+  /// Puts the parts together.
   public init(phase: Phase, done: Int64, total: Int64) {
     self.phase = phase
     self.done = done
@@ -148,6 +152,7 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   /// Whether the day is closed.
   public var isDayClosed: Bool
 
+  /// Puts the parts together.
   public init(
     day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool
   ) {
@@ -192,6 +197,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
   /// Everything that is not as promised, a sentence each.
   public var problems: [String]
 
+  /// Puts the parts together.
   public init(
     issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
     duplicated: Int64, ledgerDifference: Int64, problems: [String]
@@ -251,8 +257,10 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   /// The attempt, from 1.
   public var attempt: Int32
 
+  /// Puts the parts together.
   public init(
-    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade, window: String,
+    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade,
+    window: String,
     attempt: Int32
   ) {
     self.happening = happening

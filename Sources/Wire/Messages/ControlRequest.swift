@@ -17,6 +17,7 @@ public enum ClientMessage: Sendable, Equatable {
 }
 
 extension ClientMessage: Codable {
+  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -25,6 +26,7 @@ extension ClientMessage: Codable {
     }
   }
 
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     guard message.allKeys.count == 1, let kind = message.allKeys.first else {
@@ -44,6 +46,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   /// What is asked.
   public var command: ControlCommand
 
+  /// Puts the parts together.
   public init(number: UInt32, command: ControlCommand) {
     self.number = number
     self.command = command
@@ -127,6 +130,7 @@ public enum ControlCommand: Sendable, Equatable {
 }
 
 extension ControlCommand: Codable {
+  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -156,6 +160,7 @@ extension ControlCommand: Codable {
     }
   }
 
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
     guard command.allKeys.count == 1, let kind = command.allKeys.first else {

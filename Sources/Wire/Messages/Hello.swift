@@ -23,6 +23,7 @@ public struct Hello: Codable, Sendable, Equatable {
   /// What the sender is.
   public var role: PeerRole
 
+  /// Puts the parts together.
   public init(version: UInt32 = protocolVersion, build: String, role: PeerRole) {
     self.version = version
     self.build = build
@@ -43,6 +44,7 @@ public struct Welcome: Codable, Sendable, Equatable {
   /// The coordinator's build.
   public var build: String
 
+  /// Puts the parts together.
   public init(version: UInt32 = protocolVersion, build: String) {
     self.version = version
     self.build = build
@@ -79,6 +81,7 @@ public struct Refusal: Codable, Sendable, Equatable {
   /// The rest, in English, for a log.
   public var detail: String
 
+  /// Puts the parts together.
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
     self.reason = reason
     self.version = version

@@ -1,4 +1,5 @@
 // Owns the picture of a whole bank that `status` and every changing command answer with. It knows no socket.
+// Times are milliseconds, since 1970 where they name a moment.
 
 import BankModel
 
@@ -23,6 +24,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
   /// Every worker.
   public var workers: [WorkerReport]
 
+  /// Puts the parts together.
   public init(
     state: BankState, day: Int64, pid: Int32, generation: Int64, since: Int64, businessMilliseconds: Int64,
     queue: QueueReport, services: [ServiceReport], workers: [WorkerReport]
@@ -70,8 +72,10 @@ public struct QueueReport: Codable, Sendable, Equatable {
   /// How long the first of those in line has waited, in milliseconds; 0 where nobody waits.
   public var oldestWaitMilliseconds: Int64
 
+  /// Puts the parts together.
   public init(
-    issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64, cancelled: Int64,
+    issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64,
+    cancelled: Int64,
     oldestWaitMilliseconds: Int64
   ) {
     self.issued = issued
@@ -111,6 +115,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   /// Whether an operator has paused it.
   public var paused: Bool
 
+  /// Puts the parts together.
   public init(service: Service, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool) {
     self.service = service
     self.windows = windows
@@ -155,6 +160,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   /// Resident memory of the process, in kilobytes.
   public var residentKilobytes: Int64
 
+  /// Puts the parts together.
   public init(
     name: String, role: WorkerRole, service: Service, window: Int32, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64

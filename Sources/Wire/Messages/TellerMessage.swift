@@ -30,6 +30,7 @@ public enum TellerMessage: Sendable, Equatable {
 }
 
 extension TellerMessage: Codable {
+  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -43,6 +44,7 @@ extension TellerMessage: Codable {
     }
   }
 
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     guard message.allKeys.count == 1, let kind = message.allKeys.first else {
@@ -80,6 +82,7 @@ extension Lease: Codable {
     case generation = 3
   }
 
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -88,6 +91,7 @@ extension Lease: Codable {
       generation: try fields.decode(Int32.self, forKey: .generation))
   }
 
+  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(ticket, forKey: .ticket)

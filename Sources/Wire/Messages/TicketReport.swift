@@ -1,4 +1,5 @@
 // Owns a ticket's story and a receipt as clients see them. It knows no socket and no database.
+// Times are milliseconds since 1970; what does not apply is left out.
 
 import BankModel
 
@@ -33,6 +34,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   /// The receipt, when done.
   public var receipt: ReceiptReport?
 
+  /// Puts the parts together.
   public init(
     day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
@@ -91,6 +93,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   /// The code with which the process ended.
   public var code: Int32?
 
+  /// Puts the parts together.
   public init(
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
     signal: Int32?, code: Int32?
@@ -148,6 +151,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// When the ticket ended.
   public var finishedAt: Int64
 
+  /// Puts the parts together.
   public init(_ receipt: Receipt) {
     sequence = receipt.sequence
     day = receipt.day

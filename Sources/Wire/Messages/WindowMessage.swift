@@ -1,4 +1,5 @@
 // Owns what the coordinator says to a teller at a window. It knows no socket and no process.
+// The other half of the conversation, and its rule, stand in TellerMessage.swift.
 
 import BankModel
 
@@ -28,6 +29,7 @@ public enum WindowMessage: Sendable, Equatable {
 }
 
 extension WindowMessage: Codable {
+  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -40,6 +42,7 @@ extension WindowMessage: Codable {
     }
   }
 
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     guard message.allKeys.count == 1, let kind = message.allKeys.first else {
@@ -81,6 +84,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   /// Whether every start and completion is a line in the log.
   public var logsCustomers: Bool
 
+  /// Puts the parts together.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool
@@ -130,6 +134,7 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// The customer's account.
   public var account: Int64
 
+  /// Puts the parts together.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
     ticket = lease.ticket
     attempt = lease.attempt

@@ -28,7 +28,7 @@ final class BranchDay {
 
   /// Lives through a day.
   static func run(_ session: Session, customers: EnqueueOrder) throws(CommandError) -> ProgramExit {
-    let day = BranchDay(session, try ForegroundBank.begin(try session.openingOrder()), customers)
+    let day = BranchDay(session, try ForegroundBank.begin(session), customers)
     do throws(CommandError) {
       try day.live()
     } catch {
@@ -132,7 +132,8 @@ final class BranchDay {
   }
 
   private func close(_ status: ExitStatus) throws(CommandError) -> ProgramExit {
-    if let trouble { throw trouble }
+    // A conversation that was lost because the coordinator died is explained by how it died.
+    if let trouble, !(trouble.isLoss && stopped == nil) { throw trouble }
     if isEndedAtOnce {
       session.note(session.words.endedAtOnce)
       return .failed

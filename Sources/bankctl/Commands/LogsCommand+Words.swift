@@ -23,8 +23,8 @@ extension LogsCommand.Refusal {
     let message =
       switch language {
       case .english:
-        "--since '\(shown)' is no moment: write how long ago (5m), a time of today in UTC (08:30) or a date and "
-          + "time (2026-11-21T08:30:00Z)."
+        "--since '\(shown)' is no moment: write how long ago (5m), a time of today in UTC (08:30) or a "
+          + "date and time (2026-11-21T08:30:00Z)."
       case .korean:
         "--since '\(shown)'은(는) 시점이 아닙니다. 얼마 전인지(5m), 오늘의 UTC 시각(08:30) 또는 날짜와 "
           + "시각(2026-11-21T08:30:00Z)을 적으세요."
@@ -50,8 +50,8 @@ extension LogsCommand.Refusal {
     let message =
       switch language {
       case .english:
-        "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or name "
-          + "another home with --home."
+        "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or "
+          + "name another home with --home."
       case .korean:
         "\(shown)에 기록이 없습니다. 여기서는 은행을 연 적이 없습니다. 'bankctl start'로 열거나 --home으로 다른 홈을 "
           + "지정하세요."

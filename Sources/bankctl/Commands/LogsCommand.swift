@@ -1,7 +1,8 @@
 // Owns `bankctl logs`: what is wanted of the logs, and taking it from there to standard output.
-// It must not know how logs are merged or followed, nor the rest of this program: its options come as plain values.
-// Invariant: nothing is printed before it is certain that every worker asked for has a log. A reader that leaves ends the
-// command quietly; so does Ctrl-C, by the signal's own way (130 for a shell).
+// It must not know how logs are merged or followed, nor the rest of this program: its options come as plain
+// values.
+// Invariant: nothing is printed before it is certain that every worker asked for has a log. A reader that
+// leaves ends the command quietly; so does Ctrl-C, by the signal's own way (130 for a shell).
 // Failure: Refusal, which has an exit code and a sentence in the language asked for; see LogsCommand+Words.
 import Arguments
 import BankModel
@@ -30,8 +31,8 @@ enum LogsCommand {
   ///
   /// - Parameters:
   ///   - workers: All of them where none is named.
-  ///   - last: At most so many lines of those that are there; without it ten before following, unless `since` says more,
-  ///     and else all.
+  ///   - last: At most so many lines of those that are there; without it ten before following, unless `since`
+  /// says more, and else all.
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
   /// - Returns: The exit code 0, when everything is shown or nobody reads it any more.
   static func run(
@@ -141,7 +142,8 @@ extension LogsCommand {
 
     init(on loop: EventLoop) {
       self.loop = loop
-      // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away either.
+      // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away
+      // either.
       registration = try? loop.register(fd: StandardStreams.Stream.output.fd, interest: []) { [weak self] _ in
         self?.isGone = true
       }

@@ -15,18 +15,18 @@ enum StartCommand {
 
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let order = try session.openingOrder()
-    if session.invocation.flag("foreground") { return try stay(order, session) }
-    let report = try open(order, session)
+    if session.invocation.flag("foreground") { return try stay(session) }
+    let report = try open(session)
     try session.show(.status(report), or: lines(report, session))
     return .done
   }
 
-  private static func open(_ order: LaunchOrder, _ session: Session) throws(CommandError) -> StatusReport {
+  private static func open(_ session: Session) throws(CommandError) -> StatusReport {
+    let order = try session.openingOrder()
     let launched: LaunchedBank
     let answer: ControlAnswer
     do throws(ControlError) {
-      launched = try BankLauncher.find().launch(order, standardError: sink(session.home))
+      launched = try session.surroundings.launcher().launch(order, standardError: sink(session.home))
     } catch {
       throw .control(error)
     }
@@ -60,8 +60,8 @@ enum StartCommand {
 
   // MARK: Foreground
 
-  private static func stay(_ order: LaunchOrder, _ session: Session) throws(CommandError) -> ProgramExit {
-    let bank = try ForegroundBank.begin(order)
+  private static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
+    let bank = try ForegroundBank.begin(session)
     let stopped: StoppedReport?
     do throws(CommandError) {
       stopped = try attend(bank, session)

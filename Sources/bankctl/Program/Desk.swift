@@ -71,7 +71,7 @@ final class Desk {
     }
     do throws(ControlError) {
       let order = LaunchOrder(.inspect, home: session.home)
-      let launched = try BankLauncher.find().launch(order, standardError: .inherit)
+      let launched = try session.surroundings.launcher().launch(order, standardError: .inherit)
       return Desk(launched.connection, inspector: launched)
     } catch {
       throw .control(error)

@@ -53,7 +53,8 @@ final class ForegroundBank {
   }
 
   /// Starts a coordinator.
-  static func begin(_ order: LaunchOrder) throws(CommandError) -> ForegroundBank {
+  static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
+    let order = try session.openingOrder()
     let bell = Bell()
     let loop: EventLoop
     let source: SignalSource
@@ -65,7 +66,7 @@ final class ForegroundBank {
     }
     let launched: LaunchedBank
     do throws(ControlError) {
-      launched = try BankLauncher.find().launch(order, standardError: .inherit)
+      launched = try session.surroundings.launcher().launch(order, standardError: .inherit)
     } catch {
       letSignalsThrough()
       throw .control(error)

@@ -19,6 +19,8 @@ struct Surroundings {
   var configuredLanguage: (String) -> Language?
   /// The path of this program.
   var executable: () -> String?
+  /// Finds the coordinator's program.
+  var launcher: () throws(ControlError) -> BankLauncher
 
   /// Those of this process.
   static var actual: Surroundings {
@@ -27,7 +29,7 @@ struct Surroundings {
       absolute: Paths.absolute,
       isFile: { (try? FileFacts.inspect($0))?.isFile == true },
       configuredLanguage: { (try? BankConfiguration.load(path: $0))?.language },
-      executable: { try? Paths.executable() })
+      executable: { try? Paths.executable() }, launcher: BankLauncher.find)
   }
 
   /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`.

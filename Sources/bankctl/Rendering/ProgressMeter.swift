@@ -24,7 +24,8 @@ final class ProgressMeter {
 
   /// Begins to measure. The clock and the sink are handed in by tests.
   init(
-    words: Words, isTerminal: Bool = Terminal.isTerminal(2), columns: Int = Terminal.size(of: 2)?.columns ?? 80,
+    words: Words, isTerminal: Bool = Terminal.isTerminal(2),
+    columns: Int = Terminal.size(of: 2)?.columns ?? 80,
     now: @escaping () -> MonotonicInstant = SystemClock.monotonic,
     write: @escaping (String) -> Void = Notes.write
   ) {

@@ -30,7 +30,8 @@ extension BankctlTable {
           "follow", short: "f",
           summary: Text("Go on over rotation and restarts.", "앞으로 생길 것도 이어서 봅니다. 다시 열어도 이어집니다.")),
         OptionSpec(
-          "lines", short: "n", .integer(0...10_000_000), value: "N", default: Text("all; 10 with -f", "모두, -f면 10"),
+          "lines", short: "n", .integer(0...10_000_000), value: "N",
+          default: Text("all; 10 with -f", "모두, -f면 10"),
           summary: Text("Only the last lines.", "마지막 몇 줄만 봅니다.")),
         OptionSpec(
           "since", .text, value: "T",
@@ -55,7 +56,9 @@ extension BankctlTable {
       "completions", group: program,
       summary: Text("A completion script for a shell.", "셸의 자동 완성 스크립트를 씁니다."),
       examples: [
-        Example("source <(bankctl completions bash)", Text("In ~/.bashrc.", "~/.bashrc에 적습니다.")),
+        Example(
+          "bankctl completions bash > ~/.local/share/bash-completion/completions/bankctl",
+          Text("For bash.", "bash에서 씁니다.")),
         Example(
           "bankctl completions fish > ~/.config/fish/completions/bankctl.fish",
           Text("For fish.", "fish에서 씁니다.")),
