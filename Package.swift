@@ -72,6 +72,8 @@ let package = Package(
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
+    process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
+
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
