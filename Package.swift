@@ -88,7 +88,6 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
-    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
     tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
   ],
   swiftLanguageModes: [.v6]
