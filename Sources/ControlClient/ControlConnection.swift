@@ -81,13 +81,16 @@ public final class ControlConnection {
 
   /// Sends a request without waiting for its answer.
   ///
+  /// - Parameter continued: The number of the request that this one is a further part of.
   /// - Returns: The number that every answer to it carries.
   /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it does not
   ///   take the request in.
   @discardableResult
-  public func send(_ command: ControlCommand) throws(ControlError) -> UInt32 {
-    let number = nextNumber
-    nextNumber &+= 1
+  public func send(
+    _ command: ControlCommand, continuing continued: UInt32? = nil
+  ) throws(ControlError) -> UInt32 {
+    let number = continued ?? nextNumber
+    if continued == nil { nextNumber &+= 1 }
     try transmit(.request(ControlRequest(number: number, command: command)))
     return number
   }

@@ -110,9 +110,15 @@ extension Desk {
   }
 
   /// Sends a question without waiting for its answer.
+  ///
+  /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
-  func send(_ command: ControlCommand) throws(CommandError) -> UInt32 {
-    do throws(ControlError) { return try connection.send(command) } catch { throw .control(explain(error)) }
+  func send(
+    _ command: ControlCommand, continuing continued: UInt32? = nil
+  ) throws(CommandError) -> UInt32 {
+    do throws(ControlError) { return try connection.send(command, continuing: continued) } catch {
+      throw .control(explain(error))
+    }
   }
 
   /// The next answer, or nil at the deadline. A refusal is thrown.

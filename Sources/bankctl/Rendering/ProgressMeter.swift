@@ -45,7 +45,8 @@ final class ProgressMeter {
     let instant = now()
     if firstCount == nil || firstCount.map({ $0.done > done }) == true { firstCount = (instant, done) }
     guard instant >= isDue else { return }
-    let pause = isTerminal ? Self.terminalPause : Self.plainPause
+    // What takes ten minutes need not fill a log with a line every few seconds.
+    let pause = isTerminal ? Self.terminalPause : max(Self.plainPause, (instant - begin) / 10)
     if let lastShown, instant < lastShown + pause { return }
     lastShown = instant
     let line = text(label, done, total, at: instant)
