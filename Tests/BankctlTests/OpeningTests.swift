@@ -1,5 +1,5 @@
-// The commands that start a coordinator, with shell scripts as coordinators: each says what a test has written down, as
-// soon as it has heard as many bytes as the client's words take.
+// The commands that start a coordinator, with shell scripts as coordinators: each says what a test has
+// written down, as soon as it has heard as many bytes as the client's words take.
 import BankModel
 import ControlClient
 import Glibc

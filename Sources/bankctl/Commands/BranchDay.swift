@@ -40,9 +40,9 @@ final class BranchDay {
     return try day.close(status)
   }
 
-  /// The coordinator's own conversation tells what happens at the windows, from before they open, so that no start is
-  /// missed. Everything that is asked for goes over a second one: a reader of the lines who is too slow for the bank
-  /// can lose the first, and the bank is closed in good order all the same.
+  /// The coordinator's own conversation tells what happens at the windows, from before they open, so that no
+  /// start is missed. Everything that is asked for goes over a second one: a reader of the lines who is too
+  /// slow for the bank can lose the first, and the bank is closed in good order all the same.
   private func live() throws(CommandError) {
     try bank.send(.follow)
     try bank.send(.awaitOpen)

@@ -1,7 +1,7 @@
 // Owns `enqueue`: customers take tickets, and are waited for where that is asked.
 // It must not know how tickets are issued.
-// Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known whether
-// tickets were issued, that is what is said.
+// Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known
+// whether tickets were issued, that is what is said.
 // Failure: CommandError.
 import Arguments
 import BankModel

@@ -44,8 +44,8 @@ final class Desk {
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
-  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with the first
-  ///   answer.
+  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with
+  /// the first answer.
   static func consult(
     _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
