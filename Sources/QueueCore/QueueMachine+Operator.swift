@@ -60,6 +60,14 @@ extension QueueMachine {
     case (.dead, false):
       bringBack(stored.customer, from: .dead, into: &effects)
       replyWhenSettled(request, .requeued(1), into: &effects)
+    case (.waiting, true) where !isServed(ticket) && ticket <= lines[stored.customer.line.index].cursor:
+      // A page has brought the customer into memory while the store was asked.
+      guard let customer = lines[stored.customer.line.index].remove(ticket) else {
+        effects.append(.reply(request, .refused(.wrongState(ticket, .waiting))))
+        return
+      }
+      books.waiting[customer.line.index] -= 1
+      finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
     case (.waiting, true) where ticket > lines[stored.customer.line.index].cursor && !isServed(ticket):
       let line = stored.customer.line.index
       guard !lines[line].isLoading else {
