@@ -1,5 +1,6 @@
 // Owns the shapes of this program's JSON: which field of which report has which name.
-// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never changed.
+// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never
+// changed.
 // Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
 // unless the shape says that the field is only there in a certain state.
 // Failure: none.
@@ -74,7 +75,8 @@ extension JSONValue {
     ]
   }
 
-  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while served.
+  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while
+  /// served.
   static func listed(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.name),
