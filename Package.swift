@@ -91,6 +91,7 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
+    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",

@@ -133,6 +133,12 @@ public final class ControlConnection {
       }
     }
   }
+
+  /// Says that no question comes any more; a coordinator that was started for this conversation ends with it.
+  public func hangUp() {
+    // A connection that is gone already needs no farewell.
+    try? UnixSocket.shutdownWriting(socket)
+  }
 }
 
 extension ControlConnection {

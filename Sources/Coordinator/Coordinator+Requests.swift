@@ -144,7 +144,7 @@ extension Coordinator {
     default: break
     }
     followers.windowWaiters.append(seat)
-    windowsChanged()
+    followers.changed = true
   }
 
   /// Opens the windows of the configuration, or those that the start asked for.
@@ -193,10 +193,10 @@ extension Coordinator {
     _ = reload()
   }
 
-  /// A window has opened or closed: whoever waited for that is told.
-  func windowsChanged() {
-    followers.changed = true
-    guard staff.isSettled else { return }
+  /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
+  /// and not when a teller is heard: a window that was closed is gone only after its teller's end has been dealt with.
+  private func tellWindowWaiters() {
+    guard !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled else { return }
     if !isOpen, ending == nil {
       isOpen = true
       staff.hasOpened = true
@@ -225,6 +225,7 @@ extension Coordinator {
 
   /// Tells everyone who waits or watches what has happened in this turn.
   func reportProgress() {
+    tellWindowWaiters()
     let events = followers.takeEvents()
     for event in events {
       for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }

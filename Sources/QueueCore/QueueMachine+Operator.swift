@@ -50,7 +50,9 @@ extension QueueMachine {
     let isCancellation = cancellations.remove(request) != nil
     let isNewcomer = admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
-      effects.append(.reply(request, .refused(.noSuchTicket(ticket))))
+      // A ticket of this day that stands nowhere any more has its receipt.
+      let isDone = !isNewcomer && ticket >= 1 && ticket <= books.issued
+      effects.append(.reply(request, .refused(isDone ? .wrongState(ticket, .done) : .noSuchTicket(ticket))))
       return
     }
     switch (stored.state, isCancellation) {

@@ -17,6 +17,8 @@ final class Desk {
   static let promptly = Duration.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
   static let reunion = Duration.seconds(10)
+  /// How long a coordinator that was started only to answer may take to end.
+  private static let farewell = Duration.seconds(10)
 
   init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
     self.connection = connection
@@ -64,6 +66,7 @@ final class Desk {
   ) throws(CommandError) {
     for _ in 0..<20 {
       let desk = try openOrInspect(session)
+      defer { desk.leave() }
       do throws(CommandError) {
         return try conversation(desk)
       } catch {
@@ -74,6 +77,14 @@ final class Desk {
       }
     }
     throw .control(.busy(socket: session.home.socket))
+  }
+
+  /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
+  /// next command may be `start`.
+  private func leave() {
+    guard let inspector else { return }
+    connection.hangUp()
+    _ = inspector.awaitExit(until: SystemClock.monotonic() + Self.farewell)
   }
 
   private static func openOrInspect(_ session: Session) throws(CommandError) -> Desk {
