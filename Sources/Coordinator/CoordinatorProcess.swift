@@ -134,9 +134,7 @@ public enum CoordinatorProcess {
   ) {
     let kept = WindowsRecord.read(from: home.windows)
     log.write(event: "recovering", level: .warn) {
-      for (service, count) in (kept ?? [:]).sorted(by: { $0.key.name < $1.key.name }) {
-        $0.field("windows", "\(service.name)=\(count)")
-      }
+      $0.field("windows", kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" }.joined(separator: ",") })
       if kept == nil { $0.field("msg", "no note of the windows; the configuration says how many") }
     }
     for (service, count) in kept ?? [:] { configuration.windows[service] = count }

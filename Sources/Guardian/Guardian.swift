@@ -274,7 +274,7 @@ extension Guardian {
     // Whatever it has still said comes before its end.
     hearWard()
     let uptime = SystemClock.moment().monotonic.since(ward.since)
-    log?.write(event: "exit", level: end == .code(0) ? .info : .warn) {
+    log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {
       $0.field("child", ward.pid)
       switch end {
       case .code(let code): $0.field("code", code)
