@@ -75,6 +75,7 @@ let package = Package(
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
         "Guardian",
       ]),
+    process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),

@@ -44,6 +44,9 @@ extension Coordinator {
     case .reset: happen(.reset(requests.open(session, number, for: .status)))
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
+    case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }
+    case .account(let account):
+      tellCommitted(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     }
     followers.changed = true
     if session.openRequests >= ControlServer.Limits.openRequests, !session.channel.isReadingPaused {
@@ -86,6 +89,8 @@ extension Coordinator {
 
   private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
     switch (answer, entry.purpose) {
+    case (.refused(.noSuchTicket(let ticket)), _) where isDone(ticket):
+      return .failure(Failure(.wrongState, subject: "\(ticket) \(CustomerState.done.name)"))
     case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
     case (.enqueued(let tickets), .enqueue(let known)):
       let count = tickets.last - tickets.first + 1
@@ -98,6 +103,11 @@ extension Coordinator {
     case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
     case (_, _): return .status(statusReport())
     }
+  }
+
+  /// Whether a ticket of the present day has its receipt.
+  private func isDone(_ ticket: TicketNumber) -> Bool {
+    (try? store.receipt(day: machine.books.day, ticket: ticket)).flatMap { $0 } != nil
   }
 
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Followers.Seat) {

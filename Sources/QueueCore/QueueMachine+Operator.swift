@@ -219,6 +219,7 @@ extension QueueMachine {
     delayed.clear()
     books.delayed = 0
     books.dead = 0
+    for (request, revived) in revivals { replyWhenSettled(request, .requeued(revived), into: &effects) }
     revivals.removeAll()
     stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
     books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)

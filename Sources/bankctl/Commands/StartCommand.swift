@@ -44,8 +44,8 @@ enum StartCommand {
     return try answer.status
   }
 
-  /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such as the
-  /// reason of a trap, goes to a file beside its logs, as soon as there is a place for logs.
+  /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such
+  /// as the reason of a trap, goes to a file beside its logs, as soon as there is a place for logs.
   private static func sink(_ home: BankHome) -> ChildProcess.Output {
     let hasLogs = (try? FileFacts.inspect(home.logs))?.isDirectory == true
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null

@@ -59,8 +59,8 @@ final class Desk {
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
-  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with the first
-  ///   answer.
+  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with
+  /// the first answer.
   static func consult(
     _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
@@ -134,9 +134,15 @@ extension Desk {
   }
 
   /// Sends a question without waiting for its answer.
+  ///
+  /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
-  func send(_ command: ControlCommand) throws(CommandError) -> UInt32 {
-    do throws(ControlError) { return try connection.send(command) } catch { throw .control(explain(error)) }
+  func send(
+    _ command: ControlCommand, continuing continued: UInt32? = nil
+  ) throws(CommandError) -> UInt32 {
+    do throws(ControlError) { return try connection.send(command, continuing: continued) } catch {
+      throw .control(explain(error))
+    }
   }
 
   /// The next answer, or nil at the deadline. A refusal is thrown.
@@ -189,6 +195,8 @@ extension ControlAnswer {
       case .progress: "progress"
       case .stopped: "stopped"
       case .audit: "audit"
+      case .ledger: "ledger"
+      case .account: "account"
       }
     return .control(.unexpected(detail: name))
   }
