@@ -85,7 +85,6 @@ final class Coordinator {
     loop.onWake = { [unowned self] in takeTime() }
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
-    staff.onChange = { [unowned self] in windowsChanged() }
     server.onCommand = { [unowned self] session, request in serve(request, for: session) }
     server.onEnd = { [unowned self] session in forget(session) }
     log.write(event: "opening", at: now) {

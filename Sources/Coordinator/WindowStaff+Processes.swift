@@ -167,7 +167,6 @@ extension WindowStaff {
     post.lastEnd = status.description
     onEvent?(post.window, post.generation, .ended(end))
     decide(post, at: now)
-    onChange?()
   }
 
   private func report(_ status: ExitStatus, of pid: Int32, at post: WindowPost, _ now: Moment) {

@@ -15,9 +15,6 @@ final class WindowStaff {
   /// Called with everything that a teller says and with every end.
   var onEvent: ((Window, Generation, Word) -> Void)?
 
-  /// Called when a window has a successor, waits for one, or is gone.
-  var onChange: (() -> Void)?
-
   /// What the staff reports.
   enum Word {
     /// The teller is ready for its first customer.
