@@ -170,7 +170,9 @@ extension Coordinator {
   private func keepWindows() {
     guard guardianship?.isGuarded == true else { return }
     var windows: [Service: Int32] = [:]
-    for service in Service.allCases { windows[service] = Int32(clamping: machine.numbers(of: service).windows) }
+    for service in Service.allCases {
+      windows[service] = Int32(clamping: machine.numbers(of: service).windows)
+    }
     WindowsRecord.keep(windows, at: home.windows)
   }
 

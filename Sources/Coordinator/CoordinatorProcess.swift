@@ -81,7 +81,7 @@ public enum CoordinatorProcess {
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
       store: store,
       incarnation: incarnation, executable: try sibling("bank-teller"), now: SystemClock.moment())
-    coordinator.onClosed = {
+    coordinator.onClosed = { [unowned coordinator] in
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()
       coordinator.guardianship?.closed()
@@ -134,7 +134,9 @@ public enum CoordinatorProcess {
   ) {
     let kept = WindowsRecord.read(from: home.windows)
     log.write(event: "recovering", level: .warn) {
-      $0.field("windows", kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" }.joined(separator: ",") })
+      $0.field(
+        "windows",
+        kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" }.joined(separator: ",") })
       if kept == nil { $0.field("msg", "no note of the windows; the configuration says how many") }
     }
     for (service, count) in kept ?? [:] { configuration.windows[service] = count }

@@ -72,7 +72,7 @@ struct HomeTests {
     try withBranch { branch in
       let place = branch.path("programs")
       mkdir(place, 0o700)
-      for name in ["bankctl", "bankd"] {
+      for name in ["bankctl", "bankd", "bank-guardian"] {
         try FileManager.default.copyItem(atPath: "\(Binaries.directory)/\(name)", toPath: "\(place)/\(name)")
       }
       _ = try branch.write("#!/bin/sh\nexit 7\n", to: "programs/bank-teller")
