@@ -24,6 +24,13 @@ final class HomeLock {
     }
   }
 
+  /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
+  /// keeps on the database still holds him off.
+  func retake(_ home: BankHome) {
+    guard let outcome = try? LockFile.acquire(path: home.lock) else { return }
+    if case .acquired(let fresh) = consume outcome { lock = consume fresh }
+  }
+
   /// Gives the lock back.
   func release() { lock = nil }
 }
