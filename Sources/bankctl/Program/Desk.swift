@@ -12,6 +12,8 @@ final class Desk {
   let connection: ControlConnection
   /// Kept where the coordinator was started only to answer: it ends with the conversation.
   private let inspector: LaunchedBank?
+  /// Whether anything was answered that a command may have passed on.
+  private var hasAnswered = false
 
   /// How long a question may take that is answered at once.
   static let promptly = Duration.seconds(60)
@@ -76,24 +78,30 @@ final class Desk {
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
-  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with
-  /// the first answer.
+  /// - Parameter conversation: Begun again where the bank was opened or closed at this very moment, which shows
+  /// before the first answer.
   static func consult(
     _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
     for _ in 0..<20 {
-      let desk = try openOrInspect(session)
-      defer { desk.leave() }
+      var desk: Desk?
+      defer { desk?.leave() }
       do throws(CommandError) {
-        return try conversation(desk)
+        let found = try openOrInspect(session)
+        desk = found
+        return try conversation(found)
       } catch {
-        guard desk.inspector != nil, case .failure(let failure) = error, failure.code == .alreadyOpen else {
-          throw error
-        }
+        guard isPassing(error, at: desk) else { throw error }
         Pause.briefly()
       }
     }
     throw .control(.busy(socket: session.home.socket))
+  }
+
+  /// Whether a conversation failed only because the bank was being opened or closed.
+  private static func isPassing(_ error: CommandError, at desk: Desk?) -> Bool {
+    if case .failure(let failure) = error, failure.code == .alreadyOpen { return desk?.inspector != nil }
+    return error.isLoss && desk?.hasAnswered != true
   }
 
   /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
@@ -171,6 +179,7 @@ extension Desk {
       throw .control(explain(error))
     }
     if case .failure(let failure)? = reply?.answer { throw .failure(failure) }
+    if reply != nil { hasAnswered = true }
     return reply
   }
 
