@@ -104,7 +104,8 @@ struct HomeTests {
   private func programs(of branch: Branch, teller: String?) throws -> String {
     let place = branch.path("programs")
     let text = try branch.write(teller ?? "", to: "teller")
-    let ours = ["bankctl", "bankd", "bank-guardian"].map { "'\(Binaries.directory)/\($0)'" }.joined(separator: " ")
+    let ours = ["bankctl", "bankd", "bank-guardian"].map { "'\(Binaries.directory)/\($0)'" }.joined(
+      separator: " ")
     let copy = "mkdir '\(place)' && cp \(ours) '\(place)'"
     let add =
       teller == nil ? "" : " && cp '\(text)' '\(place)/bank-teller' && chmod 700 '\(place)/bank-teller'"
