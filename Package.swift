@@ -72,6 +72,7 @@ let package = Package(
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
+    process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
@@ -89,6 +90,10 @@ let package = Package(
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
     tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
+    tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
+    tests(
+      "BankctlTests",
+      of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

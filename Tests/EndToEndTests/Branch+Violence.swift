@@ -32,4 +32,9 @@ extension Branch {
   ) throws {
     try waitUntil("\(name) serves \(ticket)", at: location) { try status().worker(name)?.ticket == ticket }
   }
+
+  /// Expects that nothing of this branch runs. Who has said its last word may take a moment to be gone.
+  func expectNobodyLeft(at location: SourceLocation = #_sourceLocation) throws {
+    try waitUntil("nobody is left", within: .seconds(2), at: location) { processes.all().isEmpty }
+  }
 }
