@@ -14,7 +14,7 @@ import Wire
 /// closes the socket without a word. A handler may do anything with the channel, also close it.
 ///
 /// Messages that were sent leave with the next ``flush()``, all in one write: the owner flushes at the end of its turn.
-public final class MessageChannel<Incoming: Decodable, Outgoing: Encodable> {
+public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage> {
   /// Called with each message, in order. It may be replaced at any time, also by itself.
   public var onMessage: ((Incoming) -> Void)?
   /// Called once, when the channel has ended and its descriptor is closed. Both other handlers are gone by then.
