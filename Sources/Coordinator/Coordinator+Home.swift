@@ -36,6 +36,8 @@ extension Coordinator {
     log.write(event: "home_lost", level: .error, at: now) { $0.field("msg", words) }
     log.flush()
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
-    exit(1)
+    // Its guardian shall not open a new bank in the place of the one that somebody has removed.
+    guardianship?.closed()
+    exit(0)
   }
 }

@@ -66,6 +66,8 @@ public enum CoordinatorProcess {
   ) throws -> Int32 {
     var configuration = try options.configuration()
     let home = BankHome(options.home)
+    // Whoever removes the home of an open bank does not want it back; it is as if the bank had been closed.
+    if options.isRecovery, home.isGone { return 0 }
     try home.prepare()
     try refuse(options.obstacle, home)
     let lock = try HomeLock(home, inherited: shared)

@@ -69,6 +69,11 @@ struct GuardedHome {
     }
   }
 
+  /// Whether somebody has removed the home. One that cannot be looked at is not gone.
+  var isGone: Bool {
+    do throws(SystemError) { return try FileFacts.inspect(path) == nil } catch { return false }
+  }
+
   private func makePlaces() throws(SystemError) {
     try Directory.create(path: path)
     if let facts = try Directory.inspect(path), facts.owner != CurrentProcess.uid {
