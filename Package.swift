@@ -62,15 +62,18 @@ let package = Package(
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
+    floor("Guardian", on: ["BankModel", "Posix", "Supervision", "Logbook"]),
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
 
     // Floor 5: the executables.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
+    process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
     process(
       "bankctl",
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
+        "Guardian",
       ]),
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),

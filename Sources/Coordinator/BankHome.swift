@@ -21,6 +21,8 @@ struct BankHome: Sendable {
   var run: String { Paths.join(path, "run") }
   /// The control socket.
   var socket: String { Paths.join(run, "bank.sock") }
+  /// The note of how many windows are wanted.
+  var windows: String { Paths.join(run, "windows") }
   /// Where logs are.
   var logs: String { Paths.join(path, "logs") }
   /// The log of a worker.

@@ -147,6 +147,7 @@ extension Coordinator {
         }
         happen(.scale(entry.service, windows: Int32(entry.count)))
       }
+      keepWindows()
       staff.retryGivenUp(at: now)
     case .reload:
       if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
@@ -162,6 +163,15 @@ extension Coordinator {
       let count = configuration.windows[service]
       machine.apply(.scale(service, windows: Int32(count)), at: now, into: &effects)
     }
+    keepWindows()
+  }
+
+  /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
+  private func keepWindows() {
+    guard guardianship?.isGuarded == true else { return }
+    var windows: [Service: Int32] = [:]
+    for service in Service.allCases { windows[service] = Int32(clamping: machine.numbers(of: service).windows) }
+    WindowsRecord.keep(windows, at: home.windows)
   }
 
   /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
@@ -201,6 +211,7 @@ extension Coordinator {
       isOpen = true
       staff.hasOpened = true
       log.write(event: "opened", at: now) { $0.field("day", machine.books.day) }
+      guardianship?.opened(windows: staff.posts.count, day: machine.books.day)
     }
     let seats = followers.windowWaiters
     followers.windowWaiters.removeAll()

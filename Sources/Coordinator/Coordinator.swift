@@ -49,6 +49,8 @@ final class Coordinator {
   /// What is staged now was staged before, and the disk was full.
   var isStagingAgain = false
   var ending: Ending?
+  /// The tie to whoever restarts this process when it dies.
+  var guardianship: Guardianship?
   /// Clients whose long answers can go on.
   var streaming: Set<UInt64> = []
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
@@ -129,6 +131,7 @@ final class Coordinator {
     if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
     keepEndingTime()
+    guardianship?.keepTime(now.monotonic)
   }
 
   /// When the loop has to wake up by itself.
@@ -144,6 +147,7 @@ final class Coordinator {
     consider(retryAt)
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
+    consider(guardianship?.nextDeadline)
     let deadline = earliest.map { MonotonicInstant($0) }
     guard let flush = log.nextFlush else { return deadline }
     return min(deadline ?? flush, flush)

@@ -27,9 +27,22 @@ final class Desk {
     self.inspector = inspector
   }
 
-  /// Goes to the bank that is open.
+  /// How long a guardian is given to open a bank again before it counts as not open.
+  static let recovery = Duration.seconds(2)
+
+  /// Goes to the bank that is open, or is being opened again by its guardian.
   static func open(_ session: Session) throws(CommandError) -> Desk {
-    do throws(ControlError) { return Desk(try session.home.connect()) } catch { throw .control(error) }
+    let deadline = SystemClock.monotonic() + recovery
+    while true {
+      do throws(ControlError) {
+        return Desk(try session.home.connect())
+      } catch {
+        guard case .notOpen = error, session.home.isGuarded, SystemClock.monotonic() < deadline else {
+          throw .control(error)
+        }
+        Pause.momentarily()
+      }
+    }
   }
 
   /// Waits for a coordinator that was lost, as long as it may take to come back.
