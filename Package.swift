@@ -92,11 +92,14 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
-    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
+    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
       of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
+    tests(
+      "GuardianTests",
+      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

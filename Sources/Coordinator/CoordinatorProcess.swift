@@ -71,24 +71,26 @@ public enum CoordinatorProcess {
     let lock = try HomeLock(home, inherited: shared)
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
+    try home.examineDatabase()
     let store = try SQLiteStore(path: home.database)
+    // Read before anything is written: a damaged database is left as it is.
+    let now = SystemClock.moment()
+    let contents = try store.load(now: now.wall)
     let incarnation = try store.beginIncarnation()
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
-    if options.isRecovery { recoverWindows(of: &configuration, home, log) }
-    let coordinator = try Coordinator(
+    let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: store,
-      incarnation: incarnation, executable: try sibling("bank-teller"), now: SystemClock.moment())
+      store: store, contents: contents, incarnation: incarnation, executable: try tellerExecutable(), now: now
+    )
     coordinator.onClosed = {
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()
       coordinator.guardianship?.closed()
       lock.release()
     }
-    coordinator.guardianship = Guardianship(
-      home, options, lock: lock, loop: loop, log: log, executable: try sibling("bank-guardian"))
+    coordinator.onLockLost = { lock.retake(home) }
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       switch report.signal {
       case SIGHUP: coordinator.reloadBySignal()
@@ -134,7 +136,9 @@ public enum CoordinatorProcess {
   ) {
     let kept = WindowsRecord.read(from: home.windows)
     log.write(event: "recovering", level: .warn) {
-      $0.field("windows", kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" }.joined(separator: ",") })
+      $0.field(
+        "windows",
+        kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" }.joined(separator: ",") })
       if kept == nil { $0.field("msg", "no note of the windows; the configuration says how many") }
     }
     for (service, count) in kept ?? [:] { configuration.windows[service] = count }
@@ -162,6 +166,7 @@ public enum CoordinatorProcess {
     guard let descriptor = starter.descriptor else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
     }
+    try home.examineDatabase()
     let store = try SQLiteStore(path: home.database)
     let now = WallTime(milliseconds: SystemClock.wallMilliseconds())
     let inspector = try Inspector(loop: loop, server: server, store: store, now: now)

@@ -137,7 +137,9 @@ final class Guardianship {
   // MARK: - Guardians
 
   private func watch(_ process: OtherProcess) -> Bool {
-    guard let registration = try? loop.register(fd: process.fd, interest: .read, handler: { [unowned self] _ in guardianIsReady() })
+    guard
+      let registration = try? loop.register(
+        fd: process.fd, interest: .read, handler: { [unowned self] _ in guardianIsReady() })
     else { return false }
     watched = .parent(process, registration)
     history.becameReady(at: SystemClock.moment().monotonic)
@@ -183,7 +185,9 @@ final class Guardianship {
       let child = try ChildProcess.spawn(
         executable: executable, arguments: words, environment: environment, keepsake: lock.share(),
         standardOutput: .null, standardError: .append(path: home.standardError), newSession: true)
-      let registration = try loop.register(fd: child.fd, interest: .read) { [unowned self] _ in guardianIsReady() }
+      let registration = try loop.register(fd: child.fd, interest: .read) { [unowned self] _ in
+        guardianIsReady()
+      }
       watched = .child(child, registration)
       provenAt = SystemClock.moment().monotonic + Self.proof
       log.write(event: "guardian_started") { $0.field("child", child.pid) }

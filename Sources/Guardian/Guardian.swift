@@ -139,7 +139,8 @@ public final class Guardian {
   // MARK: - Time
 
   private var nextDeadline: MonotonicInstant? {
-    let moments = [restartAt, pulseAt].compactMap { $0 }.map { MonotonicInstant($0) } + [log?.nextFlush].compactMap { $0 }
+    let moments =
+      [restartAt, pulseAt].compactMap { $0 }.map { MonotonicInstant($0) } + [log?.nextFlush].compactMap { $0 }
     return moments.min()
   }
 
@@ -256,7 +257,8 @@ extension Guardian {
   }
 
   private func watch(_ process: Ward.Process) throws(SystemError) {
-    let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in wardIsReady() }
+    let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in wardIsReady()
+    }
     ward = Ward(process: process, registration: registration, since: SystemClock.moment().monotonic)
   }
 
@@ -312,7 +314,9 @@ extension Guardian {
       log?.write(event: "backoff", level: .warn) { $0.field("pause_ms", pause.milliseconds) }
       onNews?(.pausing(pause))
     }
-    if self.end == nil { order.manager?.tell(.status("The coordinator ended (\(end)); opening the bank again.")) }
+    if self.end == nil {
+      order.manager?.tell(.status("The coordinator ended (\(end)); opening the bank again."))
+    }
   }
 
   /// Whoever asked for the end was not told that it came, and can ask again.

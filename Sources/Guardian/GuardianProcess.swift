@@ -53,7 +53,9 @@ public enum GuardianProcess {
 
   /// A broken invariant speaks on standard error, and nobody reads the terminal of a daemon.
   private static func speakInto(_ path: String) {
-    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else { return }
+    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else {
+      return
+    }
     _ = dup2(file.rawValue, STDERR_FILENO)
   }
 }

@@ -78,7 +78,9 @@ public enum Datagrams {
 
   /// Whether somebody receives under a path; nothing is sent. False also where that cannot be found out.
   public static func isReceived(at path: String) -> Bool {
-    guard let number = try? systemCall("socket", on: path, { linux_unix_datagram_socket() }) else { return false }
+    guard let number = try? systemCall("socket", on: path, { linux_unix_datagram_socket() }) else {
+      return false
+    }
     let socket = FileDescriptor(owning: number)
     do throws(SystemError) {
       try UnixSocket.atAddress(of: path, call: "connect") { linux_unix_connect(socket.rawValue, $0) }

@@ -32,15 +32,32 @@ final class Desk {
 
   /// Goes to the bank that is open, or is being opened again by its guardian.
   static func open(_ session: Session) throws(CommandError) -> Desk {
-    let deadline = SystemClock.monotonic() + recovery
+    try open(session, until: SystemClock.monotonic() + recovery)
+  }
+
+  private static func open(_ session: Session, until deadline: MonotonicInstant) throws(CommandError) -> Desk
+  {
     while true {
       do throws(ControlError) {
         return Desk(try session.home.connect())
       } catch {
-        guard case .notOpen = error, session.home.isGuarded, SystemClock.monotonic() < deadline else {
+        // Nothing was asked yet, so a coordinator that died before its welcome is as good as one that was not there.
+        guard error.isAbsence, session.home.isGuarded, SystemClock.monotonic() < deadline else {
           throw .control(error)
         }
         Pause.momentarily()
+      }
+    }
+  }
+
+  /// Asks the bank that is open for its picture, once more where the coordinator died over the question.
+  static func picture(_ session: Session) throws(CommandError) -> StatusReport {
+    let deadline = SystemClock.monotonic() + recovery
+    while true {
+      do throws(CommandError) {
+        return try open(session, until: deadline).status(.status)
+      } catch {
+        guard error.isLoss, session.home.isGuarded, SystemClock.monotonic() < deadline else { throw error }
       }
     }
   }
@@ -170,6 +187,14 @@ extension Desk {
 }
 
 extension ControlError {
+  /// Whether there is nobody, or nobody any more.
+  fileprivate var isAbsence: Bool {
+    switch self {
+    case .notOpen, .lost: true
+    default: false
+    }
+  }
+
   /// Whether a coordinator that comes back may make it go away.
   fileprivate var mayPass: Bool {
     switch self {

@@ -39,7 +39,9 @@ final class ForegroundGuard {
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try session.openingOrder()
     let program: String
-    do throws(ControlError) { program = try session.surroundings.launcher().program } catch { throw .control(error) }
+    do throws(ControlError) { program = try session.surroundings.launcher().program } catch {
+      throw .control(error)
+    }
     let guardian: Guardian
     do throws(SystemError) {
       guardian = try Guardian(
@@ -95,7 +97,9 @@ final class ForegroundGuard {
   private func listen() {
     guard let line else { return }
     do throws(ControlError) {
-      while let reply = try line.connection.next(until: MonotonicInstant(nanoseconds: 0)) { take(reply.answer) }
+      while let reply = try line.connection.next(until: MonotonicInstant(nanoseconds: 0)) {
+        take(reply.answer)
+      }
     } catch {
       guardian.loop.deregister(line.registration)
       self.line = nil
@@ -144,6 +148,7 @@ final class ForegroundGuard {
   private func tell(_ end: GuardianEnd) throws(CommandError) -> ProgramExit {
     switch end {
     case .closed:
+      if let failure { throw .failure(failure) }
       if let stopped, !session.asJSON { try session.show([:], or: session.words.stopped(stopped)) }
       return .done
     case .neverOpened(let end):
