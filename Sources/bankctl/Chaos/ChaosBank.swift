@@ -30,6 +30,9 @@ final class ChaosBank {
   let home: BankHome
   private let mark: String
   private var launched: LaunchedBank?
+  /// Processes that are none of the bank's programs. They are looked at again after a while, as numbers come back.
+  private var strangers: Set<pid_t> = []
+  private var strangersSince = SystemClock.monotonic()
   private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicInstant)] = []
 
   /// A bank that is not open yet.
@@ -63,8 +66,12 @@ final class ChaosBank {
   func census() -> [ChaosProcess] {
     // A guardian that was started here and has ended must not stay a zombie.
     _ = launched?.process.reap()
+    if SystemClock.monotonic() - strangersSince > .seconds(1) {
+      strangersSince = SystemClock.monotonic()
+      strangers.removeAll(keepingCapacity: true)
+    }
     let names = (try? Directory.entries(of: "/proc")) ?? []
-    let found = names.compactMap { pid_t($0) }.compactMap(look)
+    let found = names.compactMap { pid_t($0) }.filter { !strangers.contains($0) }.compactMap(look)
     let kinds = Dictionary(found.map { ($0.pid, $0.kind) }) { first, _ in first }
     return found.filter { kinds[$0.parent] != $0.kind }
   }
@@ -76,7 +83,9 @@ final class ChaosBank {
     case "bankd": kind = .coordinator
     case "bank-teller": kind = .teller
     case "bank-guardian": kind = .guardian
-    default: return nil
+    default:
+      strangers.insert(pid)
+      return nil
     }
     guard let start = ProcessTable.startTime(pid), isMarked(pid), ProcessTable.alive(pid),
       let parent = ProcessTable.parent(of: pid)

@@ -45,6 +45,8 @@ final class ChaosRun {
   /// Deaths before being ready that are dealt out to one window or by way of one guardian.
   private static let earlyDeathLimit = 3
   private static let tick = Duration.milliseconds(2)
+  /// Between two looks for a victim who is not there yet.
+  private static let rest = Duration.milliseconds(5)
   /// How long the bank may be silent.
   private static let patience = Duration.seconds(20)
   /// How long a process may outlive its coordinator.
@@ -122,6 +124,11 @@ final class ChaosRun {
 
   // MARK: - Plans
 
+  private func plannedKill(_ now: MonotonicInstant) {
+    let next = plan.nextKill()
+    kill = (next, now + next.after)
+  }
+
   private func plannedStop(_ now: MonotonicInstant) {
     let next = plan.nextStop()
     stop = (next, now + next.after)
@@ -135,7 +142,11 @@ final class ChaosRun {
   /// Kills whom the plan wants, as soon as there is such a one.
   private func attemptKill(_ now: MonotonicInstant) {
     let people = census(now)
-    guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else { return }
+    guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
+      // A guardian needs a while before its death is worth anything; the others are back in a moment.
+      if kill.plan.target == .guardian { plannedKill(now) } else { kill.at = now + Self.rest }
+      return
+    }
     let wall = SystemClock.wallMilliseconds()
     let instant = SystemClock.monotonic()
     guard bank.kill(victim) else { return }
@@ -153,8 +164,7 @@ final class ChaosRun {
       witness.coordinatorKilled(at: instant)
     case .guardian: break
     }
-    let next = plan.nextKill()
-    kill = (next, now + next.after)
+    plannedKill(now)
   }
 
   private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicInstant) {
