@@ -21,7 +21,9 @@ struct ChaosAccountTests {
       let promise = ChaosPromise(day: 1, first: number, last: number + order.count - 1)
       evidence.ledger.acknowledge(key: order.key, promise)
       evidence.ledger.acknowledge(key: order.key, promise)
-      for ticket in promise.first...promise.last { evidence.receipts.append(paper(order, ticket, at: ticket * 10)) }
+      for ticket in promise.first...promise.last {
+        evidence.receipts.append(paper(order, ticket, at: ticket * 10))
+      }
       number += order.count
     }
     evidence.windows = [.deposit: 2, .loan: 1]
@@ -33,7 +35,8 @@ struct ChaosAccountTests {
   ) -> ReceiptReport {
     ReceiptReport(
       Receipt(
-        sequence: ticket, day: 1, ticket: ticket, service: order.service, grade: order.grade, outcome: outcome,
+        sequence: ticket, day: 1, ticket: ticket, service: order.service, grade: order.grade,
+        outcome: outcome,
         window: Window(service: order.service, place: 1), generation: 1, pid: 5, attempts: attempts,
         amount: order.amount, account: order.account, issuedAt: WallTime(milliseconds: 1),
         startedAt: WallTime(milliseconds: start), finishedAt: WallTime(milliseconds: start + 5)))
@@ -119,7 +122,9 @@ struct ChaosAccountTests {
     evidence.deaths = [31...33]
     #expect(ChaosAccount(evidence).isClean)
     #expect(ChaosAccount(evidence).overtakenByCrash == 1)
-    for index in 0...2 { evidence.receipts[index] = paper(evidence.ledger.orders[0], Int64(index) + 1, at: 62 + Int64(index)) }
+    for index in 0...2 {
+      evidence.receipts[index] = paper(evidence.ledger.orders[0], Int64(index) + 1, at: 62 + Int64(index))
+    }
     evidence.deaths = [61...61]
     let account = ChaosAccount(evidence)
     #expect(account.violations == [.tooManyOvertaken(.deposit, count: 3, explained: 2)])

@@ -6,7 +6,8 @@ import Testing
 @Suite("Chaos", .serialized)
 struct ChaosTests {
   private static let sample = [
-    "version", "seed", "acknowledged", "receipts", "lost", "duplicated", "order_violations", "money_difference",
+    "version", "seed", "acknowledged", "receipts", "lost", "duplicated", "order_violations",
+    "money_difference",
     "orphans",
   ]
 
@@ -16,7 +17,10 @@ struct ChaosTests {
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)
       let outcome = try branch.launch(
-        ["chaos", "--kills", "20", "--for", "20s", "--every", "60ms", "--stop", "--cut", "--seed", "11", "--json"],
+        [
+          "chaos", "--kills", "20", "--for", "20s", "--every", "60ms", "--stop", "--cut", "--seed", "11",
+          "--json",
+        ],
         environment: ["TMPDIR": scratch]
       ).finish(within: .seconds(90))
       #expect(outcome.code == 0, outcome.story)
@@ -32,19 +36,23 @@ struct ChaosTests {
           #expect(report[times][name].integer ?? -1 >= 0, "\(report)")
         }
       }
-      #expect(try FileManager.default.contentsOfDirectory(atPath: scratch) == [], "the scratch home is removed")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: scratch) == [], "the scratch home is removed")
       try branch.expectNobodyLeft()
     }
   }
 
-  @Test("a home that was named is kept, its customers are no part of the account, and an open bank is refused")
+  @Test(
+    "a home that was named is kept, its customers are no part of the account, and an open bank is refused")
   func ownHome() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("enqueue", "5", "--wait")
       try branch.expectRefusal(5, "already_open", of: "chaos", "--home", branch.home, "--kills", "1")
       try branch.done("stop")
-      let words = ["chaos", "--home", branch.home, "--customers", "30", "--every", "50ms", "--kill", "tellers"]
+      let words = [
+        "chaos", "--home", branch.home, "--customers", "30", "--every", "50ms", "--kill", "tellers",
+      ]
       let outcome = try branch.launch(words + ["--json"]).finish(within: .seconds(60))
       #expect(outcome.code == 0, outcome.story)
       let report = try outcome.json()

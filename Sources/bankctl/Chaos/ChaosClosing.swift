@@ -56,7 +56,8 @@ struct ChaosClosing {
     var receipts: [ReceiptReport] = []
     try Desk.consult(session) { desk throws(CommandError) in
       receipts.removeAll()
-      try desk.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) { answer throws(CommandError) in
+      try desk.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) {
+        answer throws(CommandError) in
         receipts += try answer.receipts
       }
     }

@@ -73,9 +73,11 @@ enum ChaosCommand {
     let late = stragglers(bank)
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
     evidence.receipts = try closing.receipts(after: before)
-    evidence.audit = try closing.audit() + run.traffic.refusals.map { session.words.sentence($0, home: session.home.path) }
+    evidence.audit =
+      try closing.audit() + run.traffic.refusals.map { session.words.sentence($0, home: session.home.path) }
     return ChaosReport(
-      seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills, stops: run.stops,
+      seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
+      stops: run.stops,
       cuts: run.traffic.cuts, requeued: closing.requeued, elapsed: elapsed,
       reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
   }
@@ -92,7 +94,8 @@ enum ChaosCommand {
     if let count = session.invocation.integer("customers") { limits.customers = count }
     let bits = UInt64(bitPattern: seed)
     do throws(SystemError) {
-      return try ChaosRun(bank, plan: ChaosPlan(seed: bits, rules: rules), seed: bits, name: name, limits: limits)
+      return try ChaosRun(
+        bank, plan: ChaosPlan(seed: bits, rules: rules), seed: bits, name: name, limits: limits)
     } catch {
       throw .system(error)
     }
@@ -135,7 +138,9 @@ enum ChaosCommand {
   private static func scratchHome() throws(CommandError) -> BankHome {
     let parent = Environment.value("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     let path = Paths.join(parent, "bank-chaos-\(String(RandomSeed.fromSystem(), radix: 36))")
-    do throws(SystemError) { try Directory.create(path: path, recursive: false) } catch { throw .system(error) }
+    do throws(SystemError) { try Directory.create(path: path, recursive: false) } catch {
+      throw .system(error)
+    }
     return BankHome(path: path)
   }
 

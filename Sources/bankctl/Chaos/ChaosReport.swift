@@ -22,11 +22,16 @@ struct ChaosTimes: Sendable, Equatable {
     longest = Self.milliseconds(last)
   }
 
-  private static func milliseconds(_ time: Duration) -> Int64 { (time.wholeNanoseconds + 999_999) / 1_000_000 }
+  private static func milliseconds(_ time: Duration) -> Int64 {
+    (time.wholeNanoseconds + 999_999) / 1_000_000
+  }
 
   /// For scripts.
   var document: JSONValue {
-    ["count": .integer(Int64(count)), "p50": JSONValue(median), "p99": JSONValue(p99), "max": JSONValue(longest)]
+    [
+      "count": .integer(Int64(count)), "p50": JSONValue(median), "p99": JSONValue(p99),
+      "max": JSONValue(longest),
+    ]
   }
 }
 

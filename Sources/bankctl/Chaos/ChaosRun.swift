@@ -94,7 +94,9 @@ final class ChaosRun {
       progress()
     }
     bank.resume(nil)
-    while recovered, interruptions < 2, !traffic.isSettled || !bereaved.isEmpty { _ = try turn(wantsMore: false) }
+    while recovered, interruptions < 2, !traffic.isSettled || !bereaved.isEmpty {
+      _ = try turn(wantsMore: false)
+    }
   }
 
   /// Whether all who were to come have come and are served.
@@ -155,7 +157,9 @@ final class ChaosRun {
     if !isReady(victim) { earlyDeaths[budget(victim, people), default: 0] += 1 }
     switch victim.kind {
     case .teller:
-      if let window = victim.window, !bank.isStopped(.coordinator) { witness.tellerKilled(window: window, at: instant) }
+      if let window = victim.window, !bank.isStopped(.coordinator) {
+        witness.tellerKilled(window: window, at: instant)
+      }
     case .coordinator:
       // It may have gone on for a moment on the other processor.
       deaths.append(wall...(SystemClock.wallMilliseconds() + 20))

@@ -91,7 +91,9 @@ final class ChaosWitness {
   private func look(_ report: StatusReport, _ now: MonotonicInstant) {
     picture = report
     statusAt = now + Self.statusPause
-    for service in report.services { windows[service.service] = max(windows[service.service] ?? 0, service.windows) }
+    for service in report.services {
+      windows[service.service] = max(windows[service.service] ?? 0, service.windows)
+    }
   }
 
   private func hear(_ event: BranchEvent, _ now: MonotonicInstant) {

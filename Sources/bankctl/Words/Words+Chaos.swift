@@ -71,7 +71,8 @@ extension Words {
   /// Median, 99th percentile and maximum.
   func times(_ times: ChaosTimes) -> String {
     guard let median = times.median, let p99 = times.p99, let longest = times.longest else { return "-" }
-    return say("median \(median), p99 \(p99), max \(longest) ms", "중앙값 \(median), p99 \(p99), 최대 \(longest)밀리초")
+    return say(
+      "median \(median), p99 \(p99), max \(longest) ms", "중앙값 \(median), p99 \(p99), 최대 \(longest)밀리초")
   }
 
   /// A broken promise.
@@ -83,7 +84,8 @@ extension Words {
     case .promisedTwice(let key): say("key \(key) was promised two sets of tickets", "키 \(key): 번호표가 두 벌입니다")
     case .badPromise(let key):
       say("key \(key) was promised wrong tickets, or someone else's", "키 \(key): 번호표가 틀리거나 남의 것입니다")
-    case .uninvited(let ticket): say("\(name(ticket)): nobody asked for it", "\(name(ticket)): 아무도 요청하지 않았습니다")
+    case .uninvited(let ticket):
+      say("\(name(ticket)): nobody asked for it", "\(name(ticket)): 아무도 요청하지 않았습니다")
     case .overtaken(let ticket, let other):
       say("\(name(ticket)) started later than \(name(other))", "\(name(ticket)): \(name(other))보다 늦게 시작했습니다")
     case .tooManyOvertaken(let service, let count, let most):
@@ -94,7 +96,8 @@ extension Words {
       say("\(name(ticket)): the receipt is not what was asked for", "\(name(ticket)): 영수증이 요청과 다릅니다")
     case .money(let service, let difference):
       say(
-        "\(phrases.service(service)): off by \(won(difference))", "\(phrases.service(service)): \(won(difference)) 차이가 납니다")
+        "\(phrases.service(service)): off by \(won(difference))",
+        "\(phrases.service(service)): \(won(difference)) 차이가 납니다")
     case .orphan(let pid, let name):
       say("process \(pid) (\(name)) outlived its bank", "프로세스 \(pid)(\(name))가 은행보다 오래 남았습니다")
     case .unanswered(let key): say("key \(key) was never answered", "키 \(key): 끝내 답이 없었습니다")
