@@ -62,18 +62,20 @@ let package = Package(
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
+    floor("Guardian", on: ["BankModel", "Posix", "Supervision", "Logbook"]),
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
 
     // Floor 5: the executables.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
+    process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
     process(
       "bankctl",
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
+        "Guardian",
       ]),
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
-
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
@@ -90,10 +92,14 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
+    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
       of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
+    tests(
+      "GuardianTests",
+      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -44,19 +44,31 @@ extension Coordinator {
     case .reset: happen(.reset(requests.open(session, number, for: .status)))
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
+    case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }
+    case .account(let account):
+      tellCommitted(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     }
     followers.changed = true
-    if session.openRequests >= ControlServer.Limits.openRequests, !session.channel.isReadingPaused {
+    if asksTooMuch(session), !session.channel.isReadingPaused {
       session.channel.pauseReading()
       crowded.append(session)
     }
   }
 
+  /// Whether a client is not to be heard for a while: the queue has enough work of it, it does not read its answers,
+  /// or the turn has lasted long enough. One read can bring thousands of requests, and the tellers shall not wait for
+  /// all of them.
+  private func asksTooMuch(_ session: ControlSession) -> Bool {
+    session.openRequests >= ControlServer.Limits.openRequests
+      || session.channel.backlog >= ControlServer.Limits.heardWhileUnread
+      || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ControlServer.Limits.turn)
+  }
+
   /// Hears those again who had asked for too much at once.
   private func hearCrowded() {
     guard !crowded.isEmpty else { return }
-    let ready = crowded.filter { $0.openRequests < ControlServer.Limits.openRequests / 2 }
-    crowded.removeAll { session in ready.contains { $0 === session } }
+    let ready = crowded.filter(\.canBeHeard)
+    crowded.removeAll(where: \.canBeHeard)
     for session in ready { session.channel.resumeReading() }
   }
 
@@ -86,6 +98,8 @@ extension Coordinator {
 
   private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
     switch (answer, entry.purpose) {
+    case (.refused(.noSuchTicket(let ticket)), _) where isDone(ticket):
+      return .failure(Failure(.wrongState, subject: "\(ticket) \(CustomerState.done.name)"))
     case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
     case (.enqueued(let tickets), .enqueue(let known)):
       let count = tickets.last - tickets.first + 1
@@ -98,6 +112,11 @@ extension Coordinator {
     case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
     case (_, _): return .status(statusReport())
     }
+  }
+
+  /// Whether a ticket of the present day has its receipt.
+  private func isDone(_ ticket: TicketNumber) -> Bool {
+    (try? store.receipt(day: machine.books.day, ticket: ticket)).flatMap { $0 } != nil
   }
 
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Followers.Seat) {
@@ -125,6 +144,10 @@ extension Coordinator {
     }
     switch request.command {
     case .scale(let wanted):
+      guard wanted.count <= Service.allCases.count else {
+        let failure = Failure(.badRequest, detail: "a service is named more than once")
+        return server.answer(seat.session, seat.number, .failure(failure))
+      }
       for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
         let detail =
           "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
@@ -137,13 +160,14 @@ extension Coordinator {
         }
         happen(.scale(entry.service, windows: Int32(entry.count)))
       }
+      keepWindows()
       staff.retryGivenUp(at: now)
     case .reload:
       if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
     default: break
     }
     followers.windowWaiters.append(seat)
-    windowsChanged()
+    followers.changed = true
   }
 
   /// Opens the windows of the configuration, or those that the start asked for.
@@ -152,6 +176,17 @@ extension Coordinator {
       let count = configuration.windows[service]
       machine.apply(.scale(service, windows: Int32(count)), at: now, into: &effects)
     }
+    keepWindows()
+  }
+
+  /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
+  private func keepWindows() {
+    guard guardianship?.isGuarded == true else { return }
+    var windows: [Service: Int32] = [:]
+    for service in Service.allCases {
+      windows[service] = Int32(clamping: machine.numbers(of: service).windows)
+    }
+    WindowsRecord.keep(windows, at: home.windows)
   }
 
   /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
@@ -183,14 +218,15 @@ extension Coordinator {
     _ = reload()
   }
 
-  /// A window has opened or closed: whoever waited for that is told.
-  func windowsChanged() {
-    followers.changed = true
-    guard staff.isSettled else { return }
+  /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
+  /// and not when a teller is heard: a window that was closed is gone only after its teller's end has been dealt with.
+  private func tellWindowWaiters() {
+    guard !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled else { return }
     if !isOpen, ending == nil {
       isOpen = true
       staff.hasOpened = true
       log.write(event: "opened", at: now) { $0.field("day", machine.books.day) }
+      guardianship?.opened(windows: staff.posts.count, day: machine.books.day)
     }
     let seats = followers.windowWaiters
     followers.windowWaiters.removeAll()
@@ -214,6 +250,7 @@ extension Coordinator {
 
   /// Tells everyone who waits or watches what has happened in this turn.
   func reportProgress() {
+    tellWindowWaiters()
     let events = followers.takeEvents()
     for event in events {
       for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }

@@ -50,7 +50,9 @@ extension QueueMachine {
     let isCancellation = cancellations.remove(request) != nil
     let isNewcomer = admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
-      effects.append(.reply(request, .refused(.noSuchTicket(ticket))))
+      // A ticket of this day that stands nowhere any more has its receipt.
+      let isDone = !isNewcomer && ticket >= 1 && ticket <= books.issued
+      effects.append(.reply(request, .refused(isDone ? .wrongState(ticket, .done) : .noSuchTicket(ticket))))
       return
     }
     switch (stored.state, isCancellation) {
@@ -217,6 +219,7 @@ extension QueueMachine {
     delayed.clear()
     books.delayed = 0
     books.dead = 0
+    for (request, revived) in revivals { replyWhenSettled(request, .requeued(revived), into: &effects) }
     revivals.removeAll()
     stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
     books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)

@@ -83,7 +83,7 @@ extension MessageChannel {
         guard let next = try nextMessage() else { return }
         message = next
       } catch {
-        return end(error)
+        return breakOff(because: error)
       }
       onMessage?(message)
     }

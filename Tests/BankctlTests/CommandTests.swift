@@ -1,6 +1,7 @@
 // The commands against a coordinator of the test: what they ask, what they print, how they end.
 import BankModel
 import ControlClient
+import Glibc
 import Posix
 import Synchronization
 import Testing
@@ -78,6 +79,27 @@ func enqueue() throws {
           EnqueueOrder(
             count: 10, service: nil, grade: .regular, amount: nil, account: nil, seed: 5, key: nil)),
       ])
+  }
+}
+
+@Test("a list comes in parts, and its answer says how many were known")
+func list() throws {
+  let path = "/tmp/bank-list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
+  let file = try FileDescriptor.open(path, [.writeOnly, .create])
+  try file.writeAll(Array(String(repeating: #"{"service":"loan"}"# + "\n", count: 2_001).utf8))
+  try file.close()
+  defer { unlink(path) }
+  let list = EnqueuedReport(day: 1, first: 1, last: 2_001, count: 2_001, known: 3)
+  try with({ command, _ in
+    if case .enqueueList(let part) = command, part.isLast { [.answer(.enqueued(list))] } else { [] }
+  }) { branch throws in
+    let ran = try run(["enqueue", "--from", path, "--json"], home: branch.home)
+    #expect(
+      ran.output == #"{"version":1,"day":1,"first":1,"last":2001,"count":2001,"known":3}"# + "\n")
+    let sizes = branch.heard.map { if case .enqueueList(let part) = $0 { part.entries.count } else { 0 } }
+    #expect(sizes == [2_000, 1])
+    let missing = try run(["enqueue", "--from", path + ".not", "--json"], home: branch.home)
+    #expect(missing.exit == .failed && missing.output.contains("ENOENT"))
   }
 }
 

@@ -24,13 +24,17 @@ func escapes() {
 func statusShape() {
   #expect(
     JSONValue.status(picture()).text == """
-      {"version":1,"bank":{"state":"open","day":1,"pid":4242,"generation":1,"since":"2026-11-21T08:00:00.000Z",\
-      "business_ms":4410},"queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,\
+      {"version":1,"bank":{"state":"open","day":1,"pid":4242,"generation":1,\
+      "since":"2026-11-21T08:00:00.000Z",\
+      "business_ms":4410,"guardian_pid":null},"queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,\
       "cancelled":0,"oldest_wait_ms":812},"services":[{"name":"deposit","windows":2,"waiting":1,"serving":2,\
-      "served":3,"paused":false},{"name":"loan","windows":1,"waiting":2,"serving":1,"served":1,"paused":true}],\
-      "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,"generation":1,\
+      "served":3,"paused":false},{"name":"loan","windows":1,"waiting":2,"serving":1,"served":1,\
+      "paused":true}],\
+      "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,\
+      "generation":1,\
       "state":"serving","ticket":7,"restarts":0,"served":2,"rss_kb":2900},{"name":"loan-1","role":"teller",\
-      "service":"loan","window":1,"pid":0,"generation":2,"state":"backoff","ticket":null,"restarts":1,"served":1,\
+      "service":"loan","window":1,"pid":0,"generation":2,"state":"backoff","ticket":null,"restarts":1,\
+      "served":1,\
       "rss_kb":0}]}
       """)
 }
@@ -50,13 +54,15 @@ func enqueueShape() {
 func receiptShape() {
   #expect(
     JSONValue.receipt(receipt(7)).text == """
-      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"served","window":"loan-1","attempts":1,\
+      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"served","window":"loan-1",\
+      "attempts":1,\
       "amount":250000,"debit":"loans","credit":"customer-12","issued_at":"2026-11-21T08:00:00.000Z",\
       "started_at":"2026-11-21T08:00:00.100Z","finished_at":"2026-11-21T08:00:01.200Z"}
       """)
   #expect(
     JSONValue.receipt(receipt(7, outcome: .cancelled)).text == """
-      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"cancelled","window":null,"attempts":0,\
+      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"cancelled","window":null,\
+      "attempts":0,\
       "amount":250000,"debit":null,"credit":null,"issued_at":"2026-11-21T08:00:00.000Z","started_at":null,\
       "finished_at":"2026-11-21T08:00:01.200Z"}
       """)
@@ -66,7 +72,8 @@ func receiptShape() {
 func ticketShape() {
   var ticket = waiting(7, service: .loan, grade: .vip)
   let head = """
-    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"vip","state":"STATE","amount":50000,"account":12,\
+    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"vip","state":"STATE","amount":50000,\
+    "account":12,\
     "issued_at":"2026-11-21T08:00:00.000Z",
     """
   func shape(_ state: String, _ rest: String) -> String {

@@ -1,5 +1,5 @@
-// The commands that start a coordinator, with shell scripts as coordinators: each says what a test has written down, as
-// soon as it has heard as many bytes as the client's words take.
+// The commands that start a coordinator, with shell scripts as coordinators: each says what a test has
+// written down, as soon as it has heard as many bytes as the client's words take.
 import BankModel
 import ControlClient
 import Glibc
@@ -17,7 +17,7 @@ private final class Script {
   /// Says `answers` one after the other, each after what the client says before it; then ends with this code.
   init(_ turns: [(after: [ClientMessage], says: [BankMessage])], exit: Int = 0) throws {
     try Directory.create(path: directory)
-    var lines = ["#!/bin/sh"]
+    var lines = ["#!/bin/sh", "echo $$ > \(directory)/pid"]
     for (index, turn) in turns.enumerated() {
       var heard: [UInt8] = []
       for message in turn.after { try FrameEncoder().append(message, to: &heard, limit: FrameLimits.control) }
@@ -37,8 +37,29 @@ private final class Script {
     try file.close()
   }
 
+  /// Collects the script's process and removes everything. A child that nobody collects would keep the tests that
+  /// watch a process end from ever hearing of theirs.
   func end() {
-    for name in (try? Directory.entries(of: directory)) ?? [] { unlink(directory + "/" + name) }
+    if let bytes = try? FileDescriptor.open(directory + "/pid", .readOnly).readAll(limit: 32),
+      let pid = pid_t(String(decoding: bytes.dropLast(), as: UTF8.self))
+    {
+      let until = SystemClock.monotonic() + .seconds(10)
+      while waitpid(pid, nil, WNOHANG) == 0 {
+        if SystemClock.monotonic() > until { kill(pid, SIGKILL) }
+        _ = poll(nil, 0, 2)
+      }
+    }
+    Self.remove(directory)
+  }
+
+  /// A home in which nothing is yet; a guardian makes places for itself there.
+  var home: BankHome { BankHome(path: directory + "/home") }
+
+  private static func remove(_ directory: String) {
+    for name in (try? Directory.entries(of: directory)) ?? [] {
+      let path = directory + "/" + name
+      if unlink(path) != 0 { remove(path) }
+    }
     rmdir(directory)
   }
 }
@@ -79,8 +100,8 @@ func refusedStart(code: Failure.Code, exit: Int32) throws {
     ([hello], [welcome]), ([request(1, .awaitOpen)], [reply(1, .failure(Failure(code, subject: "42")))]),
   ])
   defer { script.end() }
-  for words in [["start"], ["start", "--foreground"], ["open"]] {
-    let ran = try run(words + ["--json"], home: elsewhere, launcher: script.launcher)
+  for words in [["start"], ["start", "--foreground"]] {
+    let ran = try run(words + ["--json"], home: script.home, launcher: script.launcher)
     #expect(ran.exit.rawValue == exit && ran.output.contains("\"code\":\"\(code.rawValue)\""))
   }
 }
@@ -100,24 +121,33 @@ private func event(_ happening: BranchEvent.Happening, _ ticket: Int64) -> Contr
       window: "loan-1", attempt: 1))
 }
 
+@Test("open of a bank that is already open is exit code 5")
+func openTwice() throws {
+  let script = try Script([
+    ([hello], [welcome]),
+    (
+      [request(1, .follow), request(2, .awaitOpen)],
+      [reply(2, .failure(Failure(.alreadyOpen, subject: "42")))]
+    ),
+  ])
+  defer { script.end() }
+  #expect(try run(["open"], home: elsewhere, launcher: script.launcher).exit == .refused)
+}
+
 @Test("open lives through a day, with the closing message as its last line")
 func day() throws {
   let stopped = StoppedReport(
     day: 1, served: 1, businessMilliseconds: 1_100, waiting: 0, dead: 0, isDayClosed: true)
-  let customers = OpenCommand.customers(1, seed: 5)
   let script = try Script([
-    ([hello], [welcome]), ([request(1, .awaitOpen)], [reply(1, .status(picture(waiting: 0)))]),
-    (
-      [request(2, .enqueue(customers))],
-      [reply(2, .enqueued(EnqueuedReport(day: 1, first: 1, last: 1, count: 1)))]
-    ),
-    ([request(3, .stop(StopOrder(now: false, timeoutMilliseconds: nil)))], [reply(3, .stopped(stopped))]),
+    ([hello], [welcome]), ([request(1, .follow), request(2, .awaitOpen)], [reply(2, .status(picture()))]),
+    ([], [reply(1, event(.started, 1)), reply(1, event(.completed, 1))]),
   ])
   defer { script.end() }
   let branch = try FakeBranch { command, _ in
-    command == .follow
-      ? [.more(event(.started, 1))]
-      : [.answer(.status(picture())), .more(event(.completed, 1)), .hangUp]
+    switch command {
+    case .enqueue: [.answer(.enqueued(EnqueuedReport(day: 1, first: 1, last: 1, count: 1)))]
+    default: [.answer(.stopped(stopped)), .hangUp]
+    }
   }
   defer { branch.end() }
   let ran = try run(
@@ -133,15 +163,40 @@ func day() throws {
           업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 1명이며, 총 업무시간은 1.10초입니다.
 
           """))
-  #expect(branch.heard == [.follow, .status])
+  #expect(
+    branch.heard == [
+      .enqueue(OpenCommand.customers(1, seed: 5)), .stop(StopOrder(now: false, timeoutMilliseconds: nil)),
+    ])
+}
+
+@Test("customers who are refused end the day with the reason, and the bank is closed")
+func refusedDay() throws {
+  let stopped = StoppedReport(
+    day: 1, served: 0, businessMilliseconds: 0, waiting: 0, dead: 0, isDayClosed: true)
+  let script = try Script([
+    ([hello], [welcome]), ([request(1, .follow), request(2, .awaitOpen)], [reply(2, .status(picture()))]),
+  ])
+  defer { script.end() }
+  let branch = try FakeBranch { command, _ in
+    switch command {
+    case .enqueue: [.answer(.failure(Failure(.queueFull)))]
+    default: [.answer(.stopped(stopped)), .hangUp]
+    }
+  }
+  defer { branch.end() }
+  let ran = try run(["open", "--json"], home: branch.home, launcher: script.launcher)
+  #expect(ran.exit == .later && ran.output.contains("queue_full"))
+  #expect(branch.heard.last == .stop(StopOrder(now: true, timeoutMilliseconds: nil)))
 }
 
 @Test("a coordinator that dies in the middle of a day ends it with an error")
 func deadDay() throws {
   let script = try Script(
-    [([hello], [welcome]), ([request(1, .awaitOpen)], [reply(1, .status(picture()))])], exit: 3)
+    [
+      ([hello], [welcome]), ([request(1, .follow), request(2, .awaitOpen)], [reply(2, .status(picture()))]),
+    ], exit: 3)
   defer { script.end() }
-  let branch = try FakeBranch { _, _ in [.answer(.status(picture())), .hangUp] }
+  let branch = try FakeBranch { _, _ in [.hangUp] }
   defer { branch.end() }
   let ran = try run(["open", "--json"], home: branch.home, launcher: script.launcher)
   #expect(ran.exit == .failed && ran.lines.last?.contains("coordinator_ended") == true, "\(ran)")
@@ -153,7 +208,7 @@ func foreground() throws {
     ([hello], [welcome]), ([request(1, .awaitOpen)], [reply(1, .status(picture()))]),
   ])
   defer { script.end() }
-  let ran = try run(["start", "--foreground", "--json"], home: elsewhere, launcher: script.launcher)
+  let ran = try run(["start", "--foreground", "--json"], home: script.home, launcher: script.launcher)
   #expect(ran == Ran(exit: .done, output: JSONValue.status(picture()).text + "\n"))
 }
 

@@ -98,6 +98,21 @@ func numbers() throws {
     ])
 }
 
+@Test("the parts of one request share its number")
+func parts() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  let connection = try ControlConnection.greet(pair.first)
+  let number = try connection.send(.enqueueList(EnqueueList(entries: [], isLast: false)))
+  try connection.send(.enqueueList(EnqueueList(entries: [], isLast: true)), continuing: number)
+  try connection.send(.status)
+  let numbers = try far.heard().compactMap {
+    if case .request(let request) = $0 { request.number } else { nil }
+  }
+  #expect(numbers == [1, 1, 2])
+}
+
 @Test("silence ends at the deadline, before the welcome and after it")
 func silence() throws {
   let pair = try UnixSocket.pair()

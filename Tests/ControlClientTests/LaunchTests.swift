@@ -1,4 +1,5 @@
-// How a client finds a bank, and what it makes of a coordinator that it has started. The coordinators are shell scripts.
+// How a client finds a bank, and what it makes of a coordinator that it has started. The coordinators are
+// shell scripts.
 import Glibc
 import Posix
 import Testing

@@ -83,7 +83,6 @@ struct QueueWorld {
   private mutating func perform(_ effect: QueueEffect, _ effects: inout [QueueEffect]) {
     switch effect {
     case .stage(let change): stage(change)
-    case .rollBack: staged = committed
     case .loadPage(let line, let after, let limit):
       let page = staged.customers.values
         .filter { $0.state == .waiting && $0.customer.line == line && $0.customer.ticket > after }

@@ -9,7 +9,7 @@ extension ControlCommand {
   enum Case: String, CaseIterable {
     case status, watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle,
       awaitTickets
-    case pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit
+    case pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
   }
 
   var itsCase: Case {
@@ -35,6 +35,8 @@ extension ControlCommand {
     case .reload: .reload
     case .stop: .stop
     case .audit: .audit
+    case .ledger: .ledger
+    case .account: .account
     }
   }
 
@@ -73,6 +75,8 @@ extension ControlCommand {
     case .reload: .reload
     case .stop: .stop(StopOrder(now: true, timeoutMilliseconds: 1_500))
     case .audit: .audit
+    case .ledger: .ledger
+    case .account: .account(12)
     }
   }
 
@@ -92,7 +96,7 @@ extension ControlCommand {
     case .stop: .stop(StopOrder(now: false, timeoutMilliseconds: nil))
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .awaitTickets, .cancel, .requeue, .requeueDead,
       .reset,
-      .reload, .audit:
+      .reload, .audit, .ledger, .account:
       nil
     }
   }
@@ -107,7 +111,7 @@ extension ControlCommand {
 extension ControlAnswer {
   enum Case: String, CaseIterable {
     case failure, status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped,
-      audit
+      audit, ledger, account
   }
 
   var itsCase: Case {
@@ -124,6 +128,8 @@ extension ControlAnswer {
     case .progress: .progress
     case .stopped: .stopped
     case .audit: .audit
+    case .ledger: .ledger
+    case .account: .account
     }
   }
 
@@ -153,6 +159,16 @@ extension ControlAnswer {
         AuditReport(
           issued: 20, served: 10, cancelled: 2, waiting: 4, delayed: 1, dead: 1, lost: 1, duplicated: 1,
           ledgerDifference: -5_000, problems: ["ticket 3 stands nowhere", "원장이 맞지 않습니다"]))
+    case .ledger:
+      .ledger([
+        LedgerRow(account: "cash", debit: 50_000, credit: 0, transfers: 1),
+        LedgerRow(account: "customers", debit: 0, credit: 50_000, transfers: 1),
+      ])
+    case .account:
+      .account(
+        AccountReport(
+          row: LedgerRow(account: "customer-12", debit: 0, credit: 50_000, transfers: 1),
+          latest: [ReceiptReport(.full)]))
     }
   }
 
@@ -170,6 +186,10 @@ extension ControlAnswer {
         AuditReport(
           issued: 0, served: 0, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,
           ledgerDifference: 0, problems: []))
+    case .ledger: .ledger([])
+    case .account:
+      .account(
+        AccountReport(row: LedgerRow(account: "customer-0", debit: 0, credit: 0, transfers: 0), latest: []))
     case .event, .ended, .requeued, .progress, .stopped: nil
     }
   }

@@ -1,6 +1,7 @@
 // Owns a whole list of customers: checked from the first line to the last before a word of it is sent.
 // It must not know a socket.
-// Invariant: every pass over the same text with the same seed gives the same customers; memory does not grow with it.
+// Invariant: every pass over the same text with the same seed gives the same customers; memory does not grow
+// with it.
 // Failure: Refusal, which names the line.
 import BankModel
 import Posix
@@ -16,6 +17,8 @@ final class CustomerList {
     case line(Int64, CustomerLine.Fault)
     /// More customers than one command may add.
     case tooMany
+    /// Not a single customer.
+    case empty
   }
 
   /// How many customers there are.
@@ -40,6 +43,7 @@ final class CustomerList {
       case .list(let refusal), .part(let refusal): throw refusal
       }
     }
+    guard count > 0 else { throw .empty }
     self.count = count
     isRepeatable = keyed == count
     self.file = file

@@ -12,20 +12,54 @@ final class Desk {
   let connection: ControlConnection
   /// Kept where the coordinator was started only to answer: it ends with the conversation.
   private let inspector: LaunchedBank?
+  /// Whether anything was answered that a command may have passed on.
+  private var hasAnswered = false
 
   /// How long a question may take that is answered at once.
   static let promptly = Duration.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
   static let reunion = Duration.seconds(10)
+  /// How long a coordinator that was started only to answer may take to end.
+  private static let farewell = Duration.seconds(10)
 
   init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
     self.connection = connection
     self.inspector = inspector
   }
 
-  /// Goes to the bank that is open.
+  /// How long a guardian is given to open a bank again before it counts as not open.
+  static let recovery = Duration.seconds(2)
+
+  /// Goes to the bank that is open, or is being opened again by its guardian.
   static func open(_ session: Session) throws(CommandError) -> Desk {
-    do throws(ControlError) { return Desk(try session.home.connect()) } catch { throw .control(error) }
+    try open(session, until: SystemClock.monotonic() + recovery)
+  }
+
+  private static func open(_ session: Session, until deadline: MonotonicInstant) throws(CommandError) -> Desk
+  {
+    while true {
+      do throws(ControlError) {
+        return Desk(try session.home.connect())
+      } catch {
+        // Nothing was asked yet, so a coordinator that died before its welcome is as good as one that was not there.
+        guard error.isAbsence, session.home.isGuarded, SystemClock.monotonic() < deadline else {
+          throw .control(error)
+        }
+        Pause.momentarily()
+      }
+    }
+  }
+
+  /// Asks the bank that is open for its picture, once more where the coordinator died over the question.
+  static func picture(_ session: Session) throws(CommandError) -> StatusReport {
+    let deadline = SystemClock.monotonic() + recovery
+    while true {
+      do throws(CommandError) {
+        return try open(session, until: deadline).status(.status)
+      } catch {
+        guard error.isLoss, session.home.isGuarded, SystemClock.monotonic() < deadline else { throw error }
+      }
+    }
   }
 
   /// Waits for a coordinator that was lost, as long as it may take to come back.
@@ -44,23 +78,38 @@ final class Desk {
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
-  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with the first
-  ///   answer.
+  /// - Parameter conversation: Begun again where the bank was opened or closed at this very moment, which shows
+  /// before the first answer.
   static func consult(
     _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
     for _ in 0..<20 {
-      let desk = try openOrInspect(session)
+      var desk: Desk?
+      defer { desk?.leave() }
       do throws(CommandError) {
-        return try conversation(desk)
+        let found = try openOrInspect(session)
+        desk = found
+        return try conversation(found)
       } catch {
-        guard desk.inspector != nil, case .failure(let failure) = error, failure.code == .alreadyOpen else {
-          throw error
-        }
+        guard isPassing(error, at: desk) else { throw error }
         Pause.briefly()
       }
     }
     throw .control(.busy(socket: session.home.socket))
+  }
+
+  /// Whether a conversation failed only because the bank was being opened or closed.
+  private static func isPassing(_ error: CommandError, at desk: Desk?) -> Bool {
+    if case .failure(let failure) = error, failure.code == .alreadyOpen { return desk?.inspector != nil }
+    return error.isLoss && desk?.hasAnswered != true
+  }
+
+  /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
+  /// next command may be `start`.
+  private func leave() {
+    guard let inspector else { return }
+    connection.hangUp()
+    _ = inspector.awaitExit(until: SystemClock.monotonic() + Self.farewell)
   }
 
   private static func openOrInspect(_ session: Session) throws(CommandError) -> Desk {
@@ -110,9 +159,15 @@ extension Desk {
   }
 
   /// Sends a question without waiting for its answer.
+  ///
+  /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
-  func send(_ command: ControlCommand) throws(CommandError) -> UInt32 {
-    do throws(ControlError) { return try connection.send(command) } catch { throw .control(explain(error)) }
+  func send(
+    _ command: ControlCommand, continuing continued: UInt32? = nil
+  ) throws(CommandError) -> UInt32 {
+    do throws(ControlError) { return try connection.send(command, continuing: continued) } catch {
+      throw .control(explain(error))
+    }
   }
 
   /// The next answer, or nil at the deadline. A refusal is thrown.
@@ -124,6 +179,7 @@ extension Desk {
       throw .control(explain(error))
     }
     if case .failure(let failure)? = reply?.answer { throw .failure(failure) }
+    if reply != nil { hasAnswered = true }
     return reply
   }
 
@@ -131,6 +187,14 @@ extension Desk {
 }
 
 extension ControlError {
+  /// Whether there is nobody, or nobody any more.
+  fileprivate var isAbsence: Bool {
+    switch self {
+    case .notOpen, .lost: true
+    default: false
+    }
+  }
+
   /// Whether a coordinator that comes back may make it go away.
   fileprivate var mayPass: Bool {
     switch self {
@@ -165,6 +229,8 @@ extension ControlAnswer {
       case .progress: "progress"
       case .stopped: "stopped"
       case .audit: "audit"
+      case .ledger: "ledger"
+      case .account: "account"
       }
     return .control(.unexpected(detail: name))
   }

@@ -2,13 +2,14 @@
 // It must not know what they do.
 // Invariant and failure: see BankctlTable.
 import Arguments
+import BankModel
 
 extension BankctlTable {
   private static let group = Text("Oversight", "점검")
   private static let program = Text("This program", "이 프로그램")
 
-  /// logs, audit, completions.
-  static var oversight: [CommandSpec] { [logs, audit, completions] }
+  /// logs, audit, ledger, account, completions.
+  static var oversight: [CommandSpec] { [logs, audit, ledger, account, completions] }
 
   private static var logs: CommandSpec {
     CommandSpec(
@@ -49,6 +50,27 @@ extension BankctlTable {
         "Works on an open bank and on a stopped home. Exit code 1 and the list where a promise is broken.",
         "열린 은행과 닫힌 홈 모두에서 됩니다. 어긋난 약속이 있으면 목록과 종료 코드 1을 냅니다."),
       examples: [Example("bankctl audit", Text("Nothing lost, nothing twice.", "잃은 것도 두 번 된 것도 없는지 봅니다."))])
+  }
+
+  private static var ledger: CommandSpec {
+    CommandSpec(
+      "ledger", group: group,
+      summary: Text("The trial balance of all accounts.", "모든 계좌의 시산표를 봅니다."),
+      details: Text(
+        "Every receipt of a served customer is one balanced transfer, so the balances together are zero.",
+        "업무가 끝난 고객의 영수증 하나하나가 차변과 대변이 같은 이체이므로 잔액을 모두 더하면 0입니다."),
+      examples: [Example("bankctl ledger", Text("Cash, loans and customers.", "현금, 대출금, 고객 계좌를 봅니다."))])
+  }
+
+  private static var account: CommandSpec {
+    CommandSpec(
+      "account", group: group,
+      summary: Text("A customer's account and what moved it last.", "고객 한 사람의 계좌와 최근 거래를 봅니다."),
+      examples: [Example("bankctl account 12", Text("Account 12.", "12번 계좌를 봅니다."))],
+      operands: [
+        OperandSpec(
+          "N", .integer(0...Limits.account), summary: Text("The account's number.", "계좌 번호입니다."))
+      ])
   }
 
   private static var completions: CommandSpec {

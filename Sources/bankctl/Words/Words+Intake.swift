@@ -17,9 +17,14 @@ extension Words {
       say(
         "Line \(number) of \(name): \(sentence(fault)) Nobody was added.",
         "\(name)의 \(number)번째 줄: \(sentence(fault)) 아무도 추가하지 않았습니다.")
+    case .empty:
+      say(
+        "\(name) names no customer: write a JSON object a line, such as {\"service\":\"deposit\"}. Nobody was added.",
+        "\(name)에 고객이 없습니다. 한 줄에 {\"service\":\"deposit\"} 같은 JSON 객체를 쓰세요. 아무도 추가하지 않았습니다.")
     case .tooMany:
       say(
-        "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody was added.",
+        "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody "
+          + "was added.",
         "\(name)의 고객이 \(Self.grouped(Limits.customersPerCommand))명보다 많습니다. 나누어 주세요. 아무도 추가하지 않았습니다.")
     }
   }
