@@ -71,6 +71,7 @@ public final class Guardian {
   var end: GuardianEnd?
   var equipment: GuardedHome.Equipment?
   var refusal: [String] = []
+  var hearing: Registration?
   private var signalSource: SignalSource?
   var restartAt: MonotonicTime?
   var lastEnd = CoordinatorEnd.unseen
@@ -100,7 +101,7 @@ public final class Guardian {
     switch home.take(inherited) {
     case .taken(let equipment):
       self.equipment = equipment
-      _ = try loop.register(fd: equipment.socket.rawValue, interest: .read) { [unowned self] _ in hearWard() }
+      try listen()
     case .occupied(let pid): refusal = ["--occupied", pid.map { "\($0)" } ?? ""]
     case .unusable(let reason): refusal = ["--unusable", reason]
     }
