@@ -188,7 +188,7 @@ struct WatchingTests {
       let times = all.map { Branch.fields(of: Substring($0))["ts"] ?? "" }
       #expect(times == times.sorted())
       let workers = Set(all.compactMap { Branch.fields(of: Substring($0))["worker"] })
-      #expect(workers == ["coordinator", "deposit-1", "deposit-2", "loan-1"])
+      #expect(workers == ["coordinator", "deposit-1", "deposit-2", "guardian", "loan-1"])
       #expect(all.count { $0.contains("event=completed") } == 6)
       let some = try branch.done("logs", "loan-1", "coordinator").outLines
       #expect(
