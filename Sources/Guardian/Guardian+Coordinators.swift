@@ -41,8 +41,6 @@ extension Guardian {
   }
 
   func restart() {
-    // Whoever removes the home of an open bank does not want it back.
-    guard !home.isGone else { return finish(.closed) }
     do throws(SystemError) {
       try spawn(channel: nil)
     } catch {
@@ -188,6 +186,14 @@ extension Guardian {
       let wasOpening = policy.phase == .opening
       policy.opened(at: now)
       if wasOpening { onNews?(.opened) }
+      if isReloadHeldBack {
+        isReloadHeldBack = false
+        ward.kill(SIGHUP)
+      }
+      if isWishHeldBack {
+        isWishHeldBack = false
+        passOn(to: ward)
+      }
     }
     if message.isStopping {
       policy.stopping()
