@@ -37,8 +37,6 @@ extension Coordinator {
     log.flush()
     guardianship?.lost()
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
-    // Its guardian shall not open a new bank in the place of the one that somebody has removed.
-    guardianship?.closed()
-    exit(0)
+    exit(1)
   }
 }
