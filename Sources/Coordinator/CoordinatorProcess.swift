@@ -193,14 +193,16 @@ public enum CoordinatorProcess {
     }
     let server = ControlServer(loop: loop, build: BuildIdentity.current)
     var isDone = false
+    var until = SystemClock.monotonic() + .seconds(5)
     server.onEnd = { _ in isDone = true }
     server.onCommand = { session, request in
       server.answer(session, request.number, .failure(failure))
       server.flush()
-      session.channel.closeAfterFlush()
+      // The client hangs up when it has read this. Closing first would break its next request off, and it might take
+      // that for a death.
+      until = min(until, SystemClock.monotonic() + .seconds(2))
     }
     guard (try? server.adopt(FileDescriptor(owning: descriptor))) != nil else { return }
-    let until = SystemClock.monotonic() + .seconds(5)
     while !isDone, SystemClock.monotonic() < until {
       guard (try? loop.runOnce(until: until)) != nil else { return }
       server.flush()
