@@ -186,6 +186,14 @@ extension Guardian {
       let wasOpening = policy.phase == .opening
       policy.opened(at: now)
       if wasOpening { onNews?(.opened) }
+      if isReloadHeldBack {
+        isReloadHeldBack = false
+        ward.kill(SIGHUP)
+      }
+      if isWishHeldBack {
+        isWishHeldBack = false
+        passOn(to: ward)
+      }
     }
     if message.isStopping {
       policy.stopping()

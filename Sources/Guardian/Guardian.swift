@@ -76,6 +76,8 @@ public final class Guardian {
   var restartAt: MonotonicTime?
   var lastEnd = CoordinatorEnd.unseen
   private var wishes = 0
+  var isWishHeldBack = false
+  var isReloadHeldBack = false
   private var pulseAt: MonotonicTime?
 
   /// Takes the home. Where that is not possible the coordinator that is started next says why, and nothing else.
@@ -158,7 +160,9 @@ public final class Guardian {
 
   private func hear(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
-      ward?.kill(SIGHUP)
+      // The same goes for this one as for a wish to end.
+      isReloadHeldBack = policy.phase == .opening
+      if !isReloadHeldBack { ward?.kill(SIGHUP) }
       return
     }
     wishes += 1
@@ -171,9 +175,19 @@ public final class Guardian {
       finish(policy.hasOpened ? .diedWhileClosing(lastEnd) : .neverOpened(lastEnd))
       return
     }
-    if passOnWish?(wishes) == true { return }
-    // The coordinator serves everyone who waits on the one, and only those at a window on the other.
-    ward.kill(order.isForeground && wishes == 1 ? SIGINT : SIGTERM)
+    // A coordinator that has only just begun would die of a signal instead of closing the bank.
+    isWishHeldBack = wishes == 1 && policy.phase == .opening
+    passOn(to: ward)
+  }
+
+  /// Passes the present wish on, if need be by a signal: on the one the coordinator serves everyone who waits, on the
+  /// other only those at a window.
+  func passOn(to ward: Ward) {
+    if passOnWish?(wishes) == true {
+      isWishHeldBack = false
+    } else if !isWishHeldBack {
+      ward.kill(order.isForeground && wishes == 1 ? SIGINT : SIGTERM)
+    }
   }
 
   func finish(_ end: GuardianEnd) {

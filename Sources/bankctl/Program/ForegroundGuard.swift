@@ -21,6 +21,7 @@ final class ForegroundGuard {
   private let meter: ProgressMeter
   private var line: Line?
   private var isOpen = false
+  private var hasSaidDraining = false
   private var failure: Failure?
   private var stopped: StoppedReport?
 
@@ -136,7 +137,10 @@ final class ForegroundGuard {
 
   /// The conversation passes a wish on where there is one, because it also brings progress and the closing message.
   private func passOnWish(_ count: Int) -> Bool {
-    if count == 1 { session.note(session.words.draining) }
+    if count == 1, !hasSaidDraining {
+      hasSaidDraining = true
+      session.note(session.words.draining)
+    }
     guard count <= 2 else { return true }
     guard let line else { return false }
     let order = StopOrder(now: count == 2, timeoutMilliseconds: nil)
