@@ -37,6 +37,8 @@ extension Coordinator {
     log.flush()
     guardianship?.lost()
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
-    exit(1)
+    // Its guardian shall not open a new bank in the place of the one that somebody has removed.
+    guardianship?.closed()
+    exit(0)
   }
 }

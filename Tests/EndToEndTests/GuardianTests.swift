@@ -40,10 +40,10 @@ struct GuardianTests {
       try branch.done("wait")
       try branch.expectOneReceiptEach(60)
       try branch.expectClean()
-      let exits = branch.events("exit", in: "guardian")
+      let exits = try branch.events("exit", in: "guardian", count: 2)
       #expect(exits.map { $0["signal"] } == ["9", "9"], "\(exits)")
       #expect(exits.first?["child"] == "\(before.pid)")
-      #expect(branch.events("restarted", in: "guardian").count == 2)
+      #expect(try branch.events("restarted", in: "guardian", count: 2).count == 2)
       #expect(try branch.json("stop")["served"].integer == 60)
       try branch.expectNobodyLeft()
       // The windows of scale were for that opening; a start follows the configuration again.
@@ -204,7 +204,7 @@ struct GuardianTests {
       branch.processes.signal(pid, SIGKILL)
       #expect(try stop.finish().code == 1)
       try branch.waitUntil("the bank is open again") { try branch.status().state == "open" }
-      #expect(branch.events("drain_cut_off", in: "guardian").count == 1)
+      #expect(try branch.events("drain_cut_off", in: "guardian", count: 1).count == 1)
       #expect(try branch.json("stop")["served"].integer == 40)
       try branch.expectNobodyLeft()
       try branch.expectOneReceiptEach(40)
