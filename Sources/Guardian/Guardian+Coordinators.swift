@@ -41,8 +41,6 @@ extension Guardian {
   }
 
   func restart() {
-    // Whoever removes the home of an open bank does not want it back.
-    guard !home.isGone else { return finish(.closed) }
     do throws(SystemError) {
       try spawn(channel: nil)
     } catch {
