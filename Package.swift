@@ -72,6 +72,12 @@ let package = Package(
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
       ]),
+
+    // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
+    floor(
+      "Simulator", on: ["BankModel", "QueueCore", "Wire", "Storage", "Supervision", "Teller"]),
+    process("bank-simulate", on: ["Simulator", "Posix"]),
+
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
@@ -88,6 +94,7 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
+    tests("SimulatorTests", of: ["Simulator"]),
   ],
   swiftLanguageModes: [.v6]
 )
