@@ -78,6 +78,7 @@ let package = Package(
       "Simulator", on: ["BankModel", "QueueCore", "Wire", "Storage", "Supervision", "Teller"]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
+    process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
@@ -95,6 +96,11 @@ let package = Package(
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
+    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
+    tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
+    tests(
+      "BankctlTests",
+      of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 // Owns the start of a coordinator's process: where its program is and which words it is started with.
 // It must not know what the coordinator does with them, nor who asked.
-// Invariant: the coordinator leads a session of its own, so a key pressed in a terminal reaches only its client.
+// Invariant: the coordinator leads a session of its own, so a key pressed in a terminal reaches only its
+// client.
 // Failure: ControlError; `programMissing` names the places, `coordinatorEnded` how it ended.
 import Posix
 
@@ -90,7 +91,8 @@ public struct BankLauncher: Sendable {
   /// - Parameters:
   ///   - standardError: Where it writes what it cannot log.
   ///   - patience: Opening a large database takes its time before the first word.
-  /// - Throws: `coordinatorEnded` where it ended instead of answering, and everything that greeting can bring.
+  /// - Throws: `coordinatorEnded` where it ended instead of answering, and everything that greeting can
+  /// bring.
   public func launch(
     _ order: LaunchOrder, standardError: ChildProcess.Output = .null,
     patience: ControlConnection.Patience = .init(hello: .seconds(60))

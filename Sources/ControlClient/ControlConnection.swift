@@ -1,7 +1,8 @@
 // Owns one connection to a coordinator as a client sees it: hello, numbered requests, numbered answers.
 // It must not know any command's meaning, nor how a coordinator is found or started.
-// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that has begun
-// must go on arriving. While a large request is being sent answers are taken in, so both ends cannot block each other.
+// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that
+// has begun must go on arriving. While a large request is being sent answers are taken in, so both ends
+// cannot block each other.
 // Failure: ControlError. After any but `timedOut` the connection is of no more use.
 import Posix
 import Transport
@@ -26,7 +27,8 @@ public final class ControlConnection {
   /// The build of this program, as it says in its hello.
   public static var build: String { BuildIdentity.current }
 
-  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close it.
+  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close
+  /// it.
   public var fd: CInt { socket.rawValue }
   /// What the coordinator said of itself.
   public private(set) var coordinator = Welcome(version: 0, build: "")
@@ -81,13 +83,16 @@ public final class ControlConnection {
 
   /// Sends a request without waiting for its answer.
   ///
+  /// - Parameter continued: The number of the request that this one is a further part of.
   /// - Returns: The number that every answer to it carries.
-  /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it does not
-  ///   take the request in.
+  /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it
+  /// does not take the request in.
   @discardableResult
-  public func send(_ command: ControlCommand) throws(ControlError) -> UInt32 {
-    let number = nextNumber
-    nextNumber &+= 1
+  public func send(
+    _ command: ControlCommand, continuing continued: UInt32? = nil
+  ) throws(ControlError) -> UInt32 {
+    let number = continued ?? nextNumber
+    if continued == nil { nextNumber &+= 1 }
     try transmit(.request(ControlRequest(number: number, command: command)))
     return number
   }
@@ -105,7 +110,8 @@ public final class ControlConnection {
     }
   }
 
-  /// Sends a request and waits for the first answer to it. Answers to other requests that come before are dropped.
+  /// Sends a request and waits for the first answer to it. Answers to other requests that come before are
+  /// dropped.
   ///
   /// - Parameter patience: How long to wait; nil for as long as the coordinator lives.
   /// - Throws: `timedOut` where it does not come in time.
@@ -120,7 +126,8 @@ public final class ControlConnection {
     throw .timedOut(what: "an answer")
   }
 
-  /// Waits until the coordinator has closed the connection, as its process does when it ends; answers are dropped.
+  /// Waits until the coordinator has closed the connection, as its process does when it ends; answers are
+  /// dropped.
   ///
   /// - Returns: Whether it has, before the deadline.
   public func awaitEnd(until deadline: MonotonicInstant?) -> Bool {
@@ -132,6 +139,12 @@ public final class ControlConnection {
         return true
       }
     }
+  }
+
+  /// Says that no question comes any more; a coordinator that was started for this conversation ends with it.
+  public func hangUp() {
+    // A connection that is gone already needs no farewell.
+    try? UnixSocket.shutdownWriting(socket)
   }
 }
 
@@ -224,7 +237,8 @@ extension ControlConnection {
     do throws(SystemError) { return try outcome.get() } catch { throw .system(error) }
   }
 
-  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken pipe.
+  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken
+  /// pipe.
   private func farewell() throws(ControlError) -> ControlError {
     while try takeIn() {}
     while let message = try takeMessage() {

@@ -1,4 +1,5 @@
-// Owns the ways in which a conversation with the coordinator can fail that are not the coordinator's own answers.
+// Owns the ways in which a conversation with the coordinator can fail that are not the coordinator's own
+// answers.
 // It must not know a person's language or an exit code: whoever talks to people finds the words.
 // Invariant: after one of these the connection is of no more use, except after `notOpen` and `timedOut`.
 // Failure: this is how failure looks.
@@ -42,7 +43,8 @@ extension ControlError: CustomStringConvertible {
     case .notPermitted(let socket): "connecting to \(socket) is not permitted"
     case .busy(let socket): "\(socket) has no room for another connection now"
     case .otherVersion(let theirs, let build):
-      "the coordinator (build \(build)) speaks version \(theirs) of the protocol, this program \(protocolVersion)"
+      "the coordinator (build \(build)) speaks version \(theirs) of the protocol, this program "
+        + "\(protocolVersion)"
     case .refused(let refusal): "the coordinator ended the connection: \(refusal.detail)"
     case .lost: "the connection to the coordinator was lost"
     case .timedOut(let what): "the coordinator did not answer in time (\(what))"

@@ -1,4 +1,5 @@
-// Owns a coordinator that this client has started itself: the process and the conversation on its descriptor 3.
+// Owns a coordinator that this client has started itself: the process and the conversation on its descriptor
+// 3.
 // It must not know what is said in the conversation.
 // Invariant: the process is this client's child, so how it ended can always be found out.
 // Failure: ControlError; a conversation that breaks off is explained by the way in which the process ended.
@@ -19,7 +20,8 @@ public final class LaunchedBank {
     self.process = process
   }
 
-  /// The better explanation of an error: where the connection is lost because the process ended, how it ended.
+  /// The better explanation of an error: where the connection is lost because the process ended, how it
+  /// ended.
   public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
 
   /// Waits until the process has ended.

@@ -32,7 +32,6 @@ extension Coordinator {
   private func perform(_ effect: QueueEffect) {
     switch effect {
     case .stage(let change): stage(change)
-    case .rollBack: store.rollBack()
     case .loadPage, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
       staff.tell(window, .assign(Assignment(day: machine.books.day, customer: customer, lease: lease)))

@@ -102,6 +102,8 @@ extension Coordinator {
     let report = StoppedReport(
       day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
       waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished)
+    var lastPicture = statusReport()
+    lastPicture.state = .closed
     happen(.endDay)
     commit()
     guard retryAt == nil else { return }
@@ -112,6 +114,7 @@ extension Coordinator {
     }
     log.flush()
     server.stopListening()
+    tellLookersOn(lastPicture)
     onClosed?()
     for event in followers.takeEvents() {
       for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }
@@ -119,5 +122,15 @@ extension Coordinator {
     for seat in ending?.seats ?? [] { server.answer(seat.session, seat.number, .stopped(report)) }
     server.flush()
     exitCode = 0
+  }
+
+  /// Those who look on see the bank close: the last receipts are sent while there is a store to read them from, and
+  /// the last picture is one that no other follows.
+  private func tellLookersOn(_ picture: StatusReport) {
+    followers.committed = true
+    pumpStreams()
+    for session in server.sessions.values { session.streams.removeAll() }
+    for seat in followers.watchers { server.answer(seat.session, seat.number, .status(picture)) }
+    followers.watchers.removeAll()
   }
 }

@@ -102,7 +102,18 @@ extension Coordinator {
   // MARK: - Audit
 
   func tellAudit(_ seat: Followers.Seat) {
-    // What is staged and not on disk yet would be missed: an audit looks at what is certain.
+    let contradictions = machine.contradictions()
+    tellCommitted(seat) { store throws(StoreError) in
+      var report = AuditReport(try store.audit())
+      report.problems += contradictions
+      return .audit(report)
+    }
+  }
+
+  /// Answers from what is certain: whatever is staged is committed first.
+  func tellCommitted(
+    _ seat: Followers.Seat, _ answer: (any QueueStore) throws(StoreError) -> ControlAnswer
+  ) {
     if store.hasStagedChanges, !machine.isTakingIn { commit() }
     guard !store.hasStagedChanges, retryAt == nil else {
       let failure = Failure(
@@ -110,9 +121,7 @@ extension Coordinator {
       return server.answer(seat.session, seat.number, .failure(failure))
     }
     do throws(StoreError) {
-      var report = AuditReport(try store.audit())
-      report.problems += machine.contradictions()
-      server.answer(seat.session, seat.number, .audit(report))
+      server.answer(seat.session, seat.number, try answer(store))
     } catch {
       server.answer(seat.session, seat.number, .failure(Failure(store: error)))
     }

@@ -44,6 +44,9 @@ extension Coordinator {
     case .reset: happen(.reset(requests.open(session, number, for: .status)))
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
+    case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }
+    case .account(let account):
+      tellCommitted(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     }
     followers.changed = true
     if session.openRequests >= ControlServer.Limits.openRequests, !session.channel.isReadingPaused {
@@ -86,6 +89,8 @@ extension Coordinator {
 
   private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
     switch (answer, entry.purpose) {
+    case (.refused(.noSuchTicket(let ticket)), _) where isDone(ticket):
+      return .failure(Failure(.wrongState, subject: "\(ticket) \(CustomerState.done.name)"))
     case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
     case (.enqueued(let tickets), .enqueue(let known)):
       let count = tickets.last - tickets.first + 1
@@ -98,6 +103,11 @@ extension Coordinator {
     case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
     case (_, _): return .status(statusReport())
     }
+  }
+
+  /// Whether a ticket of the present day has its receipt.
+  private func isDone(_ ticket: TicketNumber) -> Bool {
+    (try? store.receipt(day: machine.books.day, ticket: ticket)).flatMap { $0 } != nil
   }
 
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Followers.Seat) {
@@ -143,7 +153,7 @@ extension Coordinator {
     default: break
     }
     followers.windowWaiters.append(seat)
-    windowsChanged()
+    followers.changed = true
   }
 
   /// Opens the windows of the configuration, or those that the start asked for.
@@ -183,10 +193,10 @@ extension Coordinator {
     _ = reload()
   }
 
-  /// A window has opened or closed: whoever waited for that is told.
-  func windowsChanged() {
-    followers.changed = true
-    guard staff.isSettled else { return }
+  /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
+  /// and not when a teller is heard: a window that was closed is gone only after its teller's end has been dealt with.
+  private func tellWindowWaiters() {
+    guard !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled else { return }
     if !isOpen, ending == nil {
       isOpen = true
       staff.hasOpened = true
@@ -214,6 +224,7 @@ extension Coordinator {
 
   /// Tells everyone who waits or watches what has happened in this turn.
   func reportProgress() {
+    tellWindowWaiters()
     let events = followers.takeEvents()
     for event in events {
       for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }

@@ -162,12 +162,12 @@ final class Coordinator {
       happen(.tellerReady(window, generation, pid: pid))
       // Orders that changed after this teller had heard them, and before it was ready.
       if staff.posts[window]?.isOutdated == true { happen(.replace(window)) }
-      windowsChanged()
+      followers.changed = true
     case .said(let message): hear(message, from: window, generation)
     case .ended(let end):
       takeTime()
       happen(.tellerLost(window, generation, end))
-      windowsChanged()
+      followers.changed = true
     case .givenUp(let lastEnd): windowGivenUp(window, lastEnd: lastEnd)
     }
   }

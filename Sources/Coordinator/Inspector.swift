@@ -56,6 +56,8 @@ final class Inspector {
         } catch {
           server.answer(session, request.number, .failure(error))
         }
+      case .ledger: server.answer(session, request.number, try store.ledgerAnswer())
+      case .account(let number): server.answer(session, request.number, try store.accountAnswer(number))
       case .audit: server.answer(session, request.number, .audit(AuditReport(try store.audit())))
       default: server.answer(session, request.number, .failure(Failure(.notOpen)))
       }

@@ -7,8 +7,6 @@ import BankModel
 public enum QueueEffect: Sendable, Equatable {
   /// Add a change to the open transaction.
   case stage(StoreChange)
-  /// Forget the open transaction; what belongs to it is staged again right after.
-  case rollBack
   /// Read the next page of a line.
   case loadPage(Line, after: TicketNumber, limit: Int)
   /// Find a ticket in the store.

@@ -50,7 +50,9 @@ extension QueueMachine {
     let isCancellation = cancellations.remove(request) != nil
     let isNewcomer = admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
-      effects.append(.reply(request, .refused(.noSuchTicket(ticket))))
+      // A ticket of this day that stands nowhere any more has its receipt.
+      let isDone = !isNewcomer && ticket >= 1 && ticket <= books.issued
+      effects.append(.reply(request, .refused(isDone ? .wrongState(ticket, .done) : .noSuchTicket(ticket))))
       return
     }
     switch (stored.state, isCancellation) {
@@ -60,6 +62,14 @@ extension QueueMachine {
     case (.dead, false):
       bringBack(stored.customer, from: .dead, into: &effects)
       replyWhenSettled(request, .requeued(1), into: &effects)
+    case (.waiting, true) where !isServed(ticket) && ticket <= lines[stored.customer.line.index].cursor:
+      // A page has brought the customer into memory while the store was asked.
+      guard let customer = lines[stored.customer.line.index].remove(ticket) else {
+        effects.append(.reply(request, .refused(.wrongState(ticket, .waiting))))
+        return
+      }
+      books.waiting[customer.line.index] -= 1
+      finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
     case (.waiting, true) where ticket > lines[stored.customer.line.index].cursor && !isServed(ticket):
       let line = stored.customer.line.index
       guard !lines[line].isLoading else {
@@ -209,6 +219,7 @@ extension QueueMachine {
     delayed.clear()
     books.delayed = 0
     books.dead = 0
+    for (request, revived) in revivals { replyWhenSettled(request, .requeued(revived), into: &effects) }
     revivals.removeAll()
     stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
     books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)

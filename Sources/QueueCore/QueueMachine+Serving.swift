@@ -130,6 +130,8 @@ extension QueueMachine {
       takeFrom(service, place, .killed, end, at: now, into: &effects)
       if desks[service][place].state == .idle { idleDesks[service] -= 1 }
       desks[service][place].state = .vacant
+      // A recalled customer is no longer here, but the teller's time to give it back would still run out.
+      desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
       desks[service][place].unacknowledged = nil
     }
     if desks[service][place].isClosing, desks[service][place].state == .vacant { removeClosedDesks(service) }

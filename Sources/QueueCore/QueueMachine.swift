@@ -81,7 +81,8 @@ public struct QueueMachine: Sendable {
     lastMoment = now.monotonic
     for entry in stored.delayed {
       // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
-      let pause = TimeSpan.milliseconds(entry.dueAt.milliseconds - now.wall.milliseconds)
+      let (left, overflow) = entry.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
+      let pause = TimeSpan.milliseconds(overflow ? 0 : left)
       delayed.insert(
         entry.customer, due: now.monotonic + min(pause, policy.retryLimit), dueAt: entry.dueAt)
     }

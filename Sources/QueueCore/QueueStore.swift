@@ -220,6 +220,12 @@ public protocol QueueStore: AnyObject {
   /// The attempts at one ticket that ended without a receipt, in order.
   func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt]
 
+  /// The sums of the ledger over all days.
+  func trialBalance() throws(StoreError) -> TrialBalance
+
+  /// One customer's account over all days, with its last receipts, at most `limit`.
+  func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement
+
   /// Checks everything that can be checked from what is kept and committed.
   func audit() throws(StoreError) -> StoreAudit
 }

@@ -115,7 +115,9 @@ struct WaitingLine: Sendable {
   /// so that a page never holds a newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, beyond > 0, front.count < lowWater else { return 0 }
+    // Those who came back while the last page was on its way may have filled the memory beyond its capacity.
     let room = Int64(capacity - front.count)
+    guard room > 0 else { return 0 }
     isLoading = true
     return Int(min(room, beyond))
   }

@@ -198,7 +198,6 @@ final class SimulatedCoordinator {
     world.trace.line(now.monotonic, "    effect \(effect)")
     switch effect {
     case .stage(let change): stage(change)
-    case .rollBack: world.rollBack()
     case .loadPage, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
       tell(window, .assign(Assignment(day: core.books.day, customer: customer, lease: lease)))

@@ -116,12 +116,6 @@ extension Simulation {
     }
   }
 
-  /// Forgets what was staged.
-  func rollBack() {
-    disk.rollBack()
-    checker.rolledBack()
-  }
-
   // MARK: - Messages
 
   /// A message as a frame.

@@ -1,5 +1,5 @@
-// A small world around the queue for tests: a store that can crash or be full, tellers that come, work, fail and die,
-// and a model that knows who must be handed out next. Everything is decided by a seed.
+// A small world around the queue for tests: a store that can crash or be full, tellers that come, work,
+// fail and die, and a model that knows who must be handed out next. Everything is decided by a seed.
 
 import BankModel
 import QueueCore
@@ -83,7 +83,6 @@ struct QueueWorld {
   private mutating func perform(_ effect: QueueEffect, _ effects: inout [QueueEffect]) {
     switch effect {
     case .stage(let change): stage(change)
-    case .rollBack: staged = committed
     case .loadPage(let line, let after, let limit):
       let page = staged.customers.values
         .filter { $0.state == .waiting && $0.customer.line == line && $0.customer.ticket > after }
@@ -107,6 +106,9 @@ struct QueueWorld {
       tellers[window] = .dismissed
     case .endStuckTeller(let window, let generation), .endRogueTeller(let window, let generation, _):
       if generations[window] != generation { fault("\(window): the wrong generation is ended") }
+      if tellers[window] == .starting || tellers[window] == nil {
+        fault("\(window): a teller is ended that is gone")
+      }
       tellers[window] = .dismissed
     case .reportDead: dead += 1
     case .reply(let request, let answer): reply(request, answer)

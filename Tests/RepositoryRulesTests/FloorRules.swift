@@ -13,6 +13,7 @@ enum FloorRules {
     "bankd": 5, "bank-teller": 5, "bank-stockd": 5, "bank-juice": 5, "bank-vending": 5, "bankctl": 5,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
     "Simulator": 5, "bank-simulate": 6,
+    "bank-bench": 5,
   ]
 
   /// Every target has a floor, and every dependency is on a strictly lower one.

@@ -93,6 +93,10 @@ public enum ControlAnswer: Sendable, Equatable {
   case stopped(StoppedReport)
   /// What an audit found.
   case audit(AuditReport)
+  /// The sums of the ledger.
+  case ledger([LedgerRow])
+  /// One customer's account.
+  case account(AccountReport)
 
   private enum Kind: Int, CodingKey {
     case failure = 1
@@ -107,6 +111,8 @@ public enum ControlAnswer: Sendable, Equatable {
     case progress = 10
     case stopped = 11
     case audit = 12
+    case ledger = 13
+    case account = 14
   }
 }
 
@@ -127,6 +133,8 @@ extension ControlAnswer: Codable {
     case .progress(let report): try answer.encode(report, forKey: .progress)
     case .stopped(let report): try answer.encode(report, forKey: .stopped)
     case .audit(let report): try answer.encode(report, forKey: .audit)
+    case .ledger(let rows): try answer.encode(rows, forKey: .ledger)
+    case .account(let report): try answer.encode(report, forKey: .account)
     }
   }
 
@@ -149,6 +157,8 @@ extension ControlAnswer: Codable {
     case .progress: self = .progress(try answer.decode(ProgressReport.self, forKey: kind))
     case .stopped: self = .stopped(try answer.decode(StoppedReport.self, forKey: kind))
     case .audit: self = .audit(try answer.decode(AuditReport.self, forKey: kind))
+    case .ledger: self = .ledger(try answer.decode([LedgerRow].self, forKey: kind))
+    case .account: self = .account(try answer.decode(AccountReport.self, forKey: kind))
     }
   }
 }

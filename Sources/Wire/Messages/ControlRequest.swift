@@ -103,6 +103,10 @@ public enum ControlCommand: Sendable, Equatable {
   case stop(StopOrder)
   /// Checks every promise that can be checked. Answer: `audit`.
   case audit
+  /// The sums of the ledger. Answer: `ledger`.
+  case ledger
+  /// One customer's account. Answer: `account`.
+  case account(Int64)
 
   private enum Kind: Int, CodingKey {
     case status = 1
@@ -126,6 +130,8 @@ public enum ControlCommand: Sendable, Equatable {
     case reload = 19
     case stop = 20
     case audit = 21
+    case ledger = 22
+    case account = 23
   }
 }
 
@@ -157,6 +163,8 @@ extension ControlCommand: Codable {
     case .reload: try command.encode(Nothing(), forKey: .reload)
     case .stop(let order): try command.encode(order, forKey: .stop)
     case .audit: try command.encode(Nothing(), forKey: .audit)
+    case .ledger: try command.encode(Nothing(), forKey: .ledger)
+    case .account(let number): try command.encode(number, forKey: .account)
     }
   }
 
@@ -167,7 +175,7 @@ extension ControlCommand: Codable {
       throw DecodingError.unknownKind(command.codingPath)
     }
     switch kind {
-    case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reset, .reload, .audit:
+    case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reset, .reload, .audit, .ledger:
       _ = try command.decode(Nothing.self, forKey: kind)
       self = Self.bare(kind)
     case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: kind))
@@ -185,6 +193,7 @@ extension ControlCommand: Codable {
     case .scale: self = .scale(try command.decode([ServiceWindows].self, forKey: kind))
     case .cancel: self = .cancel(try command.decode(Int64.self, forKey: kind))
     case .requeue: self = .requeue(try command.decode(Int64.self, forKey: kind))
+    case .account: self = .account(try command.decode(Int64.self, forKey: kind))
     case .stop: self = .stop(try command.decode(StopOrder.self, forKey: kind))
     }
   }
@@ -200,6 +209,7 @@ extension ControlCommand: Codable {
     case .reset: .reset
     case .reload: .reload
     case .audit: .audit
+    case .ledger: .ledger
     default: .status
     }
   }

@@ -15,8 +15,9 @@ final class BranchDay {
   private var stopped: StoppedReport?
   private var trouble: CommandError?
   private var isOpen = false
-  private var isDeskOpen = true
-  private var isNewsOpen = false
+  private var counter: Desk?
+  private var isWindowSideOpen = true
+  private var isCounterOpen = false
   private var isEndedAtOnce = false
   private var wasInterrupted = false
 
@@ -28,7 +29,7 @@ final class BranchDay {
 
   /// Lives through a day.
   static func run(_ session: Session, customers: EnqueueOrder) throws(CommandError) -> ProgramExit {
-    let day = BranchDay(session, try ForegroundBank.begin(try session.openingOrder()), customers)
+    let day = BranchDay(session, try ForegroundBank.begin(session), customers)
     do throws(CommandError) {
       try day.live()
     } catch {
@@ -39,15 +40,18 @@ final class BranchDay {
     return try day.close(status)
   }
 
+  /// The coordinator's own conversation tells what happens at the windows, from before they open, so that no
+  /// start is missed. Everything that is asked for goes over a second one: a reader of the lines who is too
+  /// slow for the bank can lose the first, and the bank is closed in good order all the same.
   private func live() throws(CommandError) {
+    try bank.send(.follow)
     try bank.send(.awaitOpen)
-    while isDeskOpen || isNewsOpen {
+    while isWindowSideOpen || isCounterOpen {
       switch try bank.next() {
-      case .reply(let reply): try take(reply.answer)
-      case .news(let reply): try takeNews(reply.answer)
+      case .reply(let reply), .news(let reply): try take(reply.answer)
       case .interrupted(let count): try interrupt(count)
-      case .ended: isDeskOpen = false
-      case .newsEnded: isNewsOpen = false
+      case .ended: isWindowSideOpen = false
+      case .newsEnded: isCounterOpen = false
       }
       if isEndedAtOnce { return }
     }
@@ -60,33 +64,24 @@ final class BranchDay {
       try giveUp(.failure(failure))
     case .status:
       isOpen = true
-      try follow()
+      try letCustomersIn()
+    case .event(let event): try show(event)
     case .enqueued: try stop(now: false)
     case .stopped(let report): stopped = report
     default: break
     }
   }
 
-  /// Watches the windows on a conversation of its own. The status behind it is the sign that it has begun, so that no
-  /// start can be missed.
-  private func follow() throws(CommandError) {
+  private func letCustomersIn() throws(CommandError) {
+    guard !wasInterrupted else { return }
     do throws(CommandError) {
       let desk = try Desk.open(session)
-      try desk.send(.follow)
-      try desk.send(.status)
       try bank.listen(to: desk.connection)
-      isNewsOpen = true
+      counter = desk
+      isCounterOpen = true
+      try desk.send(.enqueue(customers))
     } catch {
       try giveUp(error)
-    }
-  }
-
-  private func takeNews(_ answer: ControlAnswer) throws(CommandError) {
-    switch answer {
-    case .status: if !wasInterrupted { try bank.send(.enqueue(customers)) }
-    case .event(let event): try show(event)
-    case .failure(let failure): try giveUp(.failure(failure))
-    default: break
     }
   }
 
@@ -128,11 +123,19 @@ final class BranchDay {
   }
 
   private func stop(now: Bool) throws(CommandError) {
-    try bank.send(.stop(StopOrder(now: now, timeoutMilliseconds: nil)))
+    let command = ControlCommand.stop(StopOrder(now: now, timeoutMilliseconds: nil))
+    guard let counter, isCounterOpen else { return try bank.send(command) }
+    do throws(CommandError) {
+      try counter.send(command)
+    } catch {
+      // That it is gone comes out as a happening, with everything it had still said before.
+      guard error.isLoss else { throw error }
+    }
   }
 
   private func close(_ status: ExitStatus) throws(CommandError) -> ProgramExit {
-    if let trouble { throw trouble }
+    // A conversation that was lost because the coordinator died is explained by how it died.
+    if let trouble, !(trouble.isLoss && stopped == nil) { throw trouble }
     if isEndedAtOnce {
       session.note(session.words.endedAtOnce)
       return .failed

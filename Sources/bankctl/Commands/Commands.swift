@@ -30,6 +30,8 @@ enum Commands {
     case "requeue": RequeueCommand.run
     case "logs": LogsCommand.run
     case "audit": AuditCommand.run
+    case "ledger": LedgerCommand.run
+    case "account": AccountCommand.run
     case "completions": CompletionsCommand.run
     default: nil
     }

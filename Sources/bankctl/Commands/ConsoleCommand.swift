@@ -1,7 +1,7 @@
 // Owns `console`: the menu of the original console app.
 // It must not know what happens within a day.
-// Invariant: it ends by 2 or at the end of the input, and by nothing else that is typed; a day that could not begin is
-// told off like a wrong input, and the menu comes again.
+// Invariant: it ends by 2 or at the end of the input, and by nothing else that is typed; a day that could not
+// begin is told off like a wrong input, and the menu comes again.
 // Failure: CommandError, where nobody reads what is printed.
 import Arguments
 import BankModel

@@ -1,7 +1,7 @@
 // Owns `enqueue`: customers take tickets, and are waited for where that is asked.
 // It must not know how tickets are issued.
-// Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known whether
-// tickets were issued, that is what is said.
+// Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known
+// whether tickets were issued, that is what is said.
 // Failure: CommandError.
 import Arguments
 import BankModel
@@ -134,11 +134,12 @@ enum EnqueueCommand {
   private static func send(
     _ list: CustomerList, to desk: Desk, _ meter: ProgressMeter, _ session: Session
   ) throws(CommandError) -> UInt32 {
-    var number: UInt32 = 0
+    // All parts are one request, and share its number.
+    var number: UInt32?
     var sent: Int64 = 0
     do throws(PartFailure<CommandError>) {
       try list.forEachPart { part throws(CommandError) in
-        number = try desk.send(.enqueueList(part))
+        number = try desk.send(.enqueueList(part), continuing: number)
         sent += Int64(part.entries.count)
         meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
       }
@@ -148,7 +149,7 @@ enum EnqueueCommand {
       case .list(let refusal): throw refuse(refusal, session.invocation.text("from") ?? "-", session)
       }
     }
-    return number
+    return number ?? 0
   }
 
   // MARK: Waiting

@@ -1,4 +1,5 @@
-// Owns `receipts`: what remained of customers, in the order in which it was committed, and what is still to come.
+// Owns `receipts`: what remained of customers, in the order in which it was committed, and what is still to
+// come.
 // It must not know how many there are: page after page is printed as it comes.
 // Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
 // Failure: CommandError.
@@ -43,8 +44,8 @@ enum ReceiptsCommand {
           for receipt in try answer.receipts {
             try show(receipt, session)
             query.after = receipt.sequence
-            // What is the present day may have changed by the time the connection is lost; the place in the order of
-            // commits has not.
+            // What is the present day may have changed by the time the connection is lost; the place in the
+            // order of commits has not.
             if query.days == .present { query.days = .all }
           }
           try session.output.flush()

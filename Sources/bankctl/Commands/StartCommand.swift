@@ -15,18 +15,18 @@ enum StartCommand {
 
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let order = try session.openingOrder()
-    if session.invocation.flag("foreground") { return try stay(order, session) }
-    let report = try open(order, session)
+    if session.invocation.flag("foreground") { return try stay(session) }
+    let report = try open(session)
     try session.show(.status(report), or: lines(report, session))
     return .done
   }
 
-  private static func open(_ order: LaunchOrder, _ session: Session) throws(CommandError) -> StatusReport {
+  private static func open(_ session: Session) throws(CommandError) -> StatusReport {
+    let order = try session.openingOrder()
     let launched: LaunchedBank
     let answer: ControlAnswer
     do throws(ControlError) {
-      launched = try BankLauncher.find().launch(order, standardError: sink(session.home))
+      launched = try session.surroundings.launcher().launch(order, standardError: sink(session.home))
     } catch {
       throw .control(error)
     }
@@ -43,8 +43,8 @@ enum StartCommand {
     return try answer.status
   }
 
-  /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such as the
-  /// reason of a trap, goes to a file beside its logs, as soon as there is a place for logs.
+  /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such
+  /// as the reason of a trap, goes to a file beside its logs, as soon as there is a place for logs.
   private static func sink(_ home: BankHome) -> ChildProcess.Output {
     let hasLogs = (try? FileFacts.inspect(home.logs))?.isDirectory == true
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null
@@ -60,8 +60,8 @@ enum StartCommand {
 
   // MARK: Foreground
 
-  private static func stay(_ order: LaunchOrder, _ session: Session) throws(CommandError) -> ProgramExit {
-    let bank = try ForegroundBank.begin(order)
+  private static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
+    let bank = try ForegroundBank.begin(session)
     let stopped: StoppedReport?
     do throws(CommandError) {
       stopped = try attend(bank, session)

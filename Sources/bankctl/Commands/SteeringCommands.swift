@@ -1,5 +1,5 @@
-// Owns the commands that change something at once and answer with the picture of the bank: pause, resume, scale,
-// reset, reload. They must not know how the change is made.
+// Owns the commands that change something at once and answer with the picture of the bank: pause, resume,
+// scale, reset, reload. They must not know how the change is made.
 // Invariant: what is printed is the state after the change.
 // Failure: CommandError.
 import Arguments

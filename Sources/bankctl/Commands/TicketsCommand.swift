@@ -1,6 +1,7 @@
 // Owns `tickets`: the lists of those who wait, are served, are delayed, or were put aside.
 // It must not know how many there are: page after page is printed as it comes.
-// Invariant: the two lists of the original screen are always there; the others only where somebody stands in them.
+// Invariant: the two lists of the original screen are always there; the others only where somebody stands in
+// them.
 // Failure: CommandError.
 import Arguments
 import BankModel

@@ -1,6 +1,7 @@
 // Owns reading one JSON object whose values are all texts and numbers, strictly after RFC 8259.
 // It must not know which fields there should be.
-// Invariant: any bytes give fields or a fault with its place; nothing recurses, and nothing is kept but one field.
+// Invariant: any bytes give fields or a fault with its place; nothing recurses, and nothing is kept but one
+// field.
 // Failure: Fault, with the column in bytes from 1.
 
 /// Reads the fields of a flat object one after the other.

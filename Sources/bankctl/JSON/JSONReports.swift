@@ -1,5 +1,6 @@
 // Owns the shapes of this program's JSON: which field of which report has which name.
-// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never changed.
+// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never
+// changed.
 // Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
 // unless the shape says that the field is only there in a certain state.
 // Failure: none.
@@ -74,7 +75,8 @@ extension JSONValue {
     ]
   }
 
-  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while served.
+  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while
+  /// served.
   static func listed(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.name),
@@ -136,6 +138,30 @@ extension JSONValue {
       "dead": .init(report.dead), "lost": .init(report.lost), "duplicated": .init(report.duplicated),
       "ledger_difference": .init(report.ledgerDifference), "stock_difference": 0, "money_difference": 0,
       "problems": .array(report.problems.map { .string($0) }),
+    ]
+  }
+
+  /// `ledger`.
+  static func ledger(_ rows: [LedgerRow]) -> JSONValue {
+    [
+      "version": 1, "accounts": .array(rows.map(ledgerRow)),
+      "difference": .init(rows.reduce(0) { $0 &+ $1.balance }),
+    ]
+  }
+
+  private static func ledgerRow(_ row: LedgerRow) -> JSONValue {
+    [
+      "account": .string(row.account), "debit": .init(row.debit), "credit": .init(row.credit),
+      "balance": .init(row.balance), "transfers": .init(row.transfers),
+    ]
+  }
+
+  /// `account N`.
+  static func account(_ report: AccountReport) -> JSONValue {
+    [
+      "version": 1, "account": .string(report.row.account), "debit": .init(report.row.debit),
+      "credit": .init(report.row.credit), "balance": .init(report.row.balance),
+      "transfers": .init(report.row.transfers), "latest": .array(report.latest.map(receipt)),
     ]
   }
 

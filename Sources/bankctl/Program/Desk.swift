@@ -17,6 +17,8 @@ final class Desk {
   static let promptly = Duration.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
   static let reunion = Duration.seconds(10)
+  /// How long a coordinator that was started only to answer may take to end.
+  private static let farewell = Duration.seconds(10)
 
   init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
     self.connection = connection
@@ -44,13 +46,14 @@ final class Desk {
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
-  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with the first
-  ///   answer.
+  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with
+  /// the first answer.
   static func consult(
     _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
     for _ in 0..<20 {
       let desk = try openOrInspect(session)
+      defer { desk.leave() }
       do throws(CommandError) {
         return try conversation(desk)
       } catch {
@@ -63,6 +66,14 @@ final class Desk {
     throw .control(.busy(socket: session.home.socket))
   }
 
+  /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
+  /// next command may be `start`.
+  private func leave() {
+    guard let inspector else { return }
+    connection.hangUp()
+    _ = inspector.awaitExit(until: SystemClock.monotonic() + Self.farewell)
+  }
+
   private static func openOrInspect(_ session: Session) throws(CommandError) -> Desk {
     do throws(ControlError) {
       return Desk(try session.home.connect())
@@ -71,7 +82,7 @@ final class Desk {
     }
     do throws(ControlError) {
       let order = LaunchOrder(.inspect, home: session.home)
-      let launched = try BankLauncher.find().launch(order, standardError: .inherit)
+      let launched = try session.surroundings.launcher().launch(order, standardError: .inherit)
       return Desk(launched.connection, inspector: launched)
     } catch {
       throw .control(error)
@@ -110,9 +121,15 @@ extension Desk {
   }
 
   /// Sends a question without waiting for its answer.
+  ///
+  /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
-  func send(_ command: ControlCommand) throws(CommandError) -> UInt32 {
-    do throws(ControlError) { return try connection.send(command) } catch { throw .control(explain(error)) }
+  func send(
+    _ command: ControlCommand, continuing continued: UInt32? = nil
+  ) throws(CommandError) -> UInt32 {
+    do throws(ControlError) { return try connection.send(command, continuing: continued) } catch {
+      throw .control(explain(error))
+    }
   }
 
   /// The next answer, or nil at the deadline. A refusal is thrown.
@@ -165,6 +182,8 @@ extension ControlAnswer {
       case .progress: "progress"
       case .stopped: "stopped"
       case .audit: "audit"
+      case .ledger: "ledger"
+      case .account: "account"
       }
     return .control(.unexpected(detail: name))
   }

@@ -1,6 +1,8 @@
-// Owns a bank that lives in the foreground of this program: everything that can happen to it, one after the other.
+// Owns a bank that lives in the foreground of this program: everything that can happen to it, one after the
+// other.
 // It must not know what is done about any of it.
-// Invariant: signals are held back before the coordinator starts, so none can end this program and leave it behind.
+// Invariant: signals are held back before the coordinator starts, so none can end this program and leave it
+// behind.
 // Failure: CommandError. Whoever lets go of a bank that has not ended calls `end()` first.
 import BankModel
 import ControlClient
@@ -53,7 +55,8 @@ final class ForegroundBank {
   }
 
   /// Starts a coordinator.
-  static func begin(_ order: LaunchOrder) throws(CommandError) -> ForegroundBank {
+  static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
+    let order = try session.openingOrder()
     let bell = Bell()
     let loop: EventLoop
     let source: SignalSource
@@ -65,7 +68,7 @@ final class ForegroundBank {
     }
     let launched: LaunchedBank
     do throws(ControlError) {
-      launched = try BankLauncher.find().launch(order, standardError: .inherit)
+      launched = try session.surroundings.launcher().launch(order, standardError: .inherit)
     } catch {
       letSignalsThrough()
       throw .control(error)
@@ -80,7 +83,8 @@ final class ForegroundBank {
     try? Signals.unblock(signals)
   }
 
-  /// Says goodbye: a coordinator that still runs is killed, which loses nothing, and signals mean what they used to.
+  /// Says goodbye: a coordinator that still runs is killed, which loses nothing, and signals mean what they
+  /// used to.
   ///
   /// - Returns: How the coordinator ended.
   @discardableResult

@@ -1,6 +1,8 @@
-// Owns one run of the program from its words to its exit code: parse, decide, dispatch, and tell what went wrong.
+// Owns one run of the program from its words to its exit code: parse, decide, dispatch, and tell what went
+// wrong.
 // It must not know what a command does.
-// Invariant: every failure is told once: in JSON on standard output where scripts listen, else on standard error.
+// Invariant: every failure is told once: in JSON on standard output where scripts listen, else on standard
+// error.
 // Failure: becomes an exit code; see ProgramExit.
 import Arguments
 import BankModel

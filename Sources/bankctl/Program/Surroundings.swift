@@ -1,6 +1,8 @@
-// Owns what flags, environment and files decide before a command runs: the home, the configuration, the language.
+// Owns what flags, environment and files decide before a command runs: the home, the configuration, the
+// language.
 // It must not know any command, nor what is in a configuration beyond its language.
-// Invariant: a flag beats the environment, the environment a file, a file the default; every path is absolute.
+// Invariant: a flag beats the environment, the environment a file, a file the default; every path is
+// absolute.
 // Failure: CommandError, where no home can be named or a variable says what is no language.
 import BankModel
 import Configuration
@@ -19,6 +21,8 @@ struct Surroundings {
   var configuredLanguage: (String) -> Language?
   /// The path of this program.
   var executable: () -> String?
+  /// Finds the coordinator's program.
+  var launcher: () throws(ControlError) -> BankLauncher
 
   /// Those of this process.
   static var actual: Surroundings {
@@ -27,7 +31,7 @@ struct Surroundings {
       absolute: Paths.absolute,
       isFile: { (try? FileFacts.inspect($0))?.isFile == true },
       configuredLanguage: { (try? BankConfiguration.load(path: $0))?.language },
-      executable: { try? Paths.executable() })
+      executable: { try? Paths.executable() }, launcher: BankLauncher.find)
   }
 
   /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`.

@@ -1,4 +1,5 @@
-// Owns how progress is shown: nothing within the first second, then a bar on a terminal and plain lines elsewhere.
+// Owns how progress is shown: nothing within the first second, then a bar on a terminal and plain lines
+// elsewhere.
 // It must not know what is progressing.
 // Invariant: it writes to standard error only, and leaves a terminal's line empty when it is finished.
 // Failure: none; where standard error takes nothing there is nobody to tell.
@@ -24,7 +25,8 @@ final class ProgressMeter {
 
   /// Begins to measure. The clock and the sink are handed in by tests.
   init(
-    words: Words, isTerminal: Bool = Terminal.isTerminal(2), columns: Int = Terminal.size(of: 2)?.columns ?? 80,
+    words: Words, isTerminal: Bool = Terminal.isTerminal(2),
+    columns: Int = Terminal.size(of: 2)?.columns ?? 80,
     now: @escaping () -> MonotonicInstant = SystemClock.monotonic,
     write: @escaping (String) -> Void = Notes.write
   ) {
@@ -44,7 +46,8 @@ final class ProgressMeter {
     let instant = now()
     if firstCount == nil || firstCount.map({ $0.done > done }) == true { firstCount = (instant, done) }
     guard instant >= isDue else { return }
-    let pause = isTerminal ? Self.terminalPause : Self.plainPause
+    // What takes ten minutes need not fill a log with a line every few seconds.
+    let pause = isTerminal ? Self.terminalPause : max(Self.plainPause, (instant - begin) / 10)
     if let lastShown, instant < lastShown + pause { return }
     lastShown = instant
     let line = text(label, done, total, at: instant)

@@ -19,9 +19,9 @@ struct StatusPicture {
 
   /// The bank in one line, for a log of changes.
   var line: String {
-    let queue = report.queue
-    return "\(Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()))  \(words.state(report.state))  "
-      + "\(words.day(report.day))  \(sum(queue))  \(words.businessTime(milliseconds: report.businessMilliseconds))"
+    let now = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds())
+    let timer = words.businessTime(milliseconds: report.businessMilliseconds)
+    return "\(now)  \(words.state(report.state))  \(words.day(report.day))  \(sum(report.queue))  \(timer)"
   }
 
   private var headline: String {

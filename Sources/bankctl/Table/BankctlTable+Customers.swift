@@ -18,11 +18,14 @@ extension BankctlTable {
       "enqueue", group: group,
       summary: Text("Customers take tickets.", "고객이 번호표를 뽑습니다."),
       details: Text(
-        "Returns when the tickets are on disk. What is not given is drawn at random. With --from every line is an "
+        "Returns when the tickets are on disk. What is not given is drawn at random. With --from every "
+          + "line is an "
           + "object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
-          + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and nobody is added.",
+          + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
+          + "nobody is added.",
         "번호표가 디스크에 기록되면 돌아옵니다. 주지 않은 값은 무작위로 정합니다. --from은 한 줄에 하나씩 "
-          + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 객체를 "
+          + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} "
+          + "같은 객체를 "
           + "읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다."),
       examples: [
         Example("bankctl enqueue 10", Text("Ten customers, drawn at random.", "무작위로 정한 고객 열 명입니다.")),
@@ -48,7 +51,11 @@ extension BankctlTable {
     let chance: Text = Text("at random", "무작위")
     return [
       OptionSpec(
-        "service", .choice(serviceNames), default: chance, summary: Text("What they come for.", "찾아온 업무입니다.")),
+        "service", .choice(serviceNames), default: chance,
+        summary: Text(
+          "What they come for.",
+          "찾아온 "
+            + "업무입니다.")),
       OptionSpec(
         "grade", .choice(["vvip", "vip", "regular"]), default: "regular",
         summary: Text("Their standing; a higher one is served first.", "등급입니다. 높은 등급을 먼저 처리합니다.")),
@@ -68,7 +75,10 @@ extension BankctlTable {
           "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려줍니다.")),
       OptionSpec(
         "from", .path, excludes: ["service", "grade", "amount", "account", "key"],
-        summary: Text("Read customers from a file, '-' for standard input.", "고객을 파일에서 읽습니다. '-'는 표준 입력입니다.")),
+        summary: Text(
+          "Read customers from a file, '-' for standard input.",
+          "고객을 파일에서 읽습니다. '-'는 표준 "
+            + "입력입니다.")),
       OptionSpec(
         "wait", summary: Text("Return when all of them are done.", "모두 끝나면 돌아옵니다.")),
     ]
@@ -122,7 +132,10 @@ extension BankctlTable {
           summary: Text("Of which business day.", "어느 영업일인지 정합니다.")),
         OptionSpec(
           "follow", short: "f",
-          summary: Text("Go on with those still to come, over restarts.", "앞으로 생길 것도 이어서 봅니다. 다시 열어도 이어집니다.")),
+          summary: Text(
+            "Go on with those still to come, over restarts.",
+            "앞으로 생길 것도 이어서 봅니다. 다시 열어도 "
+              + "이어집니다.")),
       ])
   }
 

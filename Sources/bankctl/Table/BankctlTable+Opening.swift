@@ -33,8 +33,10 @@ extension BankctlTable {
       "open", group: group,
       summary: Text("One business day in the foreground.", "영업일 하루를 눈앞에서 보여 줍니다."),
       details: Text(
-        "Opens the bank, lets customers come, shows a line for each start and each completion, and closes when "
-          + "everyone was served. Ctrl-C sends home those who wait; pressed again it ends everything at once.",
+        "Opens the bank, lets customers come, shows a line for each start and each completion, and closes "
+          + "when "
+          + "everyone was served. Ctrl-C sends home those who wait; pressed again it ends everything at "
+          + "once.",
         "은행을 열고 고객을 받아, 업무의 시작과 완료를 한 줄씩 보여 주고, 모두 처리하면 마감합니다. Ctrl-C는 업무 중인 고객만 "
           + "마친 뒤 닫고, 한 번 더 누르면 바로 끝냅니다."),
       examples: [
@@ -94,7 +96,8 @@ extension BankctlTable {
       "stop", group: group,
       summary: Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
       details: Text(
-        "Takes no new customers from now on. The day is closed when every ticket has its receipt; otherwise those "
+        "Takes no new customers from now on. The day is closed when every ticket has its receipt; "
+          + "otherwise those "
           + "left go on waiting for the next start.",
         "지금부터 새 고객을 받지 않습니다. 모든 번호표가 영수증을 받으면 영업일이 끝나고, 남은 고객은 다음 개점을 기다립니다."),
       examples: [

@@ -2,13 +2,14 @@
 // It must not know what they do.
 // Invariant and failure: see BankctlTable.
 import Arguments
+import BankModel
 
 extension BankctlTable {
   private static let group = Text("Oversight", "점검")
   private static let program = Text("This program", "이 프로그램")
 
-  /// logs, audit, completions.
-  static var oversight: [CommandSpec] { [logs, audit, completions] }
+  /// logs, audit, ledger, account, completions.
+  static var oversight: [CommandSpec] { [logs, audit, ledger, account, completions] }
 
   private static var logs: CommandSpec {
     CommandSpec(
@@ -30,7 +31,8 @@ extension BankctlTable {
           "follow", short: "f",
           summary: Text("Go on over rotation and restarts.", "앞으로 생길 것도 이어서 봅니다. 다시 열어도 이어집니다.")),
         OptionSpec(
-          "lines", short: "n", .integer(0...10_000_000), value: "N", default: Text("all; 10 with -f", "모두, -f면 10"),
+          "lines", short: "n", .integer(0...10_000_000), value: "N",
+          default: Text("all; 10 with -f", "모두, -f면 10"),
           summary: Text("Only the last lines.", "마지막 몇 줄만 봅니다.")),
         OptionSpec(
           "since", .text, value: "T",
@@ -50,12 +52,35 @@ extension BankctlTable {
       examples: [Example("bankctl audit", Text("Nothing lost, nothing twice.", "잃은 것도 두 번 된 것도 없는지 봅니다."))])
   }
 
+  private static var ledger: CommandSpec {
+    CommandSpec(
+      "ledger", group: group,
+      summary: Text("The trial balance of all accounts.", "모든 계좌의 시산표를 봅니다."),
+      details: Text(
+        "Every receipt of a served customer is one balanced transfer, so the balances together are zero.",
+        "업무가 끝난 고객의 영수증 하나하나가 차변과 대변이 같은 이체이므로 잔액을 모두 더하면 0입니다."),
+      examples: [Example("bankctl ledger", Text("Cash, loans and customers.", "현금, 대출금, 고객 계좌를 봅니다."))])
+  }
+
+  private static var account: CommandSpec {
+    CommandSpec(
+      "account", group: group,
+      summary: Text("A customer's account and what moved it last.", "고객 한 사람의 계좌와 최근 거래를 봅니다."),
+      examples: [Example("bankctl account 12", Text("Account 12.", "12번 계좌를 봅니다."))],
+      operands: [
+        OperandSpec(
+          "N", .integer(0...Limits.account), summary: Text("The account's number.", "계좌 번호입니다."))
+      ])
+  }
+
   private static var completions: CommandSpec {
     CommandSpec(
       "completions", group: program,
       summary: Text("A completion script for a shell.", "셸의 자동 완성 스크립트를 씁니다."),
       examples: [
-        Example("source <(bankctl completions bash)", Text("In ~/.bashrc.", "~/.bashrc에 적습니다.")),
+        Example(
+          "bankctl completions bash > ~/.local/share/bash-completion/completions/bankctl",
+          Text("For bash.", "bash에서 씁니다.")),
         Example(
           "bankctl completions fish > ~/.config/fish/completions/bankctl.fish",
           Text("For fish.", "fish에서 씁니다.")),

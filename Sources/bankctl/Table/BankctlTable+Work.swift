@@ -92,7 +92,8 @@ extension BankctlTable {
       summary: Text(
         "Empty the queue and begin a new business day.", "초기화: 대기열을 비우고 새 영업일을 시작합니다."),
       details: Text(
-        "Everyone in the queue or at a window gets a cancelled receipt, the timer is zeroed, and numbers begin at "
+        "Everyone in the queue or at a window gets a cancelled receipt, the timer is zeroed, and numbers "
+          + "begin at "
           + "1 again.",
         "기다리거나 업무 중인 고객은 모두 취소 영수증을 받고, 업무시간은 0이 되며, 번호는 다시 1부터 시작합니다."),
       examples: [Example("bankctl reset", Text("A clean slate.", "처음부터 다시 시작합니다."))])

@@ -17,6 +17,24 @@ extension Words {
   /// Tickets that stand in more than one place.
   var duplicated: String { say("duplicated", "겹치는 번호") }
 
+  /// The sum of all balances.
+  func trialBalance(_ difference: Int64) -> String {
+    difference == 0
+      ? say("The trial balance is zero.", "시산표가 맞습니다(차액 0).")
+      : say(
+        "The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
+  }
+
+  /// An account of the ledger by its name.
+  func ledgerAccount(_ name: String) -> String {
+    switch name {
+    case "cash": say("cash", "현금")
+    case "loans": say("loans", "대출금")
+    case "customers": say("all customers", "고객 계좌 전체")
+    default: name
+    }
+  }
+
   /// Debits less credits.
   var ledgerDifference: String { say("ledger difference", "장부 차액") }
 }

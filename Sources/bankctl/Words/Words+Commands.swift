@@ -65,9 +65,11 @@ extension Words {
       ? say(
         "All \(Self.grouped(report.count)) are done.", "\(Self.grouped(report.count))명의 업무가 모두 끝났습니다.")
       : say(
-        "\(Self.grouped(dead)) of \(Self.grouped(report.count)) stand among the dead letters: 'bankctl tickets "
+        "\(Self.grouped(dead)) of \(Self.grouped(report.count)) stand among the dead letters: 'bankctl "
+          + "tickets "
           + "--state dead' lists them, 'bankctl requeue' and 'bankctl cancel' decide.",
-        "\(Self.grouped(report.count))명 중 \(Self.grouped(dead))명이 보류되었습니다. 'bankctl tickets --state dead'로 보고 "
+        "\(Self.grouped(report.count))명 중 \(Self.grouped(dead))명이 보류되었습니다. 'bankctl tickets --state "
+          + "dead'로 보고 "
           + "'bankctl requeue'나 'bankctl cancel'로 정하세요.")
   }
 
@@ -75,12 +77,15 @@ extension Words {
   func unknownWhetherIssued(isKeyed: Bool) -> String {
     isKeyed
       ? say(
-        "The coordinator was lost and did not come back within ten seconds, so it is not known whether the tickets "
-          + "were issued. Repeat the command when the bank is open: with the same keys nobody is added twice.",
+        "The coordinator was lost and did not come back within ten seconds, so it is not known whether "
+          + "the tickets "
+          + "were issued. Repeat the command when the bank is open: with the same keys nobody is added "
+          + "twice.",
         "코디네이터와 연결이 끊기고 10초 안에 돌아오지 않아 번호표가 발급되었는지 알 수 없습니다. 은행이 열리면 명령을 되풀이하세요. "
           + "같은 키로는 두 번 추가되지 않습니다.")
       : say(
-        "The coordinator was lost before it had answered, so it is not known whether the tickets were issued. "
+        "The coordinator was lost before it had answered, so it is not known whether the tickets were "
+          + "issued. "
           + "'bankctl status' shows how many there are; with --key the command could simply be repeated.",
         "코디네이터가 대답하기 전에 연결이 끊겨 번호표가 발급되었는지 알 수 없습니다. 발급된 수는 'bankctl status'로 보세요. "
           + "--key를 쓰면 명령을 그대로 되풀이할 수 있습니다.")
@@ -89,8 +94,10 @@ extension Words {
   /// The coordinator went while its customers were waited for.
   func waitingLost(_ report: EnqueuedReport) -> String {
     say(
-      "The tickets are issued (\(tickets(report.first, report.last)) of \(day(report.day))) and safe on disk, but "
-        + "the bank was lost while they were waited for. Open it with 'bankctl start' and go on with 'bankctl wait'.",
+      "The tickets are issued (\(tickets(report.first, report.last)) of \(day(report.day))) and safe on "
+        + "disk, but "
+        + "the bank was lost while they were waited for. Open it with 'bankctl start' and go on with "
+        + "'bankctl wait'.",
       "번호표는 발급되어(\(day(report.day)) \(tickets(report.first, report.last))) 디스크에 안전하게 있지만, 기다리는 동안 은행이 "
         + "닫혔습니다. 'bankctl start'로 열고 'bankctl wait'로 이어서 기다리세요.")
   }

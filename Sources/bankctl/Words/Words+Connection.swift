@@ -40,7 +40,8 @@ extension Words {
         "코디네이터가 연결을 끊었습니다: \(refusal.detail).")
     case .lost:
       say(
-        "The connection to the coordinator was lost before it had answered. 'bankctl status' tells whether the "
+        "The connection to the coordinator was lost before it had answered. 'bankctl status' tells "
+          + "whether the "
           + "bank is open.",
         "코디네이터가 대답하기 전에 연결이 끊겼습니다. 은행이 열려 있는지는 'bankctl status'로 알 수 있습니다.")
     case .timedOut(let what):
@@ -49,13 +50,15 @@ extension Words {
         "\(home)의 코디네이터가 있지만 대답하지 않습니다(\(what)). 'bankctl logs'를 보세요.")
     case .malformed(let detail), .unexpected(let detail):
       say(
-        "The coordinator sent what this program does not understand (\(detail)). Use the bankctl of the build "
+        "The coordinator sent what this program does not understand (\(detail)). Use the bankctl of the "
+          + "build "
           + "that opened the bank.",
         "코디네이터가 보낸 내용을 이해할 수 없습니다(\(detail)). 은행을 연 것과 같은 빌드의 bankctl을 쓰세요.")
     case .system(let error): say("The system refused: \(error).", "시스템이 거절했습니다: \(error).")
     case .programMissing(let places):
       say(
-        "The coordinator's program was not found at \(places.joined(separator: " or ")). Build or install all "
+        "The coordinator's program was not found at \(places.joined(separator: " or ")). Build or install "
+          + "all "
           + "programs together.",
         "코디네이터 프로그램이 \(places.joined(separator: ", "))에 없습니다. 모든 프로그램을 함께 빌드하거나 설치하세요.")
     case .coordinatorEnded(let status):
@@ -74,7 +77,8 @@ extension Words {
   private func otherVersion(_ theirs: UInt32, _ build: String) -> String {
     say(
       "The open bank (build \(build)) speaks version \(theirs) of the protocol, this bankctl version "
-        + "\(protocolVersion). Use the bankctl of that build, or stop the bank with it and start it with this one.",
+        + "\(protocolVersion). Use the bankctl of that build, or stop the bank with it and start it with "
+        + "this one.",
       "열려 있는 은행(빌드 \(build))은 프로토콜 \(theirs)판을, 이 bankctl은 \(protocolVersion)판을 씁니다. 그 빌드의 "
         + "bankctl을 쓰거나, 그것으로 마감한 뒤 이 빌드로 다시 여세요.")
   }

@@ -14,7 +14,8 @@ extension Words {
   /// JSON from a menu.
   var consoleIsForPeople: String {
     say(
-      "The console is a menu for people and has no JSON; 'bankctl open --json' lives through a day for a script.",
+      "The console is a menu for people and has no JSON; 'bankctl open --json' lives through a day for a "
+        + "script.",
       "console은 사람을 위한 메뉴라서 JSON이 없습니다. 스크립트에는 'bankctl open --json'을 쓰세요.")
   }
 }

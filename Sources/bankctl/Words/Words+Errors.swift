@@ -1,5 +1,5 @@
-// Owns the sentence for everything that can go wrong outside of the command line itself: what failed, on what, why,
-// and what to do. It must not know how an error came about.
+// Owns the sentence for everything that can go wrong outside of the command line itself: what failed, on
+// what, why, and what to do. It must not know how an error came about.
 // Invariant: every error has a code, an exit code and a sentence of one line in both languages.
 // Failure: none.
 import BankModel
@@ -47,13 +47,15 @@ extension Words {
     case .notOpen: notOpen(home: home)
     case .alreadyOpen:
       say(
-        "The bank in \(home) is already open (coordinator \(subject)). Look at it with 'bankctl status', or end "
+        "The bank in \(home) is already open (coordinator \(subject)). Look at it with 'bankctl status', "
+          + "or end "
           + "it with 'bankctl stop'.",
         "\(home)의 은행은 이미 열려 있습니다(코디네이터 \(subject)). 'bankctl status'로 살펴보거나 'bankctl stop'으로 "
           + "마감하세요.")
     case .noSuchTicket:
       say(
-        "There is no ticket \(subject)\(detail). 'bankctl tickets' and 'bankctl receipts' list those there are.",
+        "There is no ticket \(subject)\(detail). 'bankctl tickets' and 'bankctl receipts' list those "
+          + "there are.",
         "\(subject)번 번호표는 없습니다\(detail). 있는 번호는 'bankctl tickets'와 'bankctl receipts'가 보여 줍니다.")
     case .noSuchDay:
       say(
@@ -62,11 +64,13 @@ extension Words {
     case .wrongState: wrongState(subject, detail)
     case .badRequest:
       say(
-        "The coordinator refused the request: it contradicts itself or a limit\(detail). Nothing was changed.",
+        "The coordinator refused the request: it contradicts itself or a limit\(detail). Nothing was "
+          + "changed.",
         "코디네이터가 요청을 거절했습니다. 요청이 한도를 넘거나 서로 맞지 않습니다\(detail). 바뀐 것은 없습니다.")
     case .badConfiguration:
       say(
-        "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was changed.",
+        "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was "
+          + "changed.",
         "설정 \(subject)을(를) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system: grave(failure, detail, home)
     }
@@ -76,7 +80,8 @@ extension Words {
     switch failure.code {
     case .damaged:
       say(
-        "The database of \(home) is damaged\(detail). Nothing was overwritten: restore a copy, or move the file "
+        "The database of \(home) is damaged\(detail). Nothing was overwritten: restore a copy, or move "
+          + "the file "
           + "aside.",
         "\(home)의 데이터베이스가 손상되었습니다\(detail). 아무것도 덮어쓰지 않았습니다. 사본으로 되돌리거나 파일을 옮겨 "
           + "두세요.")

@@ -19,7 +19,8 @@ extension Words {
         "\(name)의 \(number)번째 줄: \(sentence(fault)) 아무도 추가하지 않았습니다.")
     case .tooMany:
       say(
-        "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody was added.",
+        "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody "
+          + "was added.",
         "\(name)의 고객이 \(Self.grouped(Limits.customersPerCommand))명보다 많습니다. 나누어 주세요. 아무도 추가하지 않았습니다.")
     }
   }

@@ -8,7 +8,7 @@ extension Words {
   enum Column: Sendable, CaseIterable {
     case issued, waiting, delayed, serving, served, dead, cancelled
     case service, windows, window, pid, generation, state, ticket, restarts, memory
-    case day, grade, outcome, amount, finished, attempts, account
+    case day, grade, outcome, amount, finished, attempts, account, debit, credit, balance
   }
 
   /// The heading of a column.
@@ -36,6 +36,9 @@ extension Words {
     case .finished: say("finished at", "끝난 시각")
     case .attempts: say("attempts", "시도")
     case .account: say("account", "계좌")
+    case .debit: say("debit", "차변")
+    case .credit: say("credit", "대변")
+    case .balance: say("balance", "잔액")
     }
   }
 

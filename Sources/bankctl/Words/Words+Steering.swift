@@ -70,7 +70,8 @@ extension Words {
     if report.dead > 0 {
       lines.append(
         say(
-          "Dead letters that keep the day open: \(Self.grouped(report.dead)). 'bankctl requeue' or 'bankctl cancel' "
+          "Dead letters that keep the day open: \(Self.grouped(report.dead)). 'bankctl requeue' or "
+            + "'bankctl cancel' "
             + "decides, when the bank is open.",
           "보류된 고객 \(Self.grouped(report.dead))명 때문에 영업일이 끝나지 않았습니다. 은행이 열린 뒤 'bankctl requeue'나 "
             + "'bankctl cancel'로 정하세요."))
@@ -104,7 +105,8 @@ extension Words {
   /// The coordinator of a bank in the foreground ended as it should not.
   func coordinatorDied(_ status: ExitStatus) -> String {
     say(
-      "The coordinator ended with \(status). Nothing is lost: those who had tickets wait for the next start. See "
+      "The coordinator ended with \(status). Nothing is lost: those who had tickets wait for the next "
+        + "start. See "
         + "'bankctl logs'.",
       "코디네이터가 갑자기 끝났습니다(\(status)). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. "
         + "'bankctl logs'를 보세요.")

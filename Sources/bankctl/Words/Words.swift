@@ -1,4 +1,5 @@
-// Owns the choice between the two languages for every sentence of this program; the topics stand beside this file.
+// Owns the choice between the two languages for every sentence of this program; the topics stand beside this
+// file.
 // It must not know a terminal. The sentences of the domain itself are BankModel's Phrasebook.
 // Invariant: every sentence is written down in both languages at the same place, so neither can be forgotten.
 // Failure: none.
@@ -28,7 +29,8 @@ struct Words: Sendable {
       words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
   }
 
-  /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are spelled out.
+  /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are
+  /// spelled out.
   func quoted(_ text: String) -> String {
     var shown = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {

@@ -1,0 +1,58 @@
+// Owns the sums of the ledger: what was debited and credited, by account. It knows no database.
+// Every receipt of a served customer is one balanced transfer, so the sums of both sides are always the same.
+
+import BankModel
+
+/// The movements of one account, or of all customers' accounts together.
+public struct LedgerSums: Sendable, Equatable {
+  /// What was debited to it, in won.
+  public var debit: Won
+  /// What was credited to it, in won.
+  public var credit: Won
+  /// Transfers that touched it.
+  public var transfers: Int64
+
+  /// Puts the parts together.
+  public init(debit: Won = 0, credit: Won = 0, transfers: Int64 = 0) {
+    self.debit = debit
+    self.credit = credit
+    self.transfers = transfers
+  }
+
+  /// The balance: credits less debits. A customer's balance is what the branch owes the customer.
+  public var balance: Won { credit - debit }
+}
+
+/// The sums of the whole ledger.
+public struct TrialBalance: Sendable, Equatable {
+  /// The branch's cash.
+  public var cash: LedgerSums
+  /// What the branch has lent.
+  public var loans: LedgerSums
+  /// All customers' accounts together.
+  public var customers: LedgerSums
+
+  /// Puts the parts together.
+  public init(cash: LedgerSums, loans: LedgerSums, customers: LedgerSums) {
+    self.cash = cash
+    self.loans = loans
+    self.customers = customers
+  }
+
+  /// The sum of all credits less the sum of all debits: 0, or money has come from nowhere.
+  public var difference: Won { cash.balance + loans.balance + customers.balance }
+}
+
+/// One customer's account: its sums, and the last receipts that moved it.
+public struct AccountStatement: Sendable, Equatable {
+  /// The sums over all days.
+  public var sums: LedgerSums
+  /// The last receipts, the latest first.
+  public var latest: [Receipt]
+
+  /// Puts the parts together.
+  public init(sums: LedgerSums, latest: [Receipt]) {
+    self.sums = sums
+    self.latest = latest
+  }
+}

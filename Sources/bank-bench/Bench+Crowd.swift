@@ -1,0 +1,45 @@
+// Owns what a million waiting customers cost: the coordinator's memory while they wait and while they are served,
+// and the time of a start with all of them in the database. Failure: BenchFailure.
+
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+extension Bench {
+  func measureCrowd() throws(BenchFailure) {
+    let home = newHome()
+    var bank = try BenchBank(self, home: home)
+    try bank.ask(.pause(nil))
+    try bank.enqueue(thoroughness.crowd)
+    let crowd = Figure.grouped(thoroughness.crowd)
+    addMemory("coordinator's RSS after taking in \(crowd)", ProcessMemory.residentBytes(pid: bank.pid))
+    try bank.stop()
+
+    let starts = try rounds { () throws(BenchFailure) in
+      let time = try command(["start", "--speed", "max"], at: home)
+      _ = try command(["stop", "--now"], at: home)
+      return time.seconds
+    }
+    add("crowd", "bankctl start with \(crowd) waiting", "s", starts, target: .below(0.5))
+
+    bank = try BenchBank(self, home: home)
+    addMemory("coordinator's RSS with \(crowd) waiting", ProcessMemory.residentBytes(pid: bank.pid))
+    try bank.ask(.resume(nil))
+    // Two hundred looks at the state of the bank are a while in which it serves.
+    var most: Int64 = 0
+    let end = SystemClock.monotonic() + thoroughness.span
+    while SystemClock.monotonic() < end {
+      guard try bank.status().queue.waiting > 0 else { break }
+      most = max(most, ProcessMemory.residentBytes(pid: bank.pid) ?? 0)
+    }
+    addMemory("coordinator's RSS while they are served", most)
+    try bank.ask(.pause(nil))
+    try bank.discard()
+  }
+
+  private func addMemory(_ name: String, _ bytes: Int64?) {
+    guard let bytes else { return }
+    add("crowd", name, "MB", Samples(Double(bytes) / 1e6), target: .below(64))
+  }
+}

@@ -1,0 +1,84 @@
+// Owns how fast tickets are issued: one at a time by one client and by many, and a million in one command.
+// It must not serve anybody meanwhile: the windows are paused. Every reply means that the ticket is on disk.
+// Failure: BenchFailure.
+
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+extension Bench {
+  func measureEnqueue() throws(BenchFailure) {
+    let bank = try BenchBank(self)
+    try bank.ask(.pause(nil))
+    for (clients, target) in [(1, Target.atLeast(5_000)), (16, nil)] {
+      let samples = try rounds { () throws(BenchFailure) in try ticketsPerSecond(of: clients, at: bank) }
+      let name = clients == 1 ? "durable enqueue, 1 client, one at a time" : "the same, \(clients) clients"
+      let note = ratio(samples, to: Self.rawSync, called: "raw fdatasync")
+      add("enqueue", name, "/s", samples, target: target, note: note)
+    }
+    try bank.discard()
+  }
+
+  /// Each client asks for one customer and waits for the ticket before it asks for the next.
+  private func ticketsPerSecond(of clients: Int, at bank: BenchBank) throws(BenchFailure) -> Double {
+    let loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
+    let crowd = EnqueueClients(loop)
+    for _ in 0..<clients { try crowd.admit(try bank.connect()) }
+    let begin = SystemClock.monotonic()
+    let end = begin + thoroughness.span
+    while SystemClock.monotonic() < end {
+      try BenchFailure.system { () throws(SystemError) in _ = try loop.runOnce(until: end) }
+      if let failure = crowd.failure { throw .control(failure) }
+    }
+    return Double(crowd.tickets) / (SystemClock.monotonic() - begin).seconds
+  }
+
+  func measureBulk() throws(BenchFailure) {
+    let count = thoroughness.crowd
+    let samples = try rounds { () throws(BenchFailure) in
+      let bank = try BenchBank(self)
+      try bank.ask(.pause(nil))
+      let time = try command(["enqueue", String(count)], at: bank.home)
+      try bank.discard()
+      return Double(count) / time.seconds
+    }
+    add(
+      "bulk", "durable enqueue, \(Figure.grouped(count)) in one command", "/s", samples,
+      target: .atLeast(300_000),
+      note: "bankctl from start to end")
+  }
+}
+
+/// Clients who take tickets one after the other.
+private final class EnqueueClients {
+  private let loop: EventLoop
+  private var clients: [ControlConnection] = []
+  private(set) var tickets = 0
+  private(set) var failure: ControlError?
+
+  init(_ loop: EventLoop) { self.loop = loop }
+
+  func admit(_ client: ControlConnection) throws(BenchFailure) {
+    clients.append(client)
+    try BenchFailure.system { () throws(SystemError) in
+      _ = try loop.register(fd: client.fd, interest: .read) { [unowned self] _ in hear(client) }
+    }
+    ask(client)
+  }
+
+  private func ask(_ client: ControlConnection) {
+    do throws(ControlError) { try client.send(.enqueue(BenchBank.order(1))) } catch { failure = error }
+  }
+
+  private func hear(_ client: ControlConnection) {
+    do throws(ControlError) {
+      guard let reply = try client.next(until: SystemClock.monotonic()), !reply.more else { return }
+      guard case .enqueued = reply.answer else { throw .unexpected(detail: "no ticket") }
+      tickets += 1
+    } catch {
+      failure = error
+    }
+    ask(client)
+  }
+}

@@ -1,0 +1,89 @@
+// Owns the time from a request for a ticket to the start of the service, at a steady arrival of customers and with
+// tellers who have time. The arrivals do not wait for the bank, so a slow answer delays nobody's clock.
+// Failure: BenchFailure.
+
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+extension Bench {
+  func measureLatency() throws(BenchFailure) {
+    let bank = try BenchBank(self)
+    let watch = try ArrivalWatch(asking: try bank.connect(), hearing: try bank.connect())
+    let pace = Duration.milliseconds(1)
+    try watch.run(count: Int(thoroughness.span.wholeMilliseconds) * 2, pace: pace)
+    try bank.discard()
+    let samples = Samples(watch.latencies)
+    add(
+      "latency", "enqueue to start of service, 1,000 customers a second", "ms", samples,
+      note: "p99 \(Figure.text(samples.percentile(99))) ms; durable in between")
+  }
+}
+
+/// Customers who come at a steady pace, and when each is started.
+private final class ArrivalWatch {
+  private let door: ControlConnection
+  private let news: ControlConnection
+  private let loop: EventLoop
+  private var askedAt: [UInt32: MonotonicInstant] = [:]
+  private var requests: [Int64: UInt32] = [:]
+  private var startedAt: [Int64: MonotonicInstant] = [:]
+  private var failure: ControlError?
+
+  init(asking door: ControlConnection, hearing news: ControlConnection) throws(BenchFailure) {
+    self.door = door
+    self.news = news
+    loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
+    try BenchFailure.control { () throws(ControlError) in _ = try news.send(.follow) }
+    try BenchFailure.system { () throws(SystemError) in
+      for connection in [door, news] {
+        _ = try loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in hear(connection) }
+      }
+    }
+  }
+
+  /// In milliseconds, of everyone whose start was heard.
+  var latencies: [Double] {
+    requests.compactMap { ticket, number in
+      guard let asked = askedAt[number], let started = startedAt[ticket] else { return nil }
+      return (started - asked).milliseconds
+    }
+  }
+
+  func run(count: Int, pace: Duration) throws(BenchFailure) {
+    var next = SystemClock.monotonic() + pace
+    var asked = 0
+    let end = next + pace * (count + 5_000)
+    while asked < count || startedAt.count < count {
+      let now = SystemClock.monotonic()
+      guard now < end else { throw .surprise("not every customer was started") }
+      if asked < count, now >= next {
+        try BenchFailure.control { () throws(ControlError) in
+          askedAt[try door.send(.enqueue(BenchBank.order(1)))] = now
+        }
+        asked += 1
+        next += pace
+      }
+      try BenchFailure.system { () throws(SystemError) in
+        _ = try loop.runOnce(until: asked < count ? next : now + .milliseconds(10))
+      }
+      if let failure { throw .control(failure) }
+    }
+  }
+
+  private func hear(_ connection: ControlConnection) {
+    do throws(ControlError) {
+      let now = SystemClock.monotonic()
+      while let reply = try connection.next(until: now) {
+        switch reply.answer {
+        case .enqueued(let tickets): requests[tickets.first] = reply.number
+        case .event(let event) where event.happening == .started: startedAt[event.ticket] = now
+        default: break
+        }
+      }
+    } catch {
+      failure = error
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// Owns the raw limits of the machine, which no program can pass: a durable write, and a round trip over a socket.
+// It must not use anything of the bank, or it would compare the bank with itself.
+// Failure: BenchFailure.
+
+import Glibc
+import Posix
+
+extension Bench {
+  static let rawSync = "write + fdatasync of 4 KiB"
+  static let rawPingPong = "Unix-socket ping-pong, 3 workers"
+
+  func measureLimits() throws(BenchFailure) {
+    add("limits", Self.rawSync, "/s", try rounds { () throws(BenchFailure) in try syncsPerSecond() })
+    let pingPong = try rounds { () throws(BenchFailure) in
+      try PingPong(program: Paths.join(programs, "bank-bench"), workers: 3).tripsPerSecond(
+        for: thoroughness.span)
+    }
+    add("limits", Self.rawPingPong, "/s", pingPong, note: "one poller; 40 bytes there, 20 back")
+  }
+
+  /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.
+  private func syncsPerSecond() throws(BenchFailure) -> Double {
+    let path = Paths.join(scratch, "sync")
+    defer { Scratch.remove(path) }
+    let blocks: Int64 = 1_024
+    return try BenchFailure.system { () throws(SystemError) -> Double in
+      let file = try FileDescriptor.open(path, [.readWrite, .create])
+      let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 4_096)
+      defer { block.deallocate() }
+      block.initializeMemory(as: UInt8.self, repeating: 7)
+      for number in 0..<blocks { try file.write(UnsafeRawBufferPointer(block), at: number * 4_096) }
+      try file.sync()
+      let begin = SystemClock.monotonic()
+      var count: Int64 = 0
+      while SystemClock.monotonic() - begin < thoroughness.span {
+        try file.write(UnsafeRawBufferPointer(block), at: count % blocks * 4_096)
+        guard fdatasync(file.rawValue) == 0 else {
+          throw SystemError(call: "fdatasync", subject: path, code: errno)
+        }
+        count += 1
+      }
+      return Double(count) / (SystemClock.monotonic() - begin).seconds
+    }
+  }
+}

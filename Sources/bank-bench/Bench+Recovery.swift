@@ -1,0 +1,99 @@
+// Owns how long a kill is noticed by customers: of a teller, until its customer is started again; of the
+// coordinator, until the first customer is served by its successor. The clock starts before kill(2).
+// It must not spare anybody: every kill is SIGKILL. Failure: BenchFailure.
+
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Wire
+
+extension Bench {
+  func measureRecovery() throws(BenchFailure) {
+    try measureTellerKills("teller killed: its customer is started at its successor", windows: 1)
+    try measureTellerKills("teller killed: its customer is started at an idle colleague", windows: 2)
+    try measureCoordinatorKills()
+  }
+
+  /// Work that does not end by itself, and customers who are never put aside.
+  private func patientConfiguration() throws(BenchFailure) -> String {
+    let path = Paths.join(scratch, "patient.json")
+    let text = #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#
+    try BenchFailure.system { () throws(SystemError) in
+      try FileDescriptor.open(path, [.writeOnly, .create, .truncate]).writeAll(Array(text.utf8))
+    }
+    return path
+  }
+
+  private func measureTellerKills(_ name: String, windows: Int64) throws(BenchFailure) {
+    let setting = BankSetting(
+      deposit: windows, loan: 0, speed: nil, configuration: try patientConfiguration())
+    let bank = try BenchBank(self, setting)
+    let news = try bank.connect()
+    try BenchFailure.control { () throws(ControlError) in _ = try news.send(.follow) }
+    try bank.enqueue(1, .deposit)
+    try awaitEvent(.started, on: news)
+    var figures: [Double] = []
+    for _ in 0..<thoroughness.tellerKills {
+      let victim = try awaitWorker(of: bank) { $0.state == .serving && $0.pid > 0 }
+      let begin = SystemClock.monotonic()
+      kill(victim, SIGKILL)
+      try awaitEvent(.started, on: news)
+      figures.append((SystemClock.monotonic() - begin).milliseconds)
+    }
+    // Nobody waits for the end of this customer's hour.
+    bank.kill()
+    Scratch.remove(bank.home.path)
+    let samples = Samples(figures)
+    add("recovery", name, "ms", samples, note: "p99 \(Figure.text(samples.percentile(99))) ms")
+  }
+
+  /// Waits until every window is manned and one worker is as wanted; its process.
+  private func awaitWorker(of bank: BenchBank, _ isWanted: (WorkerReport) -> Bool) throws(BenchFailure)
+    -> pid_t
+  {
+    let end = SystemClock.monotonic() + .seconds(30)
+    while SystemClock.monotonic() < end {
+      let workers = try bank.status().workers
+      guard workers.allSatisfy({ $0.state == .serving || $0.state == .idle }) else { continue }
+      if let worker = workers.first(where: isWanted) { return worker.pid }
+    }
+    throw .surprise("the bank at \(bank.home.path) did not recover within 30 s")
+  }
+
+  private func awaitEvent(_ kind: BranchEvent.Happening, on news: ControlConnection) throws(BenchFailure) {
+    try BenchFailure.control { () throws(ControlError) in
+      let end = SystemClock.monotonic() + .seconds(30)
+      while let reply = try news.next(until: end) {
+        if case .event(let event) = reply.answer, event.happening == kind { return }
+      }
+      throw .timedOut(what: "a customer who is \(kind)")
+    }
+  }
+
+  private func measureCoordinatorKills() throws(BenchFailure) {
+    let home = newHome()
+    var bank = try BenchBank(self, home: home)
+    try bank.ask(.pause(nil))
+    try bank.enqueue(thoroughness.crowd)
+    try bank.ask(.resume(nil))
+    var figures: [Double] = []
+    for _ in 0..<thoroughness.coordinatorKills {
+      let begin = SystemClock.monotonic()
+      bank.kill()
+      let successor = try BenchFailure.control { () throws(ControlError) in
+        try launcher.launch(BenchBank.order(BankSetting(), home: home))
+      }
+      try BenchFailure.control { () throws(ControlError) in _ = try successor.connection.send(.follow) }
+      try awaitEvent(.completed, on: successor.connection)
+      figures.append((SystemClock.monotonic() - begin).milliseconds)
+      successor.process.kill(SIGKILL)
+      _ = successor.process.wait()
+      bank = try BenchBank(self, home: home)
+    }
+    try bank.discard()
+    add(
+      "recovery", "coordinator killed and started: the first customer is served", "ms", Samples(figures),
+      note: "about \(Figure.grouped(thoroughness.crowd)) waiting")
+  }
+}

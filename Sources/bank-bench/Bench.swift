@@ -1,0 +1,63 @@
+// Owns what the measurements share: where they may write, how often they repeat, and where results go.
+// It must not know any single measurement; each stands in an extension of its own.
+// Invariant: every bank has a home of its own under the scratch directory, and ends with its measurement.
+
+import ControlClient
+import Posix
+
+/// One run of the load driver.
+final class Bench {
+  let scratch: String
+  let thoroughness: Thoroughness
+  /// The directory with this build's programs.
+  let programs: String
+  let launcher: BankLauncher
+  private(set) var report: Report
+  private var homes = 0
+
+  init(scratch: String, thoroughness: Thoroughness) throws(BenchFailure) {
+    self.scratch = scratch
+    self.thoroughness = thoroughness
+    programs = Paths.directory(
+      of: try BenchFailure.system { () throws(SystemError) in try Paths.executable() })
+    launcher = try BenchFailure.control { () throws(ControlError) in try BankLauncher.find() }
+    report = Report(machine: Machine.inspect(scratch: scratch))
+  }
+
+  /// A home where nobody was before.
+  func newHome() -> BankHome {
+    homes += 1
+    return BankHome(path: Paths.join(scratch, "home-\(homes)"))
+  }
+
+  /// Takes a row into the report.
+  func add(
+    _ group: String, _ name: String, _ unit: String, _ samples: Samples, target: Target? = nil,
+    note: String = ""
+  ) {
+    report.add(Row(group: group, name: name, unit: unit, samples: samples, target: target, note: note))
+  }
+
+  /// How a figure relates to one that was measured before.
+  func ratio(_ samples: Samples, to name: String, called words: String) -> String {
+    guard let other = report.median(of: name), other > 0 else { return "" }
+    return "\(Figure.text(samples.median / other)) of \(words)"
+  }
+
+  /// One figure a round.
+  func rounds(_ body: () throws(BenchFailure) -> Double) throws(BenchFailure) -> Samples {
+    var figures: [Double] = []
+    for _ in 0..<thoroughness.rounds { figures.append(try body()) }
+    return Samples(figures)
+  }
+
+  /// Progress, for whoever waits.
+  func say(_ words: String) { _ = try? StandardStreams.write("bench: \(words)\n", to: .error) }
+
+  /// The time that something takes.
+  static func time(_ body: () throws(BenchFailure) -> Void) throws(BenchFailure) -> Duration {
+    let begin = SystemClock.monotonic()
+    try body()
+    return SystemClock.monotonic() - begin
+  }
+}

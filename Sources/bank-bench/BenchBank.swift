@@ -1,0 +1,105 @@
+// Owns one bank under measurement: starting its coordinator as a child of this process, asking it, ending it.
+// It must not know what is measured. Invariant: the coordinator ends with its owner's word, `stop` or `kill`, and
+// `scripts/bench` ends whoever is left by the scratch directory in its command line.
+
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Wire
+
+/// What a bank is opened with.
+struct BankSetting {
+  var deposit: Int64 = 2
+  var loan: Int64 = 1
+  /// `max` for work that takes no time.
+  var speed: String? = "max"
+  var configuration: String?
+}
+
+/// A bank that this process has opened.
+final class BenchBank {
+  let home: BankHome
+  private let launched: LaunchedBank
+
+  /// Opens a bank and waits until every window is ready.
+  init(_ bench: Bench, home: BankHome? = nil, _ setting: BankSetting = BankSetting()) throws(BenchFailure) {
+    let home = home ?? bench.newHome()
+    self.home = home
+    launched = try BenchFailure.control { () throws(ControlError) in
+      try bench.launcher.launch(Self.order(setting, home: home))
+    }
+    guard case .status = try ask(.awaitOpen) else { throw .surprise("the bank at \(home.path) did not open") }
+  }
+
+  static func order(_ setting: BankSetting, home: BankHome) -> LaunchOrder {
+    LaunchOrder(
+      .open, home: home, configuration: setting.configuration, deposit: setting.deposit, loan: setting.loan,
+      speed: setting.speed)
+  }
+
+  /// The coordinator's process.
+  var pid: pid_t { launched.process.pid }
+
+  /// Asks on the first connection and waits for as long as it takes.
+  @discardableResult
+  func ask(_ command: ControlCommand) throws(BenchFailure) -> ControlAnswer {
+    try Self.ask(command, on: launched.connection)
+  }
+
+  /// Asks on a connection, and gives back the last answer: what is said on the way is not waited for.
+  @discardableResult
+  static func ask(_ command: ControlCommand, on connection: ControlConnection) throws(BenchFailure)
+    -> ControlAnswer
+  {
+    let last = try BenchFailure.control { () throws(ControlError) -> ControlAnswer in
+      let number = try connection.send(command)
+      while let reply = try connection.next(until: nil) {
+        if reply.number == number, !reply.more { return reply.answer }
+      }
+      throw .timedOut(what: "an answer")
+    }
+    if case .failure(let failure) = last {
+      throw .surprise("the bank refused: \(failure.code.rawValue) \(failure.subject) \(failure.detail)")
+    }
+    return last
+  }
+
+  func status() throws(BenchFailure) -> StatusReport {
+    guard case .status(let report) = try ask(.status) else { throw .surprise("no status came") }
+    return report
+  }
+
+  /// Customers in one command; returns when they are on disk.
+  func enqueue(_ count: Int64, _ service: Service? = nil) throws(BenchFailure) {
+    try ask(.enqueue(Self.order(count, service)))
+  }
+
+  static func order(_ count: Int64, _ service: Service? = nil) -> EnqueueOrder {
+    EnqueueOrder(
+      count: count, service: service, grade: .regular, amount: nil, account: nil, seed: 1, key: nil)
+  }
+
+  /// Another conversation with the same bank.
+  func connect() throws(BenchFailure) -> ControlConnection {
+    try BenchFailure.control { () throws(ControlError) in try home.connect() }
+  }
+
+  /// Ends the bank; whoever waits goes on waiting.
+  func stop() throws(BenchFailure) {
+    try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil)))
+    _ = launched.awaitExit(until: SystemClock.monotonic() + .seconds(30))
+  }
+
+  /// Ends the bank and forgets its data.
+  func discard() throws(BenchFailure) {
+    try stop()
+    Scratch.remove(home.path)
+  }
+
+  /// Kills the coordinator, and waits until it is gone.
+  func kill() {
+    launched.process.kill(SIGKILL)
+    _ = launched.process.wait()
+  }
+}

@@ -1,0 +1,104 @@
+// Owns the results: rows with their figures and targets, as a table for people and as one JSON document.
+// It must not know how a figure came about. Invariant: target and figure stand side by side, and only the median
+// is judged. Nothing here fails.
+
+/// What a figure shall be.
+enum Target {
+  case atLeast(Double)
+  case below(Double)
+
+  func isHeld(by figure: Double) -> Bool {
+    switch self {
+    case .atLeast(let bound): figure >= bound
+    case .below(let bound): figure < bound
+    }
+  }
+}
+
+/// One line of the report.
+struct Row {
+  /// The measurement it belongs to, as on the command line.
+  var group: String
+  var name: String
+  var unit: String
+  var samples: Samples
+  var target: Target?
+  /// What a reader has to know to understand the figure.
+  var note = ""
+}
+
+/// Everything that was measured.
+struct Report {
+  var machine: Machine
+  private(set) var rows: [Row] = []
+
+  init(machine: Machine) { self.machine = machine }
+
+  mutating func add(_ row: Row) { rows.append(row) }
+
+  /// The median of a row that is already there, to be compared with.
+  func median(of name: String) -> Double? { rows.first { $0.name == name }?.samples.median }
+
+  // MARK: - For people
+
+  var table: String {
+    var lines = machine.lines
+    let head = ["what", "median", "min–max", "n", "target", ""]
+    var cells = [head]
+    for row in rows {
+      let figures = row.samples
+      let spread = figures.count > 1 ? "\(Figure.text(figures.least))–\(Figure.text(figures.most))" : ""
+      cells.append([
+        row.name, "\(Figure.text(figures.median)) \(row.unit)", spread, String(figures.count),
+        target(of: row), row.note,
+      ])
+    }
+    let widths = head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+    for (number, row) in cells.enumerated() {
+      var line = ""
+      for (column, text) in row.enumerated() {
+        let gap = String(repeating: " ", count: widths[column] - text.count)
+        line += (1...3 ~= column ? gap + text : text + gap) + "  "
+      }
+      while line.hasSuffix(" ") { line.removeLast() }
+      if number > 0, rows[number - 1].group != (number > 1 ? rows[number - 2].group : "") { lines.append("") }
+      lines.append(line)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func target(of row: Row) -> String {
+    guard let target = row.target else { return "" }
+    let bound =
+      switch target {
+      case .atLeast(let bound): "≥ \(Figure.text(bound))"
+      case .below(let bound): "< \(Figure.text(bound))"
+      }
+    return "\(bound) \(target.isHeld(by: row.samples.median) ? "held" : "missed")"
+  }
+
+  // MARK: - For programs
+
+  var json: String {
+    let results = rows.map { row in
+      var fields = [
+        ("group", Figure.quoted(row.group)), ("name", Figure.quoted(row.name)),
+        ("unit", Figure.quoted(row.unit)),
+        ("median", "\(row.samples.median)"), ("min", "\(row.samples.least)"), ("max", "\(row.samples.most)"),
+        ("count", "\(row.samples.count)"),
+      ]
+      switch row.target {
+      case .atLeast(let bound): fields.append(("at_least", "\(bound)"))
+      case .below(let bound): fields.append(("below", "\(bound)"))
+      case nil: break
+      }
+      if let target = row.target { fields.append(("held", "\(target.isHeld(by: row.samples.median))")) }
+      if !row.note.isEmpty { fields.append(("note", Figure.quoted(row.note))) }
+      return Figure.object(fields)
+    }
+    let document = Figure.object([
+      ("version", "1"), ("machine", machine.json), ("results", "[\(results.joined(separator: ","))]"),
+    ])
+    return document + "\n"
+  }
+}

@@ -1,0 +1,69 @@
+// Owns repeated figures of one kind and what is said of them: median, extremes, percentiles; and how numbers are
+// written. It must not know what was measured. Invariant: there is at least one figure.
+
+/// Figures of one kind.
+struct Samples {
+  private let sorted: [Double]
+
+  init(_ figures: [Double]) {
+    precondition(!figures.isEmpty, "what was measured has a figure")
+    sorted = figures.sorted()
+  }
+
+  init(_ figure: Double) { self.init([figure]) }
+
+  var count: Int { sorted.count }
+  var least: Double { sorted[0] }
+  var most: Double { sorted[sorted.count - 1] }
+  var median: Double { percentile(50) }
+
+  /// The smallest figure that is not exceeded by so many of a hundred.
+  func percentile(_ hundredths: Int) -> Double {
+    sorted[max(0, (sorted.count * hundredths + 99) / 100 - 1)]
+  }
+}
+
+/// Numbers as text, without Foundation.
+enum Figure {
+  /// Three digits that matter, at least; thousands are separated.
+  static func text(_ number: Double) -> String {
+    let places = abs(number) >= 100 ? 0 : abs(number) >= 10 ? 1 : abs(number) >= 1 ? 2 : 3
+    let scale = [1.0, 10, 100, 1_000][places]
+    let scaled = Int64((abs(number) * scale).rounded())
+    let fraction = places == 0 ? "" : "." + padded(scaled % Int64(scale), to: places)
+    return (number < 0 ? "-" : "") + grouped(scaled / Int64(scale)) + fraction
+  }
+
+  /// A whole number with its thousands separated.
+  static func grouped(_ number: Int64) -> String {
+    number < 1_000 ? String(number) : grouped(number / 1_000) + "," + padded(number % 1_000, to: 3)
+  }
+
+  private static func padded(_ number: Int64, to width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
+  /// A string of a JSON document (RFC 8259, section 7).
+  static func quoted(_ text: String) -> String {
+    let safe = text.unicodeScalars.map { scalar in
+      switch scalar {
+      case "\"": "\\\""
+      case "\\": "\\\\"
+      case let scalar where scalar.value < 0x20: " "
+      default: String(scalar)
+      }
+    }
+    return "\"" + safe.joined() + "\""
+  }
+
+  /// An object of a JSON document; the values are JSON already.
+  static func object(_ fields: [(String, String)]) -> String {
+    "{" + fields.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",") + "}"
+  }
+}
+
+extension Duration {
+  var seconds: Double { Double(wholeNanoseconds) / 1e9 }
+  var milliseconds: Double { Double(wholeNanoseconds) / 1e6 }
+}

@@ -1,0 +1,24 @@
+// Owns the command line of the load driver: which measurements, how thoroughly, and in which form they are printed.
+// It must not measure anything itself. People run it through `scripts/bench`, which builds, makes the scratch
+// directory, and cleans up after it whatever happens.
+// Failure: exit code 1 where something could not be measured at all, 2 for wrong words.
+
+import Glibc
+import Posix
+
+Signals.ignorePipe()
+// A worker of the ping-pong is this same program.
+if CommandLine.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo()) }
+
+guard let order = BenchOrder(Array(CommandLine.arguments.dropFirst())) else {
+  _ = try? StandardStreams.write("bank-bench: run scripts/bench --help\n", to: .error)
+  exit(2)
+}
+do throws(BenchFailure) {
+  let report = try order.carryOut()
+  let text = order.asJSON ? report.json : report.table
+  _ = try? StandardStreams.write(text, to: .output)
+} catch {
+  _ = try? StandardStreams.write("bank-bench: \(error)\n", to: .error)
+  exit(1)
+}

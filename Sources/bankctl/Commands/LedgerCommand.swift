@@ -1,0 +1,57 @@
+// Owns `ledger` and `account`: the sums of the branch's accounts, on an open bank and on a stopped home.
+// It must not know how sums are made.
+// Invariant: a trial balance that is not zero is exit code 1.
+// Failure: CommandError.
+import Arguments
+import ControlClient
+import Wire
+
+/// The command `ledger`.
+enum LedgerCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    var exit = ProgramExit.failed
+    try Desk.consult(session) { desk throws(CommandError) in
+      try desk.ask(.ledger, within: nil) { answer throws(CommandError) in
+        guard case .ledger(let rows) = answer else { throw answer.unexpected }
+        let difference = rows.reduce(0) { $0 &+ $1.balance }
+        exit = difference == 0 ? .done : .failed
+        let verdict = session.words.trialBalance(difference)
+        let lines = table(rows, session.words).lines(session.output.palette)
+        try session.show(.ledger(rows), or: lines + [verdict])
+      }
+    }
+    return exit
+  }
+
+  static func table(_ rows: [LedgerRow], _ words: Words) -> TextTable {
+    var table = TextTable([.left, .right, .right, .right])
+    table.addHeadings([Words.Column.account, .debit, .credit, .balance].map(words.column))
+    for row in rows {
+      table.add([
+        .init(words.ledgerAccount(row.account)), .init(Words.grouped(row.debit)),
+        .init(Words.grouped(row.credit)),
+        .init(Words.grouped(row.balance)),
+      ])
+    }
+    return table
+  }
+}
+
+/// The command `account`.
+enum AccountCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let number = session.invocation.operands.integer("N") ?? 0
+    try Desk.consult(session) { desk throws(CommandError) in
+      try desk.ask(.account(number), within: nil) { answer throws(CommandError) in
+        guard case .account(let report) = answer else { throw answer.unexpected }
+        let lines =
+          LedgerCommand.table([report.row], session.words).lines(session.output.palette)
+          + report.latest.map { ReceiptsCommand.line($0, session.words, session.output.palette) }
+        try session.show(.account(report), or: lines)
+      }
+    }
+    return .done
+  }
+}

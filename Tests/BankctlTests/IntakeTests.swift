@@ -1,0 +1,190 @@
+// Lists of customers: every kind of good and bad line, and texts of every form.
+import BankModel
+import Glibc
+import Posix
+import Testing
+import Wire
+
+@testable import bankctl
+
+private func parse(_ text: String) throws(CustomerLine.Fault) -> CustomerLine {
+  try CustomerLine(Array(text.utf8)[...])
+}
+
+private func fault(_ text: String) -> CustomerLine.Fault? {
+  do throws(CustomerLine.Fault) {
+    _ = try parse(text)
+    return nil
+  } catch {
+    return error
+  }
+}
+
+@Test("a line says everything, or nothing, in any order")
+func goodLines() throws {
+  let full = try parse(
+    #" { "key" : "k\u00e9\ud83d\ude42\n" , "account":12,"amount":50000,"grade":"vip","service":"deposit"} "#)
+  #expect(full.service == .deposit && full.grade == .vip && full.amount == 50_000 && full.account == 12)
+  #expect(full.key == "ké🙂\n")
+  #expect(try parse("{}") == CustomerLine())
+  #expect(try parse("{ }\r") == CustomerLine())
+  #expect(try parse(#"{"amount":1000000000000}"#).amount == 1_000_000_000_000)
+  #expect(try parse("{\"key\":\"\(String(repeating: "k", count: 200))\"}").key?.utf8.count == 200)
+}
+
+@Test(
+  "what is no JSON object is refused with its place",
+  arguments: [
+    ("", .noObject), ("[]", .noObject), ("deposit", .noObject), ("\u{FEFF}{}", .noObject),
+    ("{", .syntax(column: 2)), ("{\"service\"", .syntax(column: 11)), ("{\"service\":}", .syntax(column: 12)),
+    ("{}}", .syntax(column: 3)), ("{} {}", .syntax(column: 4)), ("{,}", .syntax(column: 2)),
+    ("{\"amount\":1,}", .syntax(column: 13)), ("{\"amount\":1 \"account\":2}", .syntax(column: 13)),
+    ("{amount:1}", .syntax(column: 2)), ("{'amount':1}", .syntax(column: 2)),
+    ("{\"amount\":01}", .syntax(column: 12)), ("{\"amount\":-}", .syntax(column: 12)),
+    ("{\"amount\":1.}", .syntax(column: 13)), ("{\"amount\":1e}", .syntax(column: 13)),
+    ("{\"amount\":+1}", .syntax(column: 11)), ("{\"amount\":nul}", .syntax(column: 11)),
+    ("{\"amount\":NaN}", .syntax(column: 11)), ("{\"key\":\"a", .syntax(column: 10)),
+    ("{\"key\":\"a\\", .syntax(column: 11)), ("{\"key\":\"\\x\"}", .badText(column: 10)),
+    ("{\"key\":\"\\u12\"}", .badText(column: 11)), ("{\"key\":\"\\u+123\"}", .badText(column: 11)),
+    ("{\"key\":\"\\ud83d\"}", .badText(column: 15)), ("{\"key\":\"\\ud83d\\u0041\"}", .badText(column: 21)),
+    ("{\"key\":\"\\ude42\"}", .badText(column: 15)), ("{\"key\":\"a\tb\"}", .badText(column: 10)),
+  ] as [(String, FlatJSONScanner.Fault)])
+func badJSON(line: String, expected: FlatJSONScanner.Fault) { #expect(fault(line) == .json(expected)) }
+
+@Test("bytes that are no UTF-8 are refused")
+func notUTF8() {
+  #expect(throws: CustomerLine.Fault.json(.notUTF8)) {
+    try CustomerLine((Array("{\"key\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8))[...])
+  }
+}
+
+@Test("what a field may not be is refused by its name")
+func badFields() {
+  #expect(fault(#"{"sevice":"loan"}"#) == .unknownField("sevice", near: ["service"]))
+  #expect(fault(#"{"colour":"red"}"#) == .unknownField("colour", near: []))
+  #expect(fault(#"{"amount":1,"amount":1}"#) == .repeatedField(.amount))
+  #expect(fault(#"{"service":"lone"}"#) == .unknownName(.service, "lone", near: []))
+  #expect(fault(#"{"service":"depositt"}"#) == .unknownName(.service, "depositt", near: ["deposit"]))
+  #expect(fault(#"{"grade":"VIP"}"#) == .unknownName(.grade, "VIP", near: ["vip"]))
+  for value in ["1", "null", "true", "{}", "[1]", "-0.5"] {
+    #expect(fault("{\"service\":\(value)}") == .wrongType(.service))
+    #expect(fault("{\"grade\":\(value)}") == .wrongType(.grade))
+    #expect(fault("{\"key\":\(value)}") == .wrongType(.key))
+  }
+  for value in ["\"1\"", "null", "1.5", "1e3", "1.0", "9223372036854775808", "[]"] {
+    #expect(fault("{\"amount\":\(value)}") == .wrongType(.amount))
+    #expect(fault("{\"account\":\(value)}") == .wrongType(.account))
+  }
+  for number: Int64 in [0, -1, 1_000_000_000_001, .max] {
+    #expect(fault("{\"amount\":\(number)}") == .outOfRange(.amount, number, 1...Limits.amount))
+  }
+  #expect(fault(#"{"account":0}"#) == .outOfRange(.account, 0, 1...Limits.account))
+  #expect(fault(#"{"key":""}"#) == .badKey(length: 0))
+  #expect(fault("{\"key\":\"\(String(repeating: "한", count: 67))\"}") == .badKey(length: 201))
+}
+
+@Test("every fault has a sentence in both languages")
+func sentences() {
+  let faults: [CustomerLine.Fault] = [
+    .tooLong(limit: 5), .json(.noObject), .json(.syntax(column: 1)), .json(.badText(column: 1)),
+    .json(.notUTF8),
+    .unknownField("x", near: []), .unknownField("x", near: ["key"]), .repeatedField(.key),
+    .wrongType(.amount),
+    .wrongType(.key), .unknownName(.grade, "x", near: []), .outOfRange(.amount, 0, 1...2), .badKey(length: 0),
+    .badKey(length: 300),
+  ]
+  for fault in faults {
+    let refusal = CustomerList.Refusal.line(3, fault)
+    let english = Words(language: .english).sentence(refusal, file: "-")
+    #expect(english.hasPrefix("Line 3 of standard input: ") && english.hasSuffix("Nobody was added."))
+    let korean = Words(language: .korean).sentence(refusal, file: "people.jsonl")
+    #expect(korean.hasPrefix("'people.jsonl'의 3번째 줄: ") && korean.hasSuffix("아무도 추가하지 않았습니다."))
+  }
+}
+
+@Test("a text is cut into the same lines however it is divided")
+func cutting() {
+  let text = Array("one\n\ntwo\r\n0123456789\n01234567890\nlast".utf8)
+  func lines(portion: Int) -> [String] {
+    var cutter = LineCutter(limit: 10)
+    var lines: [String] = []
+    let note: (Int64, LineFile.Line) -> Void = { number, line in
+      if case .bytes(let bytes) = line {
+        lines.append("\(number):\(String(decoding: bytes, as: UTF8.self))")
+      } else {
+        lines.append("\(number):too long")
+      }
+    }
+    for start in stride(from: 0, to: text.count, by: portion) {
+      cutter.take(text[start..<min(start + portion, text.count)], note)
+    }
+    cutter.finish(note)
+    return lines
+  }
+  let expected = ["1:one", "2:", "3:two\r", "4:0123456789", "5:too long", "6:last"]
+  for portion in 1...text.count { #expect(lines(portion: portion) == expected) }
+}
+
+/// A file of a test with this content, gone from the directory already.
+private func file(_ text: String) throws -> LineFile {
+  let path = "/tmp/bank-lines-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
+  let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive])
+  unlink(path)
+  try file.writeAll(Array(text.utf8))
+  return LineFile(file)
+}
+
+@Test("a list is checked whole, skips empty lines, and comes in parts with the last one marked")
+func parts() throws {
+  let text = String(repeating: "{}\n\n", count: 4_500) + #"{"service":"loan","key":"k"}"#
+  let list = try CustomerList(try file(text), seed: 1)
+  #expect(list.count == 4_501 && !list.isRepeatable)
+  var sizes: [Int] = []
+  var last: [Bool] = []
+  var entries: [EnqueueEntry] = []
+  try list.forEachPart { (part: EnqueueList) throws(CommandError) in
+    sizes.append(part.entries.count)
+    last.append(part.isLast)
+    entries += part.entries
+  }
+  #expect(sizes == [2_000, 2_000, 501] && last == [false, false, true])
+  #expect(entries.last?.service == .loan && entries.last?.key == "k")
+  var again: [EnqueueEntry] = []
+  try list.forEachPart { (part: EnqueueList) throws(CommandError) in again += part.entries }
+  #expect(again == entries)
+  #expect(Set(entries.map(\.service)).count == 2)
+}
+
+@Test("one bad line refuses the whole list and is named by its number")
+func badList() throws {
+  #expect(throws: CustomerList.Refusal.line(3, .wrongType(.amount))) {
+    _ = try CustomerList(try file("{}\n\n{\"amount\":\"5\"}\n{}"), seed: 1)
+  }
+  let long = String(repeating: " ", count: LineFile.limit + 1)
+  #expect(throws: CustomerList.Refusal.line(2, .tooLong(limit: LineFile.limit))) {
+    _ = try CustomerList(try file("{}\n\(long)\n{}"), seed: 1)
+  }
+}
+
+@Test("a list in which everyone has a key can be sent again; an empty list can too")
+func repeatable() throws {
+  #expect(try CustomerList(try file(#"{"key":"a"}"# + "\n" + #"{"key":"b"}"#), seed: 1).isRepeatable)
+  let empty = try CustomerList(try file("\n\n"), seed: 1)
+  #expect(empty.count == 0 && empty.isRepeatable)
+  var parts: [EnqueueList] = []
+  try empty.forEachPart { (part: EnqueueList) throws(CommandError) in parts.append(part) }
+  #expect(parts == [EnqueueList(entries: [], isLast: true)])
+}
+
+@Test("whoever does not want a part gets no further one")
+func unwanted() throws {
+  let list = try CustomerList(try file(String(repeating: "{}\n", count: 10_000)), seed: 1)
+  var parts = 0
+  #expect(throws: (any Error).self) {
+    try list.forEachPart { (_: EnqueueList) throws(CommandError) in
+      parts += 1
+      throw .readerGone
+    }
+  }
+  #expect(parts == 1)
+}

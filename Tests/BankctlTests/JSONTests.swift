@@ -1,0 +1,134 @@
+// The shapes that scripts rely on, letter for letter.
+import BankModel
+import Testing
+import Wire
+
+@testable import bankctl
+
+@Test("a document keeps the order of its fields and all 64 bits of its numbers")
+func order() {
+  let document: JSONValue = [
+    "z": 1, "a": [true, nil, "x"], "n": .integer(.min), "m": .integer(.max), "o": [:], "l": [],
+  ]
+  #expect(
+    document.text
+      == #"{"z":1,"a":[true,null,"x"],"n":-9223372036854775808,"m":9223372036854775807,"o":{},"l":[]}"#)
+}
+
+@Test("a text is escaped so that it stays one line and one string")
+func escapes() {
+  #expect(JSONValue.string("\"\\\n\t\r\u{1}\u{1B}\u{7F}/한글🙂").text == #""\"\\\n\t\r\u0001\u001b\u007f/한글🙂""#)
+}
+
+@Test("status has its shape")
+func statusShape() {
+  #expect(
+    JSONValue.status(picture()).text == """
+      {"version":1,"bank":{"state":"open","day":1,"pid":4242,"generation":1,\
+      "since":"2026-11-21T08:00:00.000Z",\
+      "business_ms":4410},"queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,\
+      "cancelled":0,"oldest_wait_ms":812},"services":[{"name":"deposit","windows":2,"waiting":1,"serving":2,\
+      "served":3,"paused":false},{"name":"loan","windows":1,"waiting":2,"serving":1,"served":1,\
+      "paused":true}],\
+      "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,\
+      "generation":1,\
+      "state":"serving","ticket":7,"restarts":0,"served":2,"rss_kb":2900},{"name":"loan-1","role":"teller",\
+      "service":"loan","window":1,"pid":0,"generation":2,"state":"backoff","ticket":null,"restarts":1,\
+      "served":1,\
+      "rss_kb":0}]}
+      """)
+}
+
+@Test("enqueue has its shape")
+func enqueueShape() {
+  let report = EnqueuedReport(day: 1, first: 1, last: 10, count: 10, known: 2)
+  #expect(
+    JSONValue.enqueued(report, ofList: false).text == #"{"version":1,"day":1,"first":1,"last":10,"count":10}"#
+  )
+  #expect(
+    JSONValue.enqueued(report, ofList: true).text
+      == #"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":2}"#)
+}
+
+@Test("a receipt has its shape, with null where there is nothing")
+func receiptShape() {
+  #expect(
+    JSONValue.receipt(receipt(7)).text == """
+      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"served","window":"loan-1",\
+      "attempts":1,\
+      "amount":250000,"debit":"loans","credit":"customer-12","issued_at":"2026-11-21T08:00:00.000Z",\
+      "started_at":"2026-11-21T08:00:00.100Z","finished_at":"2026-11-21T08:00:01.200Z"}
+      """)
+  #expect(
+    JSONValue.receipt(receipt(7, outcome: .cancelled)).text == """
+      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"cancelled","window":null,\
+      "attempts":0,\
+      "amount":250000,"debit":null,"credit":null,"issued_at":"2026-11-21T08:00:00.000Z","started_at":null,\
+      "finished_at":"2026-11-21T08:00:01.200Z"}
+      """)
+}
+
+@Test("a ticket has its shape in every state")
+func ticketShape() {
+  var ticket = waiting(7, service: .loan, grade: .vip)
+  let head = """
+    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"vip","state":"STATE","amount":50000,\
+    "account":12,\
+    "issued_at":"2026-11-21T08:00:00.000Z",
+    """
+  func shape(_ state: String, _ rest: String) -> String {
+    var text = head
+    if let range = text.firstRange(of: "STATE") { text.replaceSubrange(range, with: state) }
+    return text + rest
+  }
+  #expect(
+    JSONValue.ticket(ticket).text == shape("waiting", #""position":1,"eta_ms":700,"attempts":[]}"#))
+  ticket.state = .delayed
+  ticket.dueAt = 1_795_248_000_001
+  #expect(
+    JSONValue.ticket(ticket).text == shape("delayed", #""due_at":"2026-11-21T08:00:00.001Z","attempts":[]}"#))
+  ticket.state = .serving
+  ticket.window = "loan-1"
+  #expect(JSONValue.ticket(ticket).text == shape("serving", #""window":"loan-1","attempts":[]}"#))
+  ticket.state = .dead
+  ticket.attempts = [
+    AttemptReport(
+      window: "loan-1", generation: 2, pid: 4250, startedAt: 1_795_248_000_000, endedAt: 1_795_248_000_002,
+      end: .killed, signal: 9, code: nil)
+  ]
+  let attempts = """
+    "attempts":[{"window":"loan-1","generation":2,"pid":4250,"started_at":"2026-11-21T08:00:00.000Z",\
+    "ended_at":"2026-11-21T08:00:00.002Z","end":"killed","signal":9,"code":null}]}
+    """
+  #expect(JSONValue.ticket(ticket).text == shape("dead", attempts))
+  ticket.state = .done
+  ticket.attempts = []
+  ticket.receipt = receipt(7)
+  let fields = """
+    "outcome":"served","window":"loan-1","debit":"loans","credit":"customer-12",\
+    "started_at":"2026-11-21T08:00:00.100Z","finished_at":"2026-11-21T08:00:01.200Z","attempts":[]}
+    """
+  #expect(JSONValue.ticket(ticket).text == shape("done", fields))
+}
+
+@Test("stop, audit and errors have their shapes")
+func otherShapes() {
+  let stopped = StoppedReport(
+    day: 1, served: 10, businessMilliseconds: 4410, waiting: 0, dead: 0, isDayClosed: true)
+  #expect(
+    JSONValue.stopped(stopped).text
+      == #"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"dead":0,"day_closed":true}"#)
+  var audit = AuditReport(
+    issued: 10, served: 9, cancelled: 1, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,
+    ledgerDifference: 0, problems: [])
+  #expect(
+    JSONValue.audit(audit).text == """
+      {"version":1,"ok":true,"issued":10,"served":9,"cancelled":1,"waiting":0,"delayed":0,"dead":0,"lost":0,\
+      "duplicated":0,"ledger_difference":0,"stock_difference":0,"money_difference":0,"problems":[]}
+      """)
+  audit.ledgerDifference = -1
+  #expect(!audit.isClean)
+  #expect(
+    JSONValue.error(code: "queue_full", message: "no").text
+      == #"{"version":1,"error":{"code":"queue_full","message":"no"}}"#)
+}

@@ -1,0 +1,228 @@
+// What a client makes of a coordinator that answers, refuses, babbles, dies, or says nothing.
+// The other end is a socket of the test itself: most answers are there before they are asked for.
+import BankModel
+import Glibc
+import Posix
+import Testing
+import Wire
+
+@testable import ControlClient
+
+/// The coordinator's end of a conversation.
+private struct FarEnd: ~Copyable {
+  let socket: FileDescriptor
+
+  func say(_ message: BankMessage) throws {
+    var bytes: [UInt8] = []
+    try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)
+    try say(bytes)
+  }
+
+  func say(_ bytes: [UInt8]) throws { try socket.writeAll(bytes) }
+
+  /// Everything the client has said so far.
+  func heard() throws -> [ClientMessage] {
+    var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+    try socket.setNonBlocking(true)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { buffer.deallocate() }
+    while case .bytes(let count) = try socket.read(into: buffer) {
+      decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    var messages: [ClientMessage] = []
+    while let body = try decoder.next() {
+      messages.append(try CBORDecoder().decode(ClientMessage.self, from: body))
+    }
+    return messages
+  }
+}
+
+private let welcome = BankMessage.welcome(Welcome(build: "another"))
+private let quick = ControlConnection.Patience(hello: .milliseconds(50), stall: .milliseconds(50))
+
+/// The error of a conversation in which the coordinator says these bytes and hangs up.
+private func error(after messages: [BankMessage], bytes: [UInt8] = []) throws -> ControlError? {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  for message in messages { try far.say(message) }
+  try far.say(bytes)
+  try UnixSocket.shutdownWriting(far.socket)
+  do throws(ControlError) {
+    let connection = try ControlConnection.greet(pair.first, patience: quick)
+    while try connection.next(until: nil) != nil {}
+    return nil
+  } catch {
+    return error
+  }
+}
+
+@Test("another build with the same version of the protocol is welcome")
+func otherBuild() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  let connection = try ControlConnection.greet(pair.first, build: "mine")
+  #expect(connection.coordinator.build == "another")
+  #expect(try far.heard() == [.hello(Hello(build: "mine", role: .client))])
+}
+
+@Test("another version of the protocol is told with both numbers")
+func otherVersion() throws {
+  let refusal = Refusal(reason: .version, version: 7, build: "new", detail: "")
+  #expect(try error(after: [.refused(refusal)]) == .otherVersion(theirs: 7, build: "new"))
+  #expect(
+    try error(after: [.welcome(Welcome(version: 9, build: "x"))]) == .otherVersion(theirs: 9, build: "x"))
+}
+
+@Test("a refusal is told, also in the middle of a conversation")
+func refusal() throws {
+  let refusal = Refusal(reason: .crowded, build: "b", detail: "too many")
+  #expect(try error(after: [.refused(refusal)]) == .refused(refusal))
+  #expect(try error(after: [welcome, .refused(refusal)]) == .refused(refusal))
+}
+
+@Test("answers find their questions by number")
+func numbers() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  try far.say(.reply(ControlReply(number: 9, answer: .requeued(9), more: true)))
+  try far.say(.reply(ControlReply(number: 2, answer: .requeued(2))))
+  let connection = try ControlConnection.greet(pair.first)
+  try connection.send(.follow)
+  #expect(try connection.call(.requeueDead, within: .seconds(5)) == .requeued(2))
+  #expect(
+    try far.heard().dropFirst() == [
+      .request(ControlRequest(number: 1, command: .follow)),
+      .request(ControlRequest(number: 2, command: .requeueDead)),
+    ])
+}
+
+@Test("the parts of one request share its number")
+func parts() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  let connection = try ControlConnection.greet(pair.first)
+  let number = try connection.send(.enqueueList(EnqueueList(entries: [], isLast: false)))
+  try connection.send(.enqueueList(EnqueueList(entries: [], isLast: true)), continuing: number)
+  try connection.send(.status)
+  let numbers = try far.heard().compactMap {
+    if case .request(let request) = $0 { request.number } else { nil }
+  }
+  #expect(numbers == [1, 1, 2])
+}
+
+@Test("silence ends at the deadline, before the welcome and after it")
+func silence() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  do throws(ControlError) {
+    _ = try ControlConnection.greet(pair.first, patience: quick)
+    Issue.record("nobody has answered, and yet there is a conversation")
+  } catch {
+    #expect(error == .timedOut(what: "the answer to hello"))
+  }
+  let other = try UnixSocket.pair()
+  let talking = FarEnd(socket: other.second)
+  try talking.say(welcome)
+  let connection = try ControlConnection.greet(other.first, patience: quick)
+  #expect(try connection.next(until: SystemClock.monotonic() + .milliseconds(20)) == nil)
+  #expect(throws: ControlError.timedOut(what: "an answer")) {
+    try connection.call(.status, within: .milliseconds(20))
+  }
+  withExtendedLifetime(far.socket.rawValue) {}
+}
+
+@Test("a frame that stops half way is not waited for, even where there is no deadline")
+func halfFrame() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  try far.say([0, 0, 0, 9, 0xA1])
+  let connection = try ControlConnection.greet(pair.first, patience: quick)
+  #expect(throws: ControlError.timedOut(what: "the rest of a message")) { try connection.next(until: nil) }
+}
+
+@Test("an end where an answer was due is a loss, and within a frame it is malformed")
+func loss() throws {
+  #expect(try error(after: [welcome]) == .lost)
+  #expect(try error(after: []) == .lost)
+  #expect(try error(after: [welcome], bytes: [0, 0]) == .malformed(detail: "it ends within a frame"))
+}
+
+@Test(
+  "what is no message ends the conversation",
+  arguments: [
+    [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0x20, 0, 0, 1], [0, 0, 0, 1, 0xFF], [0, 0, 0, 1, 0x01],
+    [0, 0, 0, 3, 0xA1, 0x18, 0x63], Array("HTTP/1.1 400 Bad Request\r\n".utf8),
+  ] as [[UInt8]])
+func garbage(bytes: [UInt8]) throws {
+  for messages in [[], [welcome]] {
+    guard case .malformed? = try error(after: messages, bytes: bytes) else {
+      Issue.record("\(bytes) after \(messages.count) messages was not found malformed")
+      continue
+    }
+  }
+}
+
+@Test("an answer before the welcome, or a second welcome, is out of turn")
+func outOfTurn() throws {
+  let reply = BankMessage.reply(ControlReply(number: 1, answer: .requeued(1)))
+  #expect(try error(after: [reply]) == .unexpected(detail: "an answer before the welcome"))
+  #expect(try error(after: [welcome, welcome]) == .unexpected(detail: "a second welcome"))
+}
+
+@Test("writing to a coordinator that is gone is a loss and no signal")
+func brokenPipe() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  let connection = try ControlConnection.greet(pair.first)
+  shutdown(far.socket.rawValue, CInt(SHUT_RDWR))
+  #expect(throws: ControlError.lost) {
+    for _ in 0..<100 { try connection.send(.status) }
+  }
+}
+
+@Test("the last words of a coordinator explain more than the broken pipe")
+func lastWords() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  let connection = try ControlConnection.greet(pair.first)
+  let refusal = Refusal(reason: .malformed, build: "b", detail: "out of turn")
+  try far.say(.refused(refusal))
+  shutdown(far.socket.rawValue, CInt(SHUT_RDWR))
+  #expect(throws: ControlError.refused(refusal)) {
+    for _ in 0..<100 { try connection.send(.status) }
+  }
+}
+
+@Test("a coordinator that takes nothing in is not waited for for ever")
+func clogged() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  let connection = try ControlConnection.greet(pair.first, patience: quick)
+  let entry = EnqueueEntry(
+    service: .loan, grade: .vip, amount: 1, account: 1, key: String(repeating: "k", count: 200))
+  let part = EnqueueList(
+    entries: Array(repeating: entry, count: EnqueueList.partLimit), isLast: false)
+  #expect(throws: ControlError.timedOut(what: "the coordinator takes nothing in")) {
+    for _ in 0..<100 { try connection.send(.enqueueList(part)) }
+  }
+  withExtendedLifetime(far.socket.rawValue) {}
+}
+
+@Test("the end of a coordinator is noticed, and answers on the way are dropped")
+func awaitEnd() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  try far.say(.reply(ControlReply(number: 1, answer: .requeued(1))))
+  let connection = try ControlConnection.greet(pair.first)
+  #expect(!connection.awaitEnd(until: SystemClock.monotonic() + .milliseconds(20)))
+  try UnixSocket.shutdownWriting(far.socket)
+  #expect(connection.awaitEnd(until: SystemClock.monotonic() + .seconds(10)))
+}

@@ -1,0 +1,70 @@
+// Whether the bank notices by itself that something is not as promised.
+import Foundation
+import Testing
+
+@Suite("The audit", .serialized)
+struct AuditTests {
+  @Test("an open bank and a stopped home are audited, in both languages and as JSON")
+  func clean() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      try branch.done("pause")
+      try branch.done("enqueue", "9")
+      try branch.expectClean()
+      try branch.done("cancel", "9")
+      try branch.done("resume")
+      try branch.done("wait")
+      for isOpen in [true, false] {
+        if !isOpen { try branch.done("stop") }
+        let report = try branch.json("audit")
+        #expect(report.differences(from: Samples.audit) == [])
+        #expect(report["issued"].integer == 9 && report["served"].integer == 8, "\(report)")
+        #expect(report["problems"].items.isEmpty)
+        #expect(try branch.done("audit").out.hasPrefix("Every promise that can be checked is kept.\n"))
+        #expect(try branch.done("audit", language: .ko).out.hasPrefix("확인할 수 있는 모든 약속이 지켜졌습니다.\n"))
+      }
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a database with flipped bytes is reported with exit code 1 and left as it is")
+  func damaged() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "300", "--wait")
+      try branch.done("stop")
+      let path = "\(branch.home)/bank.db"
+      var content = try Data(contentsOf: URL(fileURLWithPath: path))
+      // Page headers from the second page on: the file still opens, and what is in it cannot be trusted.
+      for page in stride(from: 8192, to: content.count, by: 4096) {
+        for offset in 0..<64 where page + offset < content.count { content[page + offset] ^= 0x5A }
+      }
+      try content.write(to: URL(fileURLWithPath: path))
+      for tongue in Tongue.allCases {
+        let outcome = try branch.run("audit", language: tongue)
+        #expect(outcome.code == 1, outcome.story)
+      }
+      let outcome = try branch.run("audit", "--json")
+      #expect(outcome.code == 1, outcome.story)
+      let report = try outcome.json()
+      #expect(report["ok"].flag == false || report["error"]["code"].text == "damaged", outcome.story)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content, "a damaged file is never changed")
+    }
+  }
+
+  @Test("a file that is no database is refused by start and audit, and left as it is")
+  func noDatabase() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("stop")
+      let path = "\(branch.home)/bank.db"
+      let content = Data(String(repeating: "these are not the books of a bank\n", count: 400).utf8)
+      try content.write(to: URL(fileURLWithPath: path))
+      for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+      try branch.expectRefusal(1, "damaged", of: "start")
+      #expect(try branch.run("audit", "--json").code == 1)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+      try branch.expectNobodyLeft()
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// What tests say about a branch again and again: configurations, receipts, and what must be true of them.
+import Foundation
+import Testing
+
+extension Branch {
+  /// Writes a configuration and returns its path. The durations are as `bankctl` reads them; `60s` is "until killed".
+  func configuration(
+    deposit: Int = 2, loan: Int = 1, depositWork: String = "700ms", loanWork: String = "1.1s",
+    speed: String = "1", more: String = "", name: String = "bank.json"
+  ) throws -> String {
+    try write(
+      """
+      {"windows": {"deposit": \(deposit), "loan": \(loan)},
+       "work": {"deposit": "\(depositWork)", "loan": "\(loanWork)"}, "speed": "\(speed)"\(more)}
+      """, to: name)
+  }
+
+  /// All receipts there are, in the order of their commits.
+  func receipts(at location: SourceLocation = #_sourceLocation) throws -> [JSON] {
+    try lines("receipts", "--day", "all", at: location)
+  }
+
+  /// Expects that of a day exactly the tickets 1 to `count` have a receipt, one each.
+  func expectOneReceiptEach(
+    _ count: Int, day: Int = 1, at location: SourceLocation = #_sourceLocation
+  ) throws {
+    let tickets = try receipts(at: location).filter { $0["day"].integer == day }.compactMap(
+      \.["ticket"].integer)
+    let counted = Dictionary(tickets.map { ($0, 1) }, uniquingKeysWith: +)
+    #expect(
+      counted.filter { $0.value > 1 }.isEmpty, "tickets with more than one receipt", sourceLocation: location)
+    let missing = Set(1...max(count, 1)).subtracting(counted.keys).sorted()
+    #expect(missing.isEmpty, "tickets without a receipt", sourceLocation: location)
+    #expect(tickets.count == count, sourceLocation: location)
+  }
+
+  /// Expects that the audit finds nothing.
+  func expectClean(at location: SourceLocation = #_sourceLocation) throws {
+    let outcome = try run("audit", "--json", at: location)
+    #expect(outcome.code == 0, outcome.story, sourceLocation: location)
+    #expect(try outcome.json().differences(from: Samples.audit) == [], sourceLocation: location)
+    #expect(try outcome.json()["ok"].flag == true, outcome.story, sourceLocation: location)
+  }
+
+  /// The fields of the lines of a log that tell of this event.
+  func events(_ event: String, in log: String) -> [[String: String]] {
+    self.log(log).split(separator: "\n").map { Self.fields(of: $0) }.filter { $0["event"] == event }
+  }
+
+  /// The fields of a line of logfmt.
+  static func fields(of line: Substring) -> [String: String] {
+    var fields: [String: String] = [:]
+    for match in line.matches(of: /([a-z_]+)=("(?:[^"\\]|\\.)*"|\S*)/) {
+      fields[String(match.1)] = match.2.trimmingCharacters(in: ["\""])
+    }
+    return fields
+  }
+
+  /// Runs a command that must be refused in this way, for people in both languages and for scripts.
+  func expectRefusal(
+    _ code: Int32, _ name: String, of arguments: String..., at location: SourceLocation = #_sourceLocation
+  ) throws {
+    var sentences: Set<String> = []
+    for tongue in Tongue.allCases {
+      let outcome = try launch(arguments, language: tongue).finish(at: location)
+      #expect(outcome.code == code, outcome.story, sourceLocation: location)
+      #expect(outcome.out == "", "data and messages are kept apart", sourceLocation: location)
+      #expect(outcome.err.hasPrefix("bankctl: "), outcome.story, sourceLocation: location)
+      sentences.insert(outcome.err)
+    }
+    #expect(sentences.count == 2, "both languages say something of their own", sourceLocation: location)
+    let outcome = try launch(arguments + ["--json"]).finish(at: location)
+    #expect(outcome.code == code, outcome.story, sourceLocation: location)
+    #expect(
+      try outcome.json().differences(from: Samples.error) == [], outcome.story, sourceLocation: location)
+    #expect(try outcome.json()["error"]["code"].text == name, outcome.story, sourceLocation: location)
+  }
+}

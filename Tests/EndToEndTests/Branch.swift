@@ -1,0 +1,173 @@
+// A scratch bank: a home of its own, the programs that work in it, and the promise that nothing of it is left when
+// the test ends, however it ends. It drives the built programs only, as a person or a script would.
+// Failure: Trouble, with a picture of the bank where there is one.
+import Foundation
+import Glibc
+import Testing
+
+enum Tongue: String, CaseIterable {
+  case ko, en
+}
+
+final class Branch {
+  private let scratch: String
+  let home: String
+  let processes: ProcessTable
+  private var programs: [RunningProgram] = []
+
+  fileprivate init() throws {
+    // Short, because a socket's address has 108 bytes.
+    var template = Array("/tmp/branch-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Trouble("cannot make a directory in /tmp") }
+    scratch = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    home = scratch + "/home"
+    processes = ProcessTable(branch: scratch)
+    for name in ["io", "elsewhere"] { mkdir("\(scratch)/\(name)", 0o700) }
+  }
+
+  /// A path for a file of the test.
+  func path(_ name: String) -> String { "\(scratch)/\(name)" }
+
+  /// Writes a file of the test and returns its path.
+  func write(_ text: String, to name: String) throws -> String {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
+    return path(name)
+  }
+
+  /// Starts a program and returns at once; the branch ends it if the test does not.
+  func launch(
+    _ arguments: [String], program: String = Binaries.bankctl, language: Tongue? = .en,
+    environment: [String: String] = [:], input: String = "", inputDescriptor: Int32? = nil
+  ) throws -> RunningProgram {
+    var variables = [
+      "PATH": "/usr/bin:/bin", "HOME": path("elsewhere"), "LANG": "C.UTF-8", "TERM": "dumb",
+      "BANK_HOME": home,
+      ProcessTable.mark: scratch,
+    ]
+    if let language { variables["BANK_LANG"] = language.rawValue }
+    variables.merge(environment) { $1 }
+    let running = try RunningProgram(
+      [program] + arguments, environment: variables, files: path("io/\(programs.count)"), input: input,
+      inputDescriptor: inputDescriptor)
+    programs.append(running)
+    return running
+  }
+
+  /// Runs bankctl to its end.
+  @discardableResult
+  func run(
+    _ arguments: String..., language: Tongue? = .en, environment: [String: String] = [:], input: String = "",
+    timeout: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation
+  ) throws -> Outcome {
+    try launch(arguments, language: language, environment: environment, input: input)
+      .finish(within: timeout, at: location)
+  }
+
+  /// Runs bankctl, which must succeed, and returns what it wrote.
+  @discardableResult
+  func done(
+    _ arguments: String..., language: Tongue? = .en, input: String = "", timeout: Duration = .seconds(30),
+    at location: SourceLocation = #_sourceLocation
+  ) throws -> Outcome {
+    let outcome = try launch(arguments, language: language, input: input).finish(
+      within: timeout, at: location)
+    try #require(outcome.code == 0, outcome.story, sourceLocation: location)
+    return outcome
+  }
+
+  /// Runs bankctl with `--json`, which must succeed, and returns its document.
+  @discardableResult
+  func json(
+    _ arguments: String..., input: String = "", timeout: Duration = .seconds(30),
+    at location: SourceLocation = #_sourceLocation
+  ) throws -> JSON {
+    let outcome = try launch(arguments + ["--json"], input: input).finish(within: timeout, at: location)
+    try #require(outcome.code == 0, outcome.story, sourceLocation: location)
+    return try outcome.json()
+  }
+
+  /// Runs bankctl with `--json`, which must succeed, and returns its lines.
+  func lines(_ arguments: String..., at location: SourceLocation = #_sourceLocation) throws -> [JSON] {
+    let outcome = try launch(arguments + ["--json"]).finish(at: location)
+    try #require(outcome.code == 0, outcome.story, sourceLocation: location)
+    return try JSON.lines(outcome.out)
+  }
+
+  /// Opens the bank with these words behind `start`.
+  @discardableResult
+  func start(
+    _ words: String..., language: Tongue = .en, at location: SourceLocation = #_sourceLocation
+  ) throws -> JSON {
+    let outcome = try launch(["start", "--json"] + words, language: language).finish(at: location)
+    try #require(outcome.code == 0, outcome.story, sourceLocation: location)
+    return try outcome.json()
+  }
+
+  /// The present status, which there must be.
+  func status(at location: SourceLocation = #_sourceLocation) throws -> Status {
+    Status(try json("status", at: location))
+  }
+
+  /// Waits until something is so, looking again and again.
+  func waitUntil(
+    _ what: String, within limit: Duration = .seconds(15), at location: SourceLocation = #_sourceLocation,
+    _ condition: () throws -> Bool
+  ) throws {
+    let deadline = ContinuousClock.now + limit
+    while true {
+      if try condition() { return }
+      guard ContinuousClock.now < deadline else { break }
+      Moment.pass(milliseconds: 2)
+    }
+    throw Trouble("waited \(limit) in vain until \(what)\n\(picture())", at: location)
+  }
+
+  /// The text of `logs/NAME.log` as it is now.
+  func log(_ name: String) -> String {
+    String(
+      decoding: (try? Data(contentsOf: URL(fileURLWithPath: "\(home)/logs/\(name).log"))) ?? Data(),
+      as: UTF8.self)
+  }
+
+  /// What a person would look at first when something has gone wrong.
+  func picture() -> String {
+    let status = try? launch(["status"]).finish(within: .seconds(3))
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: home + "/logs"))?.sorted() ?? []
+    let logs = names.map { name in
+      let text = (try? String(contentsOfFile: "\(home)/logs/\(name)", encoding: .utf8)) ?? ""
+      return "--- \(name)\n" + text.split(separator: "\n").suffix(12).joined(separator: "\n")
+    }
+    let alive = processes.all().map { "\($0) \(processes.name($0))" }
+    return ([status?.description ?? "(status did not answer)"] + alive + logs).joined(separator: "\n")
+  }
+
+  /// Ends everything of this branch, its guardians and coordinators before their children, and removes its files.
+  fileprivate func close() {
+    programs.forEach { $0.end() }
+    let deadline = ContinuousClock.now + .seconds(10)
+    while true {
+      let left = processes.all()
+      guard !left.isEmpty, ContinuousClock.now < deadline else { break }
+      for pid in left { processes.signal(pid, SIGKILL) }
+      Moment.pass(milliseconds: 2)
+    }
+    let left = processes.all()
+    if !left.isEmpty { Issue.record("these processes outlive SIGKILL: \(left.map(processes.name))") }
+    try? FileManager.default.removeItem(atPath: scratch)
+  }
+}
+
+/// Gives a test a branch, and takes it away again.
+func withBranch(_ test: (Branch) throws -> Void) throws {
+  let branch = try Branch()
+  defer { branch.close() }
+  do {
+    try test(branch)
+  } catch let trouble as Trouble {
+    throw trouble
+  } catch {
+    // An expectation has recorded itself already; the picture belongs to it.
+    Issue.record("the branch when the test stopped:\n\(branch.picture())")
+    throw error
+  }
+}

@@ -1,0 +1,199 @@
+// Processes are killed with SIGKILL in the middle of their work. Whoever had a ticket gets exactly one receipt.
+import Glibc
+import Testing
+
+@Suite("Crashes", .serialized)
+struct CrashTests {
+  @Test("a teller killed in the middle of a customer is replaced at once, and the customer is served once")
+  func teller() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, depositWork: "400ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      let pid = try branch.kill(worker: "deposit-1")
+      try branch.waitUntil("a new teller serves the same customer", within: .seconds(2)) {
+        let worker = try branch.status().worker("deposit-1")
+        return worker?.ticket == 1 && worker?.generation == 2
+      }
+      let successor = try #require(try branch.status().worker("deposit-1"))
+      #expect(successor.document["restarts"].integer == 1)
+      #expect(successor.pid != pid)
+      try branch.done("wait")
+      let ticket = try branch.json("ticket", "1")
+      #expect(ticket.differences(from: Samples.ticket) == [])
+      let attempts = ticket["attempts"]
+      #expect(attempts.items.count == 2)
+      #expect(attempts[0]["end"].text == "killed" && attempts[0]["signal"].integer == 9, "\(attempts)")
+      #expect(attempts[0]["pid"].integer == pid && attempts[0]["generation"].integer == 1)
+      #expect(attempts[1]["end"].text == "served" && attempts[1]["signal"] == .null, "\(attempts)")
+      #expect(attempts[1]["pid"].integer == successor.pid && attempts[1]["generation"].integer == 2)
+      let receipts = try branch.receipts()
+      #expect(receipts.map { $0["ticket"].integer } == [1, 2], "it went back to the head of the line")
+      #expect(receipts.map { $0["attempts"].integer } == [2, 1])
+      let exit = branch.events("exit", in: "coordinator").first ?? [:]
+      #expect(exit["signal"] == "9" && exit["window"] == "deposit-1" && exit["child"] == "\(pid)", "\(exit)")
+      #expect(branch.events("restarted", in: "coordinator").map { $0["window"] } == ["deposit-1"])
+      #expect(try branch.done("ticket", "1", language: .ko).out.contains("은행원이 죽어 줄의 맨 앞으로 돌아감 (SIGKILL)"))
+      #expect(
+        try branch.done("ticket", "1").out.contains("the teller died; back to the head of the line (SIGKILL)")
+      )
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a customer is at another teller within milliseconds of the death of the first")
+  func latency() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 2, depositWork: "60s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.waitUntil("it is served") { try branch.status().queue("serving") == 1 }
+      let name = try #require(try branch.status().workers.first { $0.ticket == 1 }?.name)
+      try branch.kill(worker: name)
+      try branch.waitUntil("it is served again") {
+        try branch.json("ticket", "1")["attempts"].items.count == 2
+      }
+      let attempts = try branch.json("ticket", "1")["attempts"]
+      let death = try #require(attempts[0]["ended_at"].text)
+      let again = try #require(attempts[1]["started_at"].text)
+      #expect(attempts[1]["window"].text != name, "the free window takes it, not the one that starts anew")
+      // Times of this form compare as texts; the first twenty characters are the seconds.
+      #expect(death <= again)
+      #expect(milliseconds(of: again) - milliseconds(of: death) < 500, "\(attempts)")
+    }
+  }
+
+  /// Milliseconds within the day of an RFC 3339 time.
+  private func milliseconds(of time: String) -> Int {
+    let parts = time.dropFirst(11).dropLast().split { ":.".contains($0) }.compactMap { Int($0) }
+    return parts.count == 4 ? ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * 1000 + parts[3] : 0
+  }
+
+  @Test(
+    "a coordinator killed right after the reply has lost no ticket, and no teller outlives it by a second")
+  func afterReply() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "25")
+      #expect(try branch.killCoordinator() < .seconds(1))
+      try branch.expectRefusal(3, "not_open", of: "status")
+      let again = Status(try branch.start("--speed", "20"))
+      #expect(again.day == 1, "a crash closes no day")
+      #expect(again.queue("issued") == 25)
+      #expect(again.document["bank"]["generation"].integer == 2)
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(25)
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "a coordinator killed again and again at any moment: every ticket has exactly one receipt",
+    arguments: [("40", 40), ("max", 400)])
+  func atAnyMoment(speed: String, most: Int) throws {
+    var chance = Chance(for: "CrashTests/atAnyMoment")
+    try withBranch { branch in
+      var issued = 0
+      for _ in 1...5 {
+        try branch.start("--speed", speed, "--deposit", "3", "--loan", "2")
+        let count = Int.random(in: 1...most, using: &chance)
+        issued +=
+          try branch.json("enqueue", "\(count)", "--seed", "\(chance.next() % 1000)")["count"].integer ?? 0
+        Moment.pass(milliseconds: Int32.random(in: 0...150, using: &chance))
+        #expect(try branch.killCoordinator() < .seconds(1))
+        try branch.expectClean()
+      }
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      let status = try branch.status()
+      #expect(status.queue("issued") == issued)
+      #expect(status.queue("served") == issued)
+      try branch.expectOneReceiptEach(issued)
+      try branch.expectClean()
+      #expect(try branch.json("stop")["served"].integer == issued)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a keyed enqueue that loses its coordinator goes on by itself and adds nobody twice")
+  func keyedOverCrash() throws {
+    var chance = Chance(for: "CrashTests/keyedOverCrash")
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      for round in 1...4 {
+        let enqueue = try branch.launch(["enqueue", "400", "--key", "round-\(round)", "--json"])
+        Moment.pass(milliseconds: Int32.random(in: 0...30, using: &chance))
+        try branch.killCoordinator()
+        try branch.start("--speed", "max")
+        let outcome = try enqueue.finish()
+        // Killed before the first word, it may have found the door closed.
+        let reply =
+          outcome.code == 3
+          ? try branch.json("enqueue", "400", "--key", "round-\(round)") : try outcome.json()
+        #expect(reply["count"].integer == 400, outcome.story)
+        #expect(try branch.json("enqueue", "400", "--key", "round-\(round)") == reply)
+      }
+      try branch.done("wait", timeout: .seconds(60))
+      try branch.expectOneReceiptEach(1600)
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "tellers killed at random while many are served: nothing lost, nothing twice, nobody a dead letter by accident"
+  )
+  func tellersAtRandom() throws {
+    var chance = Chance(for: "CrashTests/tellersAtRandom")
+    try withBranch { branch in
+      // Many crashes are meant here, and a customer may meet several of them.
+      let file = try branch.configuration(
+        deposit: 3, loan: 2, depositWork: "20ms", loanWork: "20ms", more: #", "max_crashes": 50"#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "150")
+      for _ in 1...12 {
+        let alive = try branch.status().workers.filter { $0.pid > 0 && $0.state != "backoff" }
+        if let victim = alive.randomElement(using: &chance) { branch.processes.signal(victim.pid, SIGKILL) }
+        #expect(try branch.status().isBalanced)
+        Moment.pass(milliseconds: Int32.random(in: 0...40, using: &chance))
+      }
+      try branch.done("wait", timeout: .seconds(60))
+      #expect(try branch.status().queue("dead") == 0)
+      try branch.expectOneReceiptEach(150)
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "a teller stopped by SIGSTOP is noticed by its lease, ended, and its customer served by its successor")
+  func stuck() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, depositWork: "300ms", more: #", "lease": "1s""#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      try branch.kill(worker: "deposit-1", SIGSTOP)
+      try branch.done("wait", "--timeout", "20s")
+      let attempts = try branch.json("ticket", "1")["attempts"]
+      #expect(attempts[0]["end"].text == "lease_expired", "\(attempts)")
+      #expect(attempts[1]["end"].text == "served", "\(attempts)")
+      try branch.expectOneReceiptEach(1)
+    }
+  }
+
+  @Test("everything of a branch killed at once, tellers and coordinator, loses nothing")
+  func everything() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "12")
+      try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
+      let status = try branch.status()
+      for pid in [status.pid] + status.workers.map(\.pid) { branch.processes.signal(pid, SIGKILL) }
+      try branch.waitUntil("all are gone") { branch.processes.all().isEmpty }
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(12)
+      try branch.expectClean()
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// Customers whose tellers die again and again are put aside; an operator decides what becomes of them.
+import Testing
+
+@Suite("Dead letters", .serialized)
+struct DeadLetterTests {
+  /// Kills the teller of a customer until it is a dead letter. Its window has this one customer only.
+  private func poison(_ ticket: Int, of branch: Branch) throws {
+    for attempt in 1...3 {
+      try branch.waitUntil("attempt \(attempt) of \(ticket) has begun") {
+        try branch.json("ticket", "\(ticket)")["attempts"].items.count { $0["end"] == .null } == 1
+      }
+      try branch.waitUntilServed(by: "deposit-1", ticket: ticket)
+      try branch.kill(worker: "deposit-1")
+      try branch.waitUntil("attempt \(attempt) of \(ticket) has ended") {
+        try branch.json("ticket", "\(ticket)")["attempts"].items.count { $0["end"] != .null } % 3 == attempt
+          % 3
+      }
+    }
+    try branch.waitUntil("\(ticket) is put aside") {
+      try branch.json("ticket", "\(ticket)")["state"].text == "dead"
+    }
+  }
+
+  private func start(_ branch: Branch) throws {
+    let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
+    try branch.start("--config", file)
+  }
+
+  @Test("a customer whose teller is killed three times is put aside, with the reason, and has no receipt")
+  func putAside() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "1", "--service", "deposit")
+      try poison(1, of: branch)
+      let dead = try branch.lines("tickets", "--state", "dead")
+      #expect(dead.map { $0["ticket"].integer } == [1])
+      #expect(try branch.status().queue("dead") == 1)
+      #expect(try branch.status().isBalanced)
+      #expect(try branch.receipts().isEmpty)
+      let told = branch.events("dead", in: "coordinator")
+      #expect(told.map { $0["ticket"] } == ["1"])
+      #expect(told.first?["signal"] == "9" && told.first?["attempts"] == "3", "\(told)")
+      let attempts = try branch.json("ticket", "1")["attempts"].items
+      #expect(attempts.map { $0["signal"].integer } == [9, 9, 9])
+      #expect(try branch.done("tickets", language: .ko).out.contains("보류\n  1 - 예금"))
+      #expect(try branch.done("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit\n")
+      #expect(
+        try branch.done("ticket", "1", language: .ko).out.contains(
+          "보류: 'bankctl requeue 1'나 'bankctl cancel 1'로 정하세요"))
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a dead letter brought back is served, and its receipt counts all attempts")
+  func requeue() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "1", "--service", "deposit")
+      try poison(1, of: branch)
+      _ = try branch.configuration(deposit: 1, loan: 0, depositWork: "1ms")
+      try branch.done("reload")
+      #expect(try branch.done("requeue", "1", language: .ko).out == "1번 고객이 다시 줄을 섰습니다.\n")
+      try branch.done("wait")
+      let receipts = try branch.receipts()
+      #expect(receipts.map { $0["outcome"].text } == ["served"])
+      #expect(receipts.first?["attempts"].integer == 4)
+      try branch.expectRefusal(5, "wrong_state", of: "requeue", "1")
+      try branch.expectRefusal(4, "no_such_ticket", of: "requeue", "2")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("all dead letters are brought back at once; they outlive a restart")
+  func requeueAll() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "2", "--service", "deposit")
+      try poison(1, of: branch)
+      try poison(2, of: branch)
+      let stopped = try branch.json("stop")
+      #expect(stopped["waiting"].integer == 0)
+      #expect(stopped["served"].integer == 0)
+      let again = Status(try branch.start("--speed", "max", "--deposit", "1"))
+      #expect(again.day == 1, "a dead letter keeps the day open")
+      #expect(again.queue("dead") == 2)
+      #expect(try branch.json("requeue", "--dead")["requeued"].integer == 2)
+      #expect(try branch.done("requeue", "--dead").out == "There were no dead letters.\n")
+      #expect(try branch.done("requeue", "--dead", language: .ko).out == "보류된 고객이 없었습니다.\n")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(2)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a dead letter and a waiting customer can be cancelled; one that is served or done cannot")
+  func cancel() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "3", "--service", "deposit")
+      try poison(1, of: branch)
+      try branch.waitUntilServed(by: "deposit-1", ticket: 2)
+      #expect(try branch.done("cancel", "1").out == "Customer 1 was taken out; the receipt says cancelled.\n")
+      #expect(try branch.done("cancel", "3", language: .ko).out == "3번 고객을 내보내고 취소 영수증을 남겼습니다.\n")
+      try branch.expectRefusal(5, "wrong_state", of: "cancel", "2")
+      try branch.expectRefusal(5, "wrong_state", of: "cancel", "1")
+      try branch.expectRefusal(4, "no_such_ticket", of: "cancel", "9")
+      let receipts = try branch.receipts()
+      #expect(receipts.map { $0["ticket"].integer } == [1, 3])
+      for receipt in receipts {
+        #expect(receipt.differences(from: Samples.cancelledReceipt) == [])
+        #expect(receipt["outcome"].text == "cancelled")
+      }
+      let status = try branch.status()
+      #expect(status.queue("cancelled") == 2 && status.queue("dead") == 0 && status.isBalanced)
+      #expect(try branch.json("ticket", "3")["outcome"].text == "cancelled")
+      try branch.expectClean()
+    }
+  }
+}

@@ -1,0 +1,179 @@
+// How customers take tickets: as many, of one kind, from a list, repeatably, and by several clients at a time.
+import Testing
+
+@Suite("Taking tickets", .serialized)
+struct EnqueueTests {
+  @Test("service, grade, amount and account are as asked, also in the ledger")
+  func asAsked() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done(
+        "enqueue", "3", "--service", "loan", "--grade", "vip", "--amount", "250000", "--account", "12",
+        "--wait")
+      for receipt in try branch.receipts() {
+        #expect(receipt["service"].text == "loan" && receipt["grade"].text == "vip")
+        #expect(receipt["amount"].integer == 250_000)
+        #expect(receipt["debit"].text == "loans" && receipt["credit"].text == "customer-12")
+      }
+      try branch.done("enqueue", "1", "--service=예금", "--amount=1", "--account=3", "--wait")
+      let last = try #require(try branch.receipts().last)
+      #expect(
+        last["debit"].text == "cash" && last["credit"].text == "customer-3" && last["amount"].integer == 1)
+      #expect(try branch.done("enqueue", "2", language: .ko).out == "고객 2명: 5–6번, 영업 1일차\n")
+      #expect(try branch.done("enqueue", "2").out == "2 customers: tickets 7–8, day 1\n")
+    }
+  }
+
+  @Test("the same seed draws the same customers, another seed others")
+  func seed() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      func drawn(_ seed: String) throws -> [JSON] {
+        let first = try branch.json("enqueue", "40", "--seed", seed, "--wait")["first"].integer ?? 0
+        return try branch.receipts().filter { ($0["ticket"].integer ?? 0) >= first }
+          .sorted { ($0["ticket"].integer ?? 0) < ($1["ticket"].integer ?? 0) }
+          .map { .list([$0["service"], $0["amount"], $0["credit"]]) }
+      }
+      let once = try drawn("7")
+      #expect(once.count == 40)
+      #expect(Set(once.compactMap(\.[0].text)) == ["deposit", "loan"], "both services are drawn")
+      #expect(try drawn("7") == once)
+      #expect(try drawn("8") != once)
+    }
+  }
+
+  @Test("the same key returns the same tickets and adds nobody, also after a restart and after a crash")
+  func key() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let first = try branch.json("enqueue", "5", "--key", "월요일-1")
+      #expect(try branch.json("enqueue", "5", "--key", "월요일-1") == first)
+      try branch.done("enqueue", "1")
+      try branch.done("pause")
+      try branch.done("enqueue", "1")
+      try branch.killCoordinator()
+      try branch.start("--speed", "max")
+      #expect(try branch.json("enqueue", "5", "--key", "월요일-1") == first)
+      try branch.done("stop", "--now")
+      try branch.start("--speed", "max")
+      #expect(try branch.json("enqueue", "5", "--key", "월요일-1") == first)
+      #expect(try branch.status().queue("issued") == 7)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("--wait returns when the tickets of this command are done, whoever else waits")
+  func wait() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "100ms", loanWork: "60s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "2", "--service", "loan")
+      let outcome = try branch.done("enqueue", "4", "--service", "deposit", "--wait", language: .ko)
+      #expect(outcome.out == "고객 4명: 3–6번, 영업 1일차\n4명의 업무가 모두 끝났습니다.\n")
+      #expect(try branch.status().queue("served") == 4)
+      let report = try branch.json("enqueue", "2", "--service", "deposit", "--wait")
+      #expect(report.differences(from: Samples.enqueued) == [])
+      #expect(try branch.status().queue("served") == 6)
+    }
+  }
+
+  @Test("customers come from a file and from standard input, and keys make the list repeatable")
+  func list() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max", "--deposit", "1")
+      let people = """
+        {"service":"deposit","grade":"vip","amount":50000,"account":12,"key":"a"}
+        {"service":"loan","amount":70000,"account":13,"key":"b"}
+        {"grade":"vvip","key":"c"}
+        """
+      let file = try branch.write(people + "\n", to: "people.jsonl")
+      let issued = try branch.json("enqueue", "--from", file)
+      #expect(issued.differences(from: Samples.enqueued) == [])
+      #expect(issued["first"].integer == 1 && issued["last"].integer == 3 && issued["count"].integer == 3)
+      let again = try branch.json("enqueue", "--from", "-", input: people + "\n{\"service\":\"loan\"}")
+      #expect(again["count"].integer == 1 && again["first"].integer == 4, "\(again)")
+      try branch.done("wait")
+      let receipts = try branch.receipts()
+      let first = try #require(receipts.first { $0["ticket"].integer == 1 })
+      #expect(first["amount"].integer == 50_000 && first["credit"].text == "customer-12")
+      #expect(first["grade"].text == "vip" && first["service"].text == "deposit")
+      #expect(receipts.first { $0["ticket"].integer == 3 }?["grade"].text == "vvip")
+      try branch.expectOneReceiptEach(4)
+    }
+  }
+
+  @Test(
+    "a bad line is named by its number, and nobody is added",
+    arguments: [
+      #"{"service":"lone"}"#, #"{"amount":0}"#, #"{"amount":1.5}"#, #"{"grade":"king"}"#, #"{"who":1}"#, "[]",
+      "{",
+      #"{"account":-1}"#, #"{"amount":99999999999999999999}"#, #"{"service":"loan","service":"loan"}"#,
+    ])
+  func badLine(line: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max", "--deposit", "1", "--loan", "0")
+      let people = "{\"service\":\"deposit\"}\n\(line)\n{\"service\":\"deposit\"}\n"
+      for tongue in Tongue.allCases {
+        let running = try branch.launch(["enqueue", "--from", "-"], language: tongue, input: people)
+        let outcome = try running.finish()
+        #expect(outcome.code == 2, outcome.story)
+        #expect(outcome.err.contains(tongue == .ko ? "2번째 줄" : "ine 2 of "), outcome.story)
+      }
+      #expect(try branch.status().queue("issued") == 0)
+    }
+  }
+
+  @Test("eight clients at a time get consecutive numbers each, and no number twice")
+  func concurrent() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let clients = try (1...8).map { _ in try branch.launch(["enqueue", "50", "--json"]) }
+      let replies = try clients.map { try $0.finish().json() }
+      #expect(
+        replies.allSatisfy {
+          $0["count"].integer == 50 && $0["last"].integer == ($0["first"].integer ?? 0) + 49
+        })
+      let firsts = replies.compactMap(\.["first"].integer).sorted()
+      #expect(firsts == stride(from: 1, to: 400, by: 50).map { $0 })
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(400)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a full queue says so with exit code 75 and adds nobody")
+  func full() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "60s", loanWork: "60s", more: #", "max_waiting": 10"#)
+      try branch.start("--config", file)
+      try branch.done("pause")
+      try branch.done("enqueue", "8")
+      try branch.expectRefusal(75, "queue_full", of: "enqueue", "3")
+      let list = String(repeating: "{}\n", count: 3)
+      #expect(try branch.run("enqueue", "--from", "-", input: list).code == 75)
+      #expect(try branch.status().queue("issued") == 8)
+      #expect(try branch.json("enqueue", "2")["first"].integer == 9, "what fits is taken")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("words that make no sense are refused with exit code 2 before anything happens")
+  func usage() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let wrong = [
+        ["enqueue"], ["enqueue", "0"], ["enqueue", "x"], ["enqueue", "1", "--service", "tea"],
+        ["enqueue", "1", "2"],
+        ["enqueue", "1", "--grade", "king"], ["enqueue", "1", "--amount", "-5"],
+        ["enqueue", "3", "--from", "-"],
+        ["enqueue", "10000001"], ["enqueue", "1", "--key", ""], ["enqueue", "--from", branch.path("none")],
+      ]
+      for words in wrong {
+        let outcome = try branch.launch(words).finish()
+        #expect(outcome.code == (words.last == branch.path("none") ? 1 : 2), outcome.story)
+        #expect(outcome.out.isEmpty && outcome.err.hasPrefix("bankctl: "), outcome.story)
+      }
+      #expect(try branch.status().queue("issued") == 0)
+    }
+  }
+}

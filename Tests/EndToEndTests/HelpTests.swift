@@ -1,0 +1,94 @@
+// What a person meets before anything is done: help, the version, completions, and being told off kindly.
+import Testing
+
+@Suite("Help", .serialized)
+struct HelpTests {
+  static let commands = [
+    "open", "console", "start", "stop", "status", "wait", "pause", "resume", "scale", "reset", "reload",
+    "enqueue",
+    "tickets", "ticket", "receipts", "cancel", "requeue", "logs", "audit", "completions",
+  ]
+
+  @Test("every command has help in both languages, with examples", arguments: commands)
+  func help(command: String) throws {
+    try withBranch { branch in
+      for (tongue, words) in [(Tongue.en, ["Usage", "Examples"]), (.ko, ["사용법", "예"])] {
+        let outcome = try branch.done(command, "--help", language: tongue)
+        for word in words { #expect(outcome.outLines.contains(word), outcome.story) }
+        #expect(
+          outcome.out.contains("  bankctl \(command)") || outcome.out.contains("(bankctl \(command)"),
+          outcome.story)
+        #expect(outcome.err.isEmpty)
+      }
+    }
+  }
+
+  @Test("help lists every command, and bankctl has a version")
+  func overview() throws {
+    try withBranch { branch in
+      let help = try branch.done("--help")
+      for command in Self.commands { #expect(help.out.contains("\n  \(command)"), help.story) }
+      #expect(try branch.done("--version").out.wholeMatch(of: /bankctl \d+\.\d+\.\d+.*\n/) != nil)
+    }
+  }
+
+  @Test("the language is the flag's, then the environment's, then the locale's")
+  func language() throws {
+    try withBranch { branch in
+      let cases: [(words: [String], environment: [String: String], isKorean: Bool)] = [
+        ([], [:], false),
+        ([], ["LANG": "ko_KR.UTF-8"], true),
+        ([], ["LANG": "en_US.UTF-8", "LC_ALL": "ko_KR.UTF-8"], true),
+        ([], ["LANG": "ko_KR.UTF-8", "LC_MESSAGES": "en_US.UTF-8"], false),
+        ([], ["LANG": "ko_KR.UTF-8", "BANK_LANG": "en"], false),
+        (["--lang", "ko"], ["BANK_LANG": "en"], true),
+        (["--lang=en"], ["BANK_LANG": "ko"], false),
+      ]
+      for (words, environment, isKorean) in cases {
+        let outcome = try branch.launch(words + ["status"], language: nil, environment: environment).finish()
+        #expect(outcome.err.contains("은행") == isKorean, outcome.story)
+      }
+    }
+  }
+
+  @Test("a mistyped command or option gets a suggestion and exit code 2, and nothing is run")
+  func suggestions() throws {
+    try withBranch { branch in
+      let command = try branch.run("statr")
+      #expect(command.code == 2 && command.err.contains("'start'"), command.story)
+      let option = try branch.run("start", "--forground")
+      #expect(option.code == 2 && option.err.contains("--foreground"), option.story)
+      let korean = try branch.run("statr", language: .ko)
+      #expect(korean.code == 2 && korean.err.contains("'start'") && korean.err != command.err, korean.story)
+      let document = try branch.run("statr", "--json")
+      #expect(try document.json()["error"]["code"].text == "usage", document.story)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test(
+    "completions are written for each shell, and the shell can read them", arguments: ["bash", "zsh", "fish"])
+  func completions(shell: String) throws {
+    try withBranch { branch in
+      let script = try branch.done("completions", shell).out
+      #expect(script.contains("bankctl") && script.contains("enqueue"))
+      if shell == "bash" {
+        let file = try branch.write(script, to: "completion.bash")
+        let check = try branch.launch(["-n", file], program: "/bin/bash").finish()
+        #expect(check.code == 0, check.story)
+      }
+    }
+  }
+
+  @Test("without colour for a pipe: no escape leaves a command that is not on a terminal")
+  func plain() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "2", "--wait")
+      for words in [["status"], ["receipts"], ["tickets"], ["logs"], ["ticket", "1"], ["audit"]] {
+        let outcome = try branch.launch(words, environment: ["TERM": "xterm-256color"]).finish()
+        #expect(!outcome.out.contains("\u{1B}"), outcome.story)
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// Where a bank lives: whatever the path is like, one coordinator a home, and nothing left when it cannot open.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Homes", .serialized)
+struct HomeTests {
+  @Test(
+    "a bank works in any directory, also one whose path is too long for a socket's address",
+    arguments: ["with a space", "한국은행", String(repeating: "long/", count: 40) + "home"])
+  func anyPath(name: String) throws {
+    try withBranch { branch in
+      let home = branch.path(name)
+      try branch.done("start", "--home", home, "--speed", "max")
+      try branch.done("enqueue", "3", "--wait", "--home", home)
+      #expect(try branch.lines("receipts", "--home", home).count == 3)
+      #expect(try branch.json("stop", "--home", home)["served"].integer == 3)
+      #expect(try branch.json("audit", "--home", home)["ok"].flag == true)
+    }
+  }
+
+  @Test("without a choice the home is below XDG_STATE_HOME, or else below the user's own directory")
+  func standardPlace() throws {
+    try withBranch { branch in
+      let state = branch.path("state")
+      mkdir(state, 0o700)
+      let places = [(["XDG_STATE_HOME": state], state), ([:], branch.path("elsewhere/.local/state"))]
+      for (environment, place) in places {
+        let variables = environment.merging(["BANK_HOME": ""]) { $1 }
+        let started = try branch.launch(["start", "--speed", "max"], environment: variables).finish()
+        #expect(started.code == 0, started.story)
+        #expect(FileManager.default.fileExists(atPath: "\(place)/bank/bank.db"))
+        #expect(try branch.launch(["stop"], environment: variables).finish().code == 0)
+      }
+    }
+  }
+
+  @Test("of many that open a bank at the same moment exactly one does")
+  func race() throws {
+    try withBranch { branch in
+      for _ in 1...3 {
+        let starts = try (1...5).map { _ in try branch.launch(["start", "--json", "--speed", "max"]) }
+        let outcomes = try starts.map { try $0.finish() }
+        #expect(outcomes.count { $0.code == 0 } == 1, "\(outcomes)")
+        #expect(outcomes.allSatisfy { [0, 5].contains($0.code) }, "\(outcomes)")
+        #expect(try branch.status().workers.count == 3)
+        try branch.done("stop")
+        try branch.expectNobodyLeft()
+      }
+    }
+  }
+
+  @Test("looking into a closed bank and opening it at once do not disturb each other")
+  func lookAndOpen() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "3", "--wait")
+      try branch.done("stop")
+      for _ in 1...5 {
+        try branch.done("receipts", "--day", "all")
+        try branch.start("--speed", "max")
+        let look = try branch.launch(["audit"])
+        try branch.done("stop")
+        #expect(try look.finish().code == 0)
+      }
+    }
+  }
+
+  @Test(
+    "tellers that die before they are ready are tried a while, then start fails, says why, and leaves nobody")
+  func brokenTeller() throws {
+    try withBranch { branch in
+      let place = branch.path("programs")
+      mkdir(place, 0o700)
+      for name in ["bankctl", "bankd"] {
+        try FileManager.default.copyItem(atPath: "\(Binaries.directory)/\(name)", toPath: "\(place)/\(name)")
+      }
+      _ = try branch.write("#!/bin/sh\nexit 7\n", to: "programs/bank-teller")
+      chmod("\(place)/bank-teller", 0o700)
+      let outcome = try branch.launch(["start"], program: "\(place)/bankctl").finish(within: .seconds(60))
+      #expect(outcome.code == 1, outcome.story)
+      #expect(outcome.err.contains("7"), "the exit code is told: \(outcome.err)")
+      try branch.expectNobodyLeft()
+      let deaths = branch.events("exit", in: "coordinator").count { $0["code"] == "7" }
+      #expect((1...60).contains(deaths), "a restart storm is throttled: \(deaths)")
+      #expect(
+        Status(try branch.start("--speed", "max")).state == "open", "with its teller back the bank opens")
+    }
+  }
+
+  @Test("a stale socket of a bank that was killed is no obstacle")
+  func staleSocket() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.killCoordinator()
+      #expect(FileManager.default.fileExists(atPath: "\(branch.home)/run/bank.sock"))
+      try branch.expectRefusal(3, "not_open", of: "enqueue", "1")
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "1", "--wait")
+    }
+  }
+}

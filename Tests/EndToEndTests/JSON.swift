@@ -1,0 +1,107 @@
+// One JSON document, as a script would see it: looked into by name, and held against a sample from the contract.
+// A member that is missing is `.missing` and not an error, so that an expectation shows what is there instead.
+import Foundation
+
+enum JSON: Equatable, Sendable {
+  case missing
+  case null
+  case flag(Bool)
+  case integer(Int)
+  case fraction(Double)
+  case text(String)
+  case list([JSON])
+  case object([String: JSON])
+
+  init(parsing text: String) throws {
+    do {
+      self = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
+    } catch {
+      throw Trouble("this is no JSON document: \(text.debugDescription) (\(error))")
+    }
+  }
+
+  /// The documents of a text with one on each line.
+  static func lines(_ text: String) throws -> [JSON] {
+    try text.split(separator: "\n").map { try JSON(parsing: String($0)) }
+  }
+
+  subscript(_ name: String) -> JSON {
+    guard case .object(let members) = self else { return .missing }
+    return members[name] ?? .missing
+  }
+
+  subscript(_ index: Int) -> JSON { items.indices.contains(index) ? items[index] : .missing }
+
+  var items: [JSON] { if case .list(let items) = self { items } else { [] } }
+  var integer: Int? { if case .integer(let number) = self { number } else { nil } }
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+
+  /// The item of a list whose member `name` is this text.
+  func item(where name: String, is text: String) -> JSON { items.first { $0[name].text == text } ?? .missing }
+}
+
+extension JSON: Decodable {
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let flag = try? container.decode(Bool.self) {
+      self = .flag(flag)
+    } else if let number = try? container.decode(Int.self) {
+      self = .integer(number)
+    } else if let number = try? container.decode(Double.self) {
+      self = .fraction(number)
+    } else if let text = try? container.decode(String.self) {
+      self = .text(text)
+    } else if let items = try? container.decode([JSON].self) {
+      self = .list(items)
+    } else {
+      self = .object(try container.decode([String: JSON].self))
+    }
+  }
+}
+
+extension JSON: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .missing: "(missing)"
+    case .null: "null"
+    case .flag(let flag): "\(flag)"
+    case .integer(let number): "\(number)"
+    case .fraction(let number): "\(number)"
+    case .text(let text): text.debugDescription
+    case .list(let items): "[\(items.map(\.description).joined(separator: ","))]"
+    case .object(let members):
+      "{" + members.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",") + "}"
+    }
+  }
+}
+
+extension JSON {
+  /// What in this document is not as in a sample: every member of the sample must be here, with the same kind of
+  /// value; members may be added. A `null` in the sample allows anything, a text that ends in `Z` wants a time.
+  func differences(from sample: JSON, at path: String = "$") -> [String] {
+    switch (sample, self) {
+    case (.null, _) where self != .missing: return []
+    case (.flag, .flag), (.integer, .integer), (.fraction, .fraction): return []
+    case (.text(let wanted), .text(let text)):
+      guard wanted.hasSuffix("Z"), !Self.isTime(text) else { return [] }
+      return ["\(path) is no time: \(text)"]
+    case (.list(let wanted), .list(let items)):
+      guard let each = wanted.first else { return [] }
+      guard !items.isEmpty else { return ["\(path) is empty"] }
+      return items.enumerated().flatMap { $1.differences(from: each, at: "\(path)[\($0)]") }
+    case (.object(let wanted), .object(let members)):
+      return wanted.sorted { $0.key < $1.key }.flatMap { name, value in
+        (members[name] ?? .missing).differences(from: value, at: "\(path).\(name)")
+      }
+    default: return ["\(path) is \(self), unlike \(sample)"]
+    }
+  }
+
+  /// RFC 3339 in UTC with milliseconds.
+  private static func isTime(_ text: String) -> Bool {
+    text.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil
+  }
+}

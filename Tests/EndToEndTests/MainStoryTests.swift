@@ -1,0 +1,196 @@
+// The story that everything else is a variation of: a bank opens, customers come, are served, and it closes.
+import Foundation
+import Testing
+
+@Suite("The main story", .serialized)
+struct MainStoryTests {
+  @Test(
+    "a bank opens, prints its windows with their pids, and the pids are alive", arguments: Tongue.allCases)
+  func opening(tongue: Tongue) throws {
+    try withBranch { branch in
+      let opened = try branch.done("start", "--speed", "20", language: tongue)
+      let status = try branch.status()
+      #expect(status.workers.map(\.name) == ["deposit-1", "deposit-2", "loan-1"])
+      for worker in status.workers {
+        #expect(
+          opened.outLines.contains { $0.contains(worker.name) && $0.contains("pid \(worker.pid)") },
+          opened.story)
+        #expect(branch.processes.isAlive(worker.pid))
+      }
+      #expect(
+        opened.out.contains(tongue == .ko ? "은행이 열렸습니다. 영업 1일차" : "The bank is open: day 1"), opened.story)
+      #expect(opened.err == "", opened.story)
+    }
+  }
+
+  @Test("ten customers are started, completed, and get one receipt each; the next start is day 2")
+  func tenCustomers() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20", language: .ko)
+      let issued = try branch.json("enqueue", "10")
+      #expect(issued.differences(from: Samples.enqueued) == [])
+      #expect(issued == Samples.enqueued)
+      let idle = try branch.json("wait", "--timeout", "20s")
+      #expect(idle.differences(from: Samples.status) == [])
+      #expect(Status(idle).queue("served") == 10)
+      #expect(Status(idle).isBalanced)
+      for event in ["started", "completed"] {
+        let told = ["deposit-1", "deposit-2", "loan-1"].flatMap { name in
+          branch.events(event, in: name).compactMap { Int($0["ticket"] ?? "") }
+        }
+        #expect(told.sorted() == Array(1...10), "each customer's line `\(event)` is there once")
+      }
+      try branch.expectOneReceiptEach(10)
+      for receipt in try branch.lines("receipts") {
+        #expect(receipt.differences(from: Samples.receipt) == [])
+        let isDeposit = receipt["service"].text == "deposit"
+        #expect(receipt["debit"].text == (isDeposit ? "cash" : "loans"))
+        #expect(receipt["credit"].text?.hasPrefix("customer-") == true)
+        #expect(receipt["attempts"].integer == 1)
+        #expect(receipt["outcome"].text == "served")
+        #expect(receipt["window"].text?.hasPrefix(isDeposit ? "deposit-" : "loan-") == true)
+      }
+      let closing = try branch.done("stop", language: .ko)
+      #expect(
+        closing.out.wholeMatch(of: /업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 10명이며, 총 업무시간은 \d+\.\d\d초입니다.\n/) != nil,
+        closing.story)
+      try branch.expectNobodyLeft()
+      #expect(Status(try branch.start("--speed", "20")).day == 2)
+      #expect(try branch.json("enqueue", "1")["first"].integer == 1)
+      let next = try branch.done("stop")
+      #expect(
+        next.out.wholeMatch(
+          of: /The branch has closed\. Customers served today: 1\. Total business time: \d+\.\d\d seconds\.\n/
+        ) != nil,
+        next.story)
+    }
+  }
+
+  @Test("a teller's log tells a customer's start and end in the words of the original")
+  func koreanLines() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max", "--deposit", "1", language: .ko)
+      try branch.done("enqueue", "1", "--service", "loan", "--wait")
+      try branch.done("enqueue", "1", "--service", "deposit", "--grade", "vip", "--wait")
+      #expect(branch.events("started", in: "loan-1").map { $0["msg"] } == ["1번 고객 대출업무 시작"])
+      #expect(branch.events("completed", in: "loan-1").map { $0["msg"] } == ["1번 고객 대출업무 완료"])
+      #expect(branch.events("started", in: "deposit-1").map { $0["msg"] } == ["2번 VIP고객 예금업무 시작"])
+      let line = branch.log("deposit-1").split(separator: "\n").first { $0.contains("event=started") } ?? ""
+      let pid = try #require(try branch.status().worker("deposit-1")?.pid)
+      #expect(line.hasPrefix("ts="))
+      for part in [
+        "level=info", "worker=deposit-1", "pid=\(pid)", "gen=1", "event=started", "day=1", "ticket=2",
+        "service=deposit", "attempt=1",
+      ] {
+        #expect(line.contains(" \(part) "), "\(line)")
+      }
+      #expect(branch.events("ready", in: "deposit-1").count == 1)
+    }
+  }
+
+  @Test(
+    "start takes its windows and speed from flags, then from the configuration, then from the built-in default"
+  )
+  func order() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 3, loan: 2, depositWork: "50ms")
+      let opened = Status(try branch.start("--config", file, "--loan", "1"))
+      #expect(opened.document.differences(from: Samples.status) == [])
+      #expect(opened.service("deposit")["windows"].integer == 3)
+      #expect(opened.service("loan")["windows"].integer == 1)
+      #expect(opened.workers.allSatisfy { $0.state == "idle" && $0.generation == 1 })
+      try branch.expectRefusal(5, "already_open", of: "start")
+      #expect(try branch.status().pid == opened.pid, "the open bank is unharmed")
+      try branch.done("stop")
+      let plain = Status(try branch.start())
+      #expect(plain.workers.map(\.name) == ["deposit-1", "deposit-2", "loan-1"])
+    }
+  }
+
+  @Test("a configuration that cannot be used is refused before anything is opened")
+  func badConfiguration() throws {
+    try withBranch { branch in
+      let file = try branch.write(#"{"windows": {"deposit": "many"}}"#, to: "bad.json")
+      try branch.expectRefusal(2, "bad_configuration", of: "start", "--config", file)
+      try branch.expectRefusal(2, "bad_configuration", of: "start", "--config", branch.path("none.json"))
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("every command that needs an open bank says that there is none, with exit code 3")
+  func notOpen() throws {
+    try withBranch { branch in
+      let commands = [
+        ["status"], ["status", "--watch"], ["enqueue", "1"], ["wait"], ["pause"], ["resume"],
+        ["scale", "loan=2"],
+        ["cancel", "1"], ["requeue", "1"], ["requeue", "--dead"], ["reset"], ["reload"], ["stop"],
+      ]
+      for words in commands {
+        let outcome = try branch.launch(words + ["--json"]).finish()
+        #expect(outcome.code == 3, outcome.story)
+        #expect(try outcome.json()["error"]["code"].text == "not_open", outcome.story)
+      }
+      try branch.expectRefusal(3, "not_open", of: "status")
+    }
+  }
+
+  @Test("a pipe behind start ends with it: what stays behind holds nothing of the caller's")
+  func pipe() throws {
+    try withBranch { branch in
+      let shell = try branch.launch(
+        ["-c", "\(Binaries.bankctl) start --speed 20 | cat; echo over"], program: "/bin/sh")
+      #expect(try shell.finish(within: .seconds(15)).lastLine == "over")
+      #expect(try branch.status().state == "open")
+    }
+  }
+
+  @Test("two homes are two banks; the flag goes before the environment")
+  func twoHomes() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let other = branch.path("other")
+      try branch.done("start", "--home", other, "--loan", "3")
+      try branch.done("enqueue", "4", "--wait")
+      #expect(try Status(branch.json("status", "--home=\(other)")).queue("issued") == 0)
+      #expect(try branch.status().queue("issued") == 4)
+      try branch.done("--home", other, "stop")
+      #expect(try branch.status().state == "open")
+    }
+  }
+
+  @Test(
+    "in the foreground the bank stays until SIGTERM, then serves everyone and says goodbye",
+    arguments: Tongue.allCases)
+  func foreground(tongue: Tongue) throws {
+    try withBranch { branch in
+      let bank = try branch.launch(["start", "--foreground", "--speed", "20"], language: tongue)
+      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.done("enqueue", "6")
+      #expect(bank.isRunning)
+      bank.signal(SIGTERM)
+      let outcome = try bank.finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(
+        outcome.lastLine.hasPrefix(
+          tongue == .ko
+            ? "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 6명이며," : "The branch has closed. Customers served today: 6."),
+        outcome.story)
+      try branch.expectNobodyLeft()
+      try branch.expectOneReceiptEach(6)
+    }
+  }
+
+  @Test("only the owner can look into a home, and what is in it")
+  func permissions() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let files = try FileManager.default.subpathsOfDirectory(atPath: branch.home)
+      #expect(files.contains("run/bank.sock"))
+      for file in [""] + files {
+        let facts = try FileManager.default.attributesOfItem(atPath: "\(branch.home)/\(file)")
+        let mode = (facts[.posixPermissions] as? NSNumber)?.intValue ?? -1
+        #expect(mode & 0o077 == 0, "\(file) has the mode \(String(mode, radix: 8))")
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// Who is served when: by service, by grade, by number. Windows are slow on purpose where somebody must be blocked.
+import Testing
+
+@Suite("The order of service", .serialized)
+struct OrderTests {
+  @Test("no deposit waits behind a loan while a deposit window is free")
+  func loansFirst() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "10ms", loanWork: "60s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "20", "--service", "loan")
+      try branch.done("enqueue", "6", "--service", "deposit")
+      try branch.waitUntil("all deposits are served") {
+        try branch.status().service("deposit")["served"].integer == 6
+      }
+      let status = try branch.status()
+      #expect(status.service("loan")["served"].integer == 0)
+      #expect(status.service("loan")["waiting"].integer == 19)
+      #expect(status.service("loan")["serving"].integer == 1)
+      #expect(try branch.receipts().compactMap(\.["ticket"].integer).sorted() == Array(21...26))
+    }
+  }
+
+  @Test("a deposit at the head holds up no loan either")
+  func depositsFirst() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "60s", loanWork: "10ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "20", "--service", "deposit")
+      try branch.done("enqueue", "4", "--service", "loan")
+      try branch.waitUntil("all loans are served") {
+        try branch.status().service("loan")["served"].integer == 4
+      }
+      #expect(try branch.status().service("deposit")["served"].integer == 0)
+    }
+  }
+
+  @Test("a higher grade is served first, and within a grade the earlier number")
+  func grades() throws {
+    try withBranch { branch in
+      try branch.start("--deposit", "1", "--loan", "1", "--speed", "max", language: .ko)
+      try branch.done("pause")
+      for grade in ["regular", "vip", "vvip", "regular", "vip", "vvip"] {
+        try branch.done("enqueue", "2", "--service", "deposit", "--grade", grade)
+      }
+      let waiting = try branch.lines("tickets", "--state", "waiting").compactMap(\.["ticket"].integer)
+      let expected = [5, 6, 11, 12, 3, 4, 9, 10, 1, 2, 7, 8]
+      #expect(waiting.sorted() == Array(1...12))
+      try branch.done("resume")
+      try branch.done("wait")
+      #expect(branch.events("started", in: "deposit-1").compactMap { Int($0["ticket"] ?? "") } == expected)
+      #expect(try branch.receipts().compactMap(\.["ticket"].integer) == expected)
+      #expect(branch.events("started", in: "deposit-1").first?["msg"] == "5번 VVIP고객 예금업무 시작")
+      #expect(branch.events("started", in: "deposit-1").last?["msg"] == "8번 고객 예금업무 시작")
+    }
+  }
+
+  @Test("a thousand of one kind are served in the order of their numbers")
+  func thousand() throws {
+    try withBranch { branch in
+      try branch.start("--deposit", "1", "--loan", "0", "--speed", "max")
+      try branch.done("enqueue", "1000", "--service", "deposit", "--wait")
+      #expect(try branch.receipts().compactMap(\.["ticket"].integer) == Array(1...1000))
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a waiting customer's place and expectation are told, in both languages")
+  func position() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, depositWork: "60s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      let ticket = try branch.json("ticket", "3")
+      #expect(ticket.differences(from: Samples.waitingTicket) == [])
+      #expect(ticket["position"].integer == 2)
+      #expect(try branch.done("ticket", "3", language: .ko).out.contains("대기중, 2번째"))
+      #expect(try branch.done("ticket", "3").out.contains("waiting, number 2 in line"))
+      let lists = try branch.done("tickets", language: .ko).outLines
+      #expect(lists == ["대기중", "  2 - 예금", "  3 - 예금", "업무중", "  1 - 예금 deposit-1"])
+      let english = try branch.done("tickets").outLines
+      #expect(english == ["Waiting", "  2 - deposit", "  3 - deposit", "Serving", "  1 - deposit deposit-1"])
+      #expect(try branch.lines("tickets", "--state", "serving").map { $0["ticket"].integer } == [1])
+      try branch.expectRefusal(4, "no_such_ticket", of: "ticket", "99")
+      try branch.expectRefusal(4, "no_such_day", of: "ticket", "1", "--day", "7")
+    }
+  }
+}

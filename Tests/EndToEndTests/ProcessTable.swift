@@ -1,0 +1,51 @@
+// The processes of this machine that belong to one branch. They are known by a variable that the branch puts into
+// the environment of everything it starts and that is inherited, so nobody else's process is ever signalled.
+import Foundation
+import Glibc
+
+struct ProcessTable {
+  static let mark = "BANK_TEST_BRANCH"
+  let branch: String
+
+  /// Whether a process of this branch has this pid and has not ended; a zombie has.
+  func isAlive(_ pid: Int) -> Bool { Self.state(pid).map { $0 != "Z" && $0 != "X" } ?? false && isOurs(pid) }
+
+  /// All that are alive.
+  func all() -> [Int] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { Int($0) }.filter(isAlive).sorted()
+  }
+
+  func name(_ pid: Int) -> String {
+    String(decoding: Self.read("/proc/\(pid)/cmdline").map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
+  }
+
+  /// Sends a signal to one that is ours; false where there is no such process.
+  @discardableResult
+  func signal(_ pid: Int, _ number: Int32) -> Bool { isAlive(pid) && kill(pid_t(pid), number) == 0 }
+
+  private func isOurs(_ pid: Int) -> Bool {
+    Self.read("/proc/\(pid)/environ").split(separator: 0).contains {
+      $0.elementsEqual("\(Self.mark)=\(branch)".utf8)
+    }
+  }
+
+  /// The state behind the name, which may hold anything, also brackets (proc(5)).
+  private static func state(_ pid: Int) -> Character? {
+    let stat = String(decoding: read("/proc/\(pid)/stat"), as: UTF8.self)
+    return stat.lastIndex(of: ")").flatMap { stat[$0...].dropFirst(2).first }
+  }
+
+  private static func read(_ path: String) -> Data {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return Data() }
+    defer { close(descriptor) }
+    var content = Data()
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return content }
+      content.append(contentsOf: buffer.prefix(count))
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// One program that a test has started: its output, its end, and the certainty that it does not outlive the test.
+// Output goes into files, so that a program which writes much never waits for a test which reads later. A program
+// that does not end in time is killed with everything in its process group, and the test fails.
+import Foundation
+import Glibc
+import Testing
+
+/// How a program ended and what it said.
+struct Outcome: CustomStringConvertible {
+  let words: [String]
+  /// The exit code; 128 and the signal where it was ended by one.
+  let code: Int32
+  let out: String
+  let err: String
+
+  var outLines: [String] { out.split(separator: "\n").map(String.init) }
+  var lastLine: String { outLines.last ?? "" }
+
+  func json() throws -> JSON { try JSON(parsing: out) }
+
+  var description: String { "`\(words.joined(separator: " "))` ended with \(code)\nout: \(out)\nerr: \(err)" }
+  /// For the comment of an expectation.
+  var story: Comment { "\(description)" }
+}
+
+final class RunningProgram {
+  let pid: pid_t
+  private let words: [String]
+  private let files: String
+  private var ended: Int32?
+
+  /// - Parameters:
+  ///   - files: Where standard input, output and error of this program lie, with `.in`, `.out`, `.err` appended.
+  ///   - input: What it reads, or a descriptor to read from.
+  init(
+    _ words: [String], environment: [String: String], files: String, input: String = "",
+    inputDescriptor: Int32? = nil
+  ) throws {
+    self.words = words
+    self.files = files
+    try Data(input.utf8).write(to: URL(fileURLWithPath: files + ".in"))
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let inputDescriptor {
+      posix_spawn_file_actions_adddup2(&actions, inputDescriptor, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, files + ".in", O_RDONLY, 0)
+    }
+    posix_spawn_file_actions_addopen(&actions, 1, files + ".out", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    posix_spawn_file_actions_addopen(&actions, 2, files + ".err", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var all = sigset_t()
+    sigfillset(&all)
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
+    defer { (arguments + variables).forEach { free($0) } }
+    var started: pid_t = 0
+    let error = posix_spawn(&started, words[0], &actions, &attributes, &arguments, &variables)
+    guard error == 0 else {
+      throw Trouble("cannot start \(words[0]): \(String(cString: strerror(error))); was it built?")
+    }
+    pid = started
+  }
+
+  deinit { end() }
+
+  /// What it has written to standard output so far, up to the last whole line.
+  var lines: [String] {
+    let text = Self.text(files + ".out")
+    return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+  }
+
+  var isRunning: Bool { exitCode() == nil }
+
+  func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
+
+  /// Waits for its end.
+  func finish(within limit: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation) throws
+    -> Outcome
+  {
+    let deadline = ContinuousClock.now + limit
+    while true {
+      if let code = exitCode() { return outcome(code) }
+      guard ContinuousClock.now < deadline else { break }
+      Moment.pass(milliseconds: 1)
+    }
+    end()
+    throw Trouble("still running after \(limit): \(outcome(-1))", at: location)
+  }
+
+  /// Kills it and what it has started in its process group.
+  func end() {
+    guard isRunning else { return }
+    kill(-pid, SIGKILL)
+    kill(pid, SIGKILL)
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+    ended = 128 + SIGKILL
+  }
+
+  private func exitCode() -> Int32? {
+    if let ended { return ended }
+    var status: Int32 = 0
+    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+    ended = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    return ended
+  }
+
+  private func outcome(_ code: Int32) -> Outcome {
+    Outcome(words: words, code: code, out: Self.text(files + ".out"), err: Self.text(files + ".err"))
+  }
+
+  private static func text(_ path: String) -> String {
+    String(decoding: (try? Data(contentsOf: URL(fileURLWithPath: path))) ?? Data(), as: UTF8.self)
+  }
+}
+
+/// A pause between two looks at a condition.
+enum Moment {
+  static func pass(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
+}

@@ -1,0 +1,50 @@
+// The documents of the contract, as they are written there; what the programs say is held against them.
+// `null` stands where a value depends on the state.
+enum Samples {
+  static func parsed(_ text: String) -> JSON { (try? JSON(parsing: text)) ?? .missing }
+
+  static let status = parsed(
+    """
+    {"version":1,
+     "bank":{"state":"open","day":1,"pid":4242,"generation":1,"since":"2026-01-01T00:00:00.000Z","business_ms":4410},
+     "queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,"cancelled":0,"oldest_wait_ms":812},
+     "services":[{"name":"deposit","windows":2,"waiting":1,"serving":2,"served":3,"paused":false}],
+     "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,"generation":1,
+                 "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900}]}
+    """)
+
+  static let enqueued = parsed(#"{"version":1,"day":1,"first":1,"last":10,"count":10}"#)
+
+  static let receipt = parsed(
+    """
+    {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"served","window":"loan-1","attempts":1,
+     "amount":250000,"debit":"loans","credit":"customer-12","issued_at":"Z","started_at":"Z","finished_at":"Z"}
+    """)
+
+  static let cancelledReceipt = parsed(
+    """
+    {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"cancelled","window":null,"attempts":0,
+     "amount":250000,"debit":null,"credit":null,"issued_at":"Z","started_at":null,"finished_at":"Z"}
+    """)
+
+  static let ticket = parsed(
+    """
+    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"regular","state":"done","amount":250000,"issued_at":"Z",
+     "outcome":"served","window":"loan-1","debit":"loans","credit":"customer-12","started_at":"Z","finished_at":"Z",
+     "attempts":[{"window":"loan-1","generation":2,"pid":4250,"started_at":"Z","ended_at":"Z","end":"served",
+                  "signal":null}]}
+    """)
+
+  static let waitingTicket = parsed(
+    #"{"version":1,"day":1,"ticket":7,"state":"waiting","position":1,"eta_ms":700,"attempts":[]}"#)
+
+  static let stopped = parsed(#"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0}"#)
+
+  static let audit = parsed(
+    """
+    {"version":1,"ok":true,"issued":1,"served":1,"lost":0,"duplicated":0,"ledger_difference":0,
+     "stock_difference":0,"money_difference":0,"problems":[]}
+    """)
+
+  static let error = parsed(#"{"version":1,"error":{"code":"queue_full","message":"..."}}"#)
+}

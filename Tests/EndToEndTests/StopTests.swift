@@ -1,0 +1,135 @@
+// How a bank closes: everyone served, those left waiting for the next start, or at once.
+import Glibc
+import Testing
+
+@Suite("Closing", .serialized)
+struct StopTests {
+  @Test("stop serves everyone who waits, takes nobody new, and says so")
+  func drain() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "150ms", loanWork: "150ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "12")
+      let stop = try branch.launch(["stop", "--json"])
+      try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
+      try branch.expectRefusal(75, "draining", of: "enqueue", "1")
+      #expect(try branch.done("status", language: .ko).out.hasPrefix("마감 중 · 영업 1일차"))
+      let report = try stop.finish().json()
+      #expect(report.differences(from: Samples.stopped) == [])
+      #expect(report["served"].integer == 12 && report["waiting"].integer == 0 && report["day"].integer == 1)
+      try branch.expectNobodyLeft()
+      try branch.expectOneReceiptEach(12)
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "those left when time is up wait for the next start, with the same day and numbers",
+    arguments: ["0ms", "50ms"])
+  func timeout(limit: String) throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "300ms", loanWork: "300ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "20")
+      try branch.waitUntil("all windows are busy or waiting alone") {
+        try branch.status().queue("serving") >= 1
+      }
+      let report = try branch.json("stop", "--timeout", limit)
+      let left = try #require(report["waiting"].integer)
+      let served = try #require(report["served"].integer)
+      #expect(left > 0 && left + served == 20, "\(report)")
+      #expect(try branch.receipts().count == served)
+      let again = Status(try branch.start("--speed", "max"))
+      #expect(again.day == 1)
+      #expect(again.queue("issued") == 20)
+      #expect(try branch.json("enqueue", "1")["first"].integer == 21)
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(21)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("stop --now finishes those at a window and nobody else", arguments: Tongue.allCases)
+  func now(tongue: Tongue) throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 2, depositWork: "300ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "9", "--service", "deposit")
+      try branch.waitUntil("both windows serve") { try branch.status().queue("serving") == 2 }
+      let outcome = try branch.done("stop", "--now", language: tongue)
+      let receipts = try branch.receipts()
+      // One may have ended just before the order came, and another have begun.
+      #expect((2...4).contains(receipts.count), "\(receipts)")
+      #expect(receipts.allSatisfy { $0["attempts"].integer == 1 }, "nobody is torn from a window")
+      let left = 9 - receipts.count
+      #expect(
+        outcome.out.contains(
+          tongue == .ko ? "\(left)명이 다음 개점을 기다립니다." : "Waiting for the next start: \(left)."),
+        outcome.story)
+      #expect(
+        outcome.out.contains(
+          tongue == .ko ? "영업 1일차은(는) 다음 개점에 이어집니다." : "day 1 goes on with the next start"),
+        outcome.story)
+      #expect(
+        try branch.lines("tickets", "--state", "waiting").count == left, "a stopped home can be looked into")
+    }
+  }
+
+  @Test("a second stop --now hurries a first stop along, and both are answered")
+  func hurry() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "300ms", loanWork: "300ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "60")
+      let patient = try branch.launch(["stop", "--json"])
+      try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
+      let hurried = try branch.json("stop", "--now")
+      #expect(try patient.finish().json() == hurried)
+      #expect((hurried["waiting"].integer ?? 0) > 0)
+    }
+  }
+
+  @Test("stop finishes a bank whose teller dies while it closes")
+  func dyingTeller() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "300ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "3", "--service", "deposit")
+      let stop = try branch.launch(["stop", "--json"])
+      try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
+      try branch.kill(worker: "deposit-1")
+      #expect(try stop.finish().json()["served"].integer == 3)
+      try branch.expectOneReceiptEach(3)
+    }
+  }
+
+  @Test("SIGTERM to the coordinator finishes those at a window and ends in order")
+  func terminate() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "200ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      branch.processes.signal(try branch.status().pid, SIGTERM)
+      try branch.waitUntil("everyone has gone") { branch.processes.all().isEmpty }
+      #expect(
+        try branch.receipts().allSatisfy { $0["outcome"].text == "served" && $0["attempts"].integer == 1 })
+      try branch.expectClean()
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(3)
+    }
+  }
+
+  @Test("an empty day is closed by stop, and the next start is the next day")
+  func emptyDay() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      #expect(
+        try branch.done("stop", language: .ko).out
+          == "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 0명이며, 총 업무시간은 0.00초입니다.\n")
+      #expect(Status(try branch.start("--speed", "20")).day == 2)
+      #expect(try branch.json("stop")["day"].integer == 2)
+    }
+  }
+}

@@ -1,0 +1,250 @@
+// Those who look on while others work: status, wait, receipts and logs, once and as it happens.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Looking on", .serialized)
+struct WatchingTests {
+  @Test("status speaks both languages, with the labels of the original")
+  func languages() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "3", "--wait")
+      let korean = try branch.done("status", language: .ko).out
+      #expect(korean.contains(/^영업 중 · 영업 1일차 · 업무시간 - \d\d:\d\d:\d\d\d/), "\(korean)")
+      for word in ["대기중", "업무중", "예금", "대출", "창구"] { #expect(korean.contains(word), "\(korean)") }
+      let english = try branch.done("status").out
+      #expect(english.contains(/^open · day 1 · Business time - \d\d:\d\d:\d\d\d/), "\(english)")
+      #expect(english.contains("issued 3 = waiting 0 + serving 0 + served 3"), "\(english)")
+      #expect(try branch.json("status").differences(from: Samples.status) == [])
+    }
+  }
+
+  @Test("the numbers of status add up at every moment of a busy day, and only grow where they must")
+  func balance() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20", "--deposit", "3", "--loan", "2")
+      let clients = try (1...3).map { _ in try branch.launch(["enqueue", "20", "--wait"]) }
+      var served = 0
+      var looks = 0
+      while clients.contains(where: \.isRunning) {
+        let status = try branch.status()
+        #expect(status.isBalanced, "\(status.document)")
+        #expect(status.queue("served") >= served)
+        let services = status.document["services"].items
+        #expect(services.compactMap(\.["served"].integer).reduce(0, +) == status.queue("served"))
+        #expect(services.compactMap(\.["serving"].integer).reduce(0, +) == status.queue("serving"))
+        #expect(services.compactMap(\.["waiting"].integer).reduce(0, +) == status.queue("waiting"))
+        served = status.queue("served")
+        looks += 1
+      }
+      for client in clients { #expect(try client.finish().code == 0) }
+      #expect(looks > 3)
+      #expect(try branch.status().queue("served") == 60)
+    }
+  }
+
+  @Test("the timer runs while somebody waits or is served, and stands still when nobody does")
+  func timer() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, depositWork: "150ms")
+      try branch.start("--config", file)
+      #expect(try branch.status().businessMilliseconds == 0)
+      try branch.done("enqueue", "2", "--service", "deposit", "--wait")
+      let first = try branch.status().businessMilliseconds
+      #expect((300...2500).contains(first), "\(first)")
+      #expect(try branch.status().businessMilliseconds == first)
+      try branch.done("enqueue", "1", "--service", "deposit", "--wait")
+      let second = try branch.status().businessMilliseconds
+      #expect(second >= first + 150, "it goes on accumulating: \(first), \(second)")
+      #expect(try branch.json("stop")["business_ms"].integer == second)
+    }
+  }
+
+  @Test(
+    "a watcher with --json gets a document for every change, until it is ended",
+    arguments: [SIGINT, SIGTERM, SIGKILL])
+  func watch(signal: Int32) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let watcher = try branch.launch(["status", "--watch", "--json"])
+      try branch.waitUntil("the first document is there") { !watcher.lines.isEmpty }
+      try branch.done("enqueue", "5", "--wait")
+      try branch.waitUntil("the watcher has seen all five served") {
+        try JSON.lines(watcher.lines.suffix(1).joined()).contains { Status($0).queue("served") == 5 }
+      }
+      let documents = try JSON.lines(watcher.lines.joined(separator: "\n"))
+      #expect(documents.count >= 2)
+      #expect(documents.allSatisfy { Status($0).isBalanced && $0.differences(from: Samples.status).isEmpty })
+      #expect(watcher.isRunning)
+      watcher.signal(signal)
+      #expect(try watcher.finish(within: .seconds(5)).code != 1)
+    }
+  }
+
+  @Test("a watcher in text shows a line a change, in both languages, and ends by itself when the bank closes")
+  func watchText() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let watchers = try Tongue.allCases.map { try branch.launch(["status", "--watch"], language: $0) }
+      try branch.waitUntil("the first lines are there") { watchers.allSatisfy { !$0.lines.isEmpty } }
+      try branch.done("enqueue", "3", "--wait")
+      try branch.done("stop")
+      let outcomes = try watchers.map { try $0.finish(within: .seconds(15)) }
+      for outcome in outcomes { #expect(outcome.code == 0, outcome.story) }
+      #expect(
+        outcomes[0].outLines.allSatisfy { $0.contains("영업 1일차") && $0.contains("업무시간 - ") }, outcomes[0].story
+      )
+      #expect(outcomes[1].outLines.allSatisfy { $0.contains("day 1") }, outcomes[1].story)
+      #expect(
+        outcomes[0].lastLine.contains("  마감  ") && outcomes[1].lastLine.contains("  closed  "),
+        outcomes[1].story)
+    }
+  }
+
+  @Test("wait returns 0 when nobody is left, and 75 when time is up, in both languages")
+  func wait() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
+      try branch.start("--config", file)
+      let idle = try branch.json("wait", "--timeout", "5s")
+      #expect(idle.differences(from: Samples.status) == [])
+      try branch.done("enqueue", "1")
+      try branch.expectRefusal(75, "timed_out", of: "wait", "--timeout", "100ms")
+      try branch.expectRefusal(75, "timed_out", of: "wait", "--timeout", "0ms")
+      #expect(try branch.run("wait", "--timeout", "soon").code == 2)
+    }
+  }
+
+  @Test("receipts are of the present day, of another, or of all days, on an open bank and on a stopped home")
+  func days() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "2", "--service", "loan", "--wait")
+      try branch.done("reset")
+      try branch.done("enqueue", "3", "--wait")
+      for isOpen in [true, false] {
+        if !isOpen { try branch.done("stop") }
+        #expect(try branch.lines("receipts", "--day", "1").count == 2)
+        #expect(try branch.lines("receipts", "--day", "2").count == 3)
+        #expect(try branch.receipts().map { $0["day"].integer } == [1, 1, 2, 2, 2])
+        let korean = try branch.done("receipts", "--day", "1", language: .ko).outLines
+        #expect(
+          korean.count == 2 && korean.allSatisfy { $0.contains("대출") && $0.contains("완료") }, "\(korean)")
+        let english = try branch.done("receipts", "--day", "1").outLines
+        #expect(english.allSatisfy { $0.contains("loan") && $0.contains("served") }, "\(english)")
+      }
+      #expect(try branch.json("ticket", "1", "--day", "1")["outcome"].text == "served")
+    }
+  }
+
+  @Test("a follower sees every receipt once, also over a crash, a restart and a new day")
+  func follow() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "10")
+      let follower = try branch.launch(["receipts", "--follow", "--json"])
+      try branch.waitUntil("the follower has begun") { follower.lines.count > 1 }
+      try branch.killCoordinator()
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "10")
+      try branch.done("wait")
+      try branch.waitUntil("the follower has seen twenty") { follower.lines.count >= 20 }
+      try branch.done("stop")
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "5", "--wait")
+      try branch.waitUntil("the follower has seen the next day") { follower.lines.count >= 25 }
+      let seen = try JSON.lines(follower.lines.joined(separator: "\n"))
+      #expect(seen == (try branch.receipts()), "in the order of commits")
+      #expect(follower.isRunning)
+    }
+  }
+
+  @Test("a reader who goes away ends a follower without a word")
+  func brokenPipe() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "50", "--wait")
+      for words in ["receipts", "logs", "receipts --follow", "logs -f -n 50", "status --watch", "tickets"] {
+        let shell = try branch.launch(
+          ["-c", "\(Binaries.bankctl) \(words) | head -n 1"], program: "/bin/sh")
+        // A follower notices with the next thing that it has to say.
+        try branch.waitUntil("`\(words)` has ended") {
+          try branch.done("enqueue", "1", "--wait")
+          return !shell.isRunning
+        }
+        let outcome = try shell.finish(within: .seconds(10))
+        #expect(outcome.err == "" && outcome.outLines.count == 1, outcome.story)
+      }
+    }
+  }
+
+  @Test("logs merges all workers in time order; names, -n, --since and --json choose")
+  func logs() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "6", "--wait")
+      let all = try branch.done("logs").outLines
+      let times = all.map { Branch.fields(of: Substring($0))["ts"] ?? "" }
+      #expect(times == times.sorted())
+      let workers = Set(all.compactMap { Branch.fields(of: Substring($0))["worker"] })
+      #expect(workers == ["coordinator", "deposit-1", "deposit-2", "loan-1"])
+      #expect(all.count { $0.contains("event=completed") } == 6)
+      let some = try branch.done("logs", "loan-1", "coordinator").outLines
+      #expect(
+        Set(some.compactMap { Branch.fields(of: Substring($0))["worker"] }) == ["coordinator", "loan-1"])
+      #expect(try branch.done("logs", "-n", "4").outLines == Array(all.suffix(4)))
+      #expect(try branch.done("logs", "--since", "1h").outLines == all)
+      #expect(try branch.done("logs", "--since", "0ms").outLines.isEmpty)
+      let documents = try branch.lines("logs")
+      #expect(documents.map { $0["ts"].text } == times)
+      #expect(documents.contains { $0["event"].text == "completed" && $0["ticket"].integer == 6 })
+      let unknown = try branch.run("logs", "loan-9")
+      #expect(unknown.code == 4, unknown.story)
+      try branch.done("stop")
+      #expect(try branch.done("logs").outLines.count > all.count, "the logs of a stopped home can be read")
+    }
+  }
+
+  @Test("logs -f sees a window that is opened later, and goes on over a restart")
+  func followLogs() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      let follower = try branch.launch(["logs", "-f", "-n", "0"])
+      try branch.waitUntil("the follower has begun to read") {
+        try branch.done("enqueue", "1", "--service", "deposit", "--wait")
+        return follower.lines.contains { $0.contains("event=completed") }
+      }
+      try branch.done("scale", "loan=2")
+      try branch.waitUntil("the new window is seen") {
+        follower.lines.contains { $0.contains("worker=loan-2") && $0.contains("event=ready") }
+      }
+      try branch.done("stop")
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "4", "--service", "loan", "--wait")
+      try branch.waitUntil("the second day is seen") {
+        follower.lines.count { $0.contains("event=completed day=2") } == 4
+      }
+      let ready = follower.lines.count { $0.contains("worker=loan-1") && $0.contains("event=ready") }
+      #expect(ready == 1, "no line is shown twice")
+      follower.signal(SIGINT)
+      _ = try follower.finish(within: .seconds(5))
+    }
+  }
+
+  @Test("a worker's log can be read with tail -f while it grows")
+  func tail() throws {
+    try withBranch { branch in
+      try branch.start("--deposit", "1", "--speed", "20", language: .ko)
+      let tail = try branch.launch(
+        ["-n", "+1", "-f", "\(branch.home)/logs/deposit-1.log"], program: "/usr/bin/tail")
+      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.waitUntil("three starts and completions are seen") {
+        tail.lines.count { $0.contains("event=started") } == 3
+          && tail.lines.count { $0.contains("event=completed") } == 3
+      }
+      #expect(tail.lines.first?.contains("event=ready") == true)
+      #expect(tail.lines.contains { $0.contains(#"msg="3번 고객 예금업무 완료""#) })
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// The timer: it runs while somebody waits or is served, stands while nobody does, and only a reset zeroes it.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct BusinessTimeTests {
+  private func seconds(_ branch: TestBranch) -> Int64 {
+    branch.machine.books.businessTime.milliseconds / 1_000
+  }
+
+  @Test("the timer stands before the first customer comes")
+  func nobodyYet() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.pass(.seconds(30))
+    #expect(branch.machine.books.businessTime == .zero)
+  }
+
+  @Test("the timer runs while somebody waits")
+  func waiting() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    branch.pass(.seconds(3))
+    branch.pass(.seconds(4))
+    #expect(seconds(branch) == 7)
+  }
+
+  @Test("the timer does not run for a customer whose ticket is not on disk yet")
+  func newcomer() {
+    var branch = TestBranch()
+    branch.ask(.deposit)
+    branch.pass(.seconds(3))
+    #expect(seconds(branch) == 0)
+    branch.happen(.committed)
+    branch.pass(.seconds(2))
+    #expect(seconds(branch) == 2)
+  }
+
+  @Test("the timer runs while somebody is served, and stops with the last completion")
+  func serving() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.passQuietly(.seconds(5))
+    try branch.answer(.deposit1)
+    branch.pass(.seconds(50))
+    #expect(seconds(branch) == 5)
+  }
+
+  @Test("the timer goes on from where it stopped when the next customer comes")
+  func accumulates() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    for _ in 0..<3 {
+      branch.arrive(.deposit)
+      branch.passQuietly(.seconds(2))
+      try branch.answer(.deposit1)
+      branch.pass(.seconds(10))
+    }
+    #expect(seconds(branch) == 6)
+  }
+
+  @Test("the timer runs while somebody is put off, and not for a dead letter")
+  func delayedAndDead() throws {
+    var policy = QueuePolicy()
+    policy.maxFailures = 2
+    var branch = TestBranch(policy: policy)
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    branch.pass(.seconds(1))
+    #expect(seconds(branch) == 1)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    branch.pass(.seconds(9))
+    #expect(seconds(branch) == 1)
+  }
+
+  @Test("two customers at once do not make the timer run faster")
+  func together() {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit, .deposit, .deposit)
+    branch.pass(.seconds(3))
+    #expect(seconds(branch) == 3)
+  }
+
+  @Test("a reset zeroes the timer")
+  func reset() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    branch.pass(.seconds(3))
+    branch.happen(.reset(9))
+    branch.happen(.committed)
+    branch.pass(.seconds(3))
+    #expect(branch.machine.books.businessTime == .zero)
+  }
+
+  @Test("the timer goes on from the books after a restart, and nothing is added for the time between")
+  func restart() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    branch.pass(.seconds(3))
+    var next = TestBranch(books: branch.machine.books)
+    next.pass(.seconds(2))
+    #expect(seconds(next) == 5)
+  }
+}

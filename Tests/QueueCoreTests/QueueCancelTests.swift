@@ -1,0 +1,183 @@
+// Taking customers out, and bringing dead letters back, wherever they stand.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct QueueCancelTests {
+  /// A branch with one dead letter, ticket 1, and nobody else.
+  private func branchWithDeadLetter() throws -> (branch: TestBranch, letter: Customer) {
+    var policy = QueuePolicy()
+    policy.maxFailures = 1
+    var branch = TestBranch(policy: policy)
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let changes = try branch.answer(.deposit1, .failed(reason: "no pen")).changes
+    branch.happen(.committed)
+    let letters = changes.compactMap { if case .bury(let customer) = $0 { customer } else { nil } }
+    return (branch, try #require(letters.first))
+  }
+
+  @Test(
+    "a waiting customer is cancelled: it leaves with a receipt, and the answer follows the commit"
+  )
+  func waitingInMemory() {
+    var branch = TestBranch()
+    branch.arrive(.deposit, .deposit, .deposit)
+    let cancelled = branch.happen(.cancel(9, 2))
+    #expect(cancelled.answers == [])
+    #expect(cancelled.receipts.map(\.outcome) == [.cancelled])
+    #expect(cancelled.receipts.map(\.window) == [nil])
+    #expect(cancelled.receipts.map(\.transfer) == [nil])
+    #expect(cancelled.receipts.map(\.attempts) == [0])
+    #expect(branch.tickets(.deposit) == [1, 3])
+    #expect(branch.machine.books.cancelled == 1)
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+  }
+
+  @Test("a customer who stands only in the store is cancelled there, and is not missed later")
+  func waitingBeyondMemory() throws {
+    var policy = QueuePolicy()
+    policy.lineCapacity = 2
+    var branch = TestBranch(policy: policy)
+    branch.arrive(.deposit, .deposit, .deposit)
+    #expect(branch.happen(.cancel(9, 3)) == [.lookUp(9, 3)])
+    let stored = CustomerOrder.deposit.customer(ticket: 3, issuedAt: branch.now.wall)
+    let found = branch.happen(
+      .found(9, ticket: 3, StoredCustomer(customer: stored, state: .waiting, dueAt: nil)))
+    #expect(found.receipts.map(\.ticket) == [3])
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(branch.open(.deposit, windows: 2).pages.isEmpty)
+    #expect(branch.machine.waitingCount == 0)
+  }
+
+  @Test("while a page is on its way a customer of its line is looked for again behind it")
+  func pageOnItsWay() {
+    var books = Books(day: 1, openedAt: TestBranch.opening.wall)
+    books.issued = 2
+    books.waiting[Line(service: .deposit, grade: .regular).index] = 2
+    var branch = TestBranch(books: books)
+    #expect(branch.open(.deposit).pages.count == 1)
+    let stored = [1, 2].map { CustomerOrder.deposit.customer(ticket: $0, issuedAt: branch.now.wall) }
+    let answer = QueueEvent.found(
+      9, ticket: 2, StoredCustomer(customer: stored[1], state: .waiting, dueAt: nil))
+    #expect(branch.happen(.cancel(9, 2)) == [.lookUp(9, 2)])
+    #expect(branch.happen(answer) == [.lookUp(9, 2)])
+    #expect(branch.happen(.pageLoaded(stored[0].line, stored)).assigned == [1])
+    let found = branch.happen(answer)
+    #expect(found.receipts.map(\.ticket) == [2], "the page has brought the customer into memory meanwhile")
+    #expect(branch.tickets(.deposit) == [])
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+  }
+
+  @Test("a customer who was put off is cancelled and does not come back")
+  func delayed() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    let cancelled = branch.happen(.cancel(9, 1))
+    #expect(cancelled.changes.contains { if case .finish(_, .delayed, _) = $0 { true } else { false } })
+    #expect(cancelled.receipts.map(\.attempts) == [1])
+    #expect(branch.pass(.seconds(60)).assigned == [])
+    #expect(branch.machine.isIdle)
+  }
+
+  @Test("a dead letter is cancelled, and the day can be closed")
+  func dead() throws {
+    var (branch, letter) = try branchWithDeadLetter()
+    #expect(branch.happen(.cancel(9, 1)) == [.lookUp(9, 1)])
+    let found = branch.happen(
+      .found(9, ticket: 1, StoredCustomer(customer: letter, state: .dead, dueAt: nil)))
+    #expect(found.changes.contains { if case .finish(_, .dead, _) = $0 { true } else { false } })
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(branch.machine.books.isFinished)
+  }
+
+  @Test("a customer at a window is not cancelled")
+  func serving() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    #expect(branch.happen(.cancel(9, 1)) == [.reply(9, .refused(.wrongState(1, .serving)))])
+    #expect(branch.lease(at: .deposit1)?.ticket == 1)
+  }
+
+  @Test("a ticket that nobody knows is refused, for cancel and for requeue")
+  func unknown() {
+    var branch = TestBranch()
+    for event in [QueueEvent.cancel(9, 77), .requeue(9, 77)] {
+      #expect(branch.happen(event) == [.lookUp(9, 77)])
+      #expect(branch.happen(.found(9, ticket: 77, nil)) == [.reply(9, .refused(.noSuchTicket(77)))])
+    }
+    #expect(!branch.machine.isUnsettled)
+  }
+
+  @Test("a ticket that was not spoken yet does not exist for an operator")
+  func newcomer() {
+    var branch = TestBranch()
+    branch.ask(.deposit)
+    branch.happen(.cancel(9, 1))
+    let stored = CustomerOrder.deposit.customer(ticket: 1, issuedAt: branch.now.wall)
+    let found = branch.happen(
+      .found(9, ticket: 1, StoredCustomer(customer: stored, state: .waiting, dueAt: nil)))
+    #expect(found == [.reply(9, .refused(.noSuchTicket(1)))])
+  }
+
+  @Test("a dead letter stands in line again with its counters at zero, and keeps the count of its attempts")
+  func requeueOne() throws {
+    var (branch, letter) = try branchWithDeadLetter()
+    branch.happen(.scale(.deposit, windows: 0))
+    #expect(branch.happen(.requeue(9, 1)) == [.lookUp(9, 1)])
+    let found = branch.happen(
+      .found(9, ticket: 1, StoredCustomer(customer: letter, state: .dead, dueAt: nil)))
+    letter.failures = 0
+    #expect(letter.attempts == 1)
+    #expect(found.changes == [.revive(letter, from: .dead)])
+    #expect(branch.tickets(.deposit) == [1])
+    #expect(branch.happen(.committed).answer(to: 9) == .requeued(1))
+  }
+
+  @Test("only a dead letter can be brought back")
+  func requeueOthers() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    for (ticket, state) in [(1, CustomerState.serving), (2, .waiting)] as [(TicketNumber, CustomerState)] {
+      branch.happen(.requeue(9, ticket))
+      let stored = CustomerOrder.deposit.customer(ticket: ticket, issuedAt: branch.now.wall)
+      let found = branch.happen(
+        .found(9, ticket: ticket, StoredCustomer(customer: stored, state: .waiting, dueAt: nil)))
+      #expect(found == [.reply(9, .refused(.wrongState(ticket, state)))])
+    }
+  }
+
+  @Test("all dead letters are brought back page by page, and are served in the order of their numbers")
+  func requeueAll() {
+    var books = Books(day: 1, openedAt: TestBranch.opening.wall)
+    books.issued = 600
+    books.dead = 600
+    var branch = TestBranch(books: books)
+    let letters = (1...600 as ClosedRange<TicketNumber>).map { ticket in
+      var letter = Customer.numbered(ticket)
+      letter.crashes = 3
+      return letter
+    }
+    #expect(branch.happen(.requeueDead(9)) == [.loadDead(9, limit: 512)])
+    let first = branch.happen(.deadLoaded(9, Array(letters.prefix(512))))
+    #expect(first.last == .loadDead(9, limit: 512))
+    branch.happen(.deadLoaded(9, Array(letters.dropFirst(512))))
+    #expect(branch.machine.books.dead == 0)
+    #expect(branch.tickets(.deposit) == Array(1...600))
+    #expect(branch.happen(.committed).answer(to: 9) == .requeued(600))
+    #expect(branch.open(.deposit).leases[.deposit1] == Lease(ticket: 1, attempt: 1, generation: 1))
+  }
+
+  @Test("with no dead letters nobody is brought back, and that is said")
+  func requeueNobody() {
+    var branch = TestBranch()
+    branch.happen(.requeueDead(9))
+    #expect(branch.happen(.deadLoaded(9, [])) == [])
+    #expect(branch.happen(.committed).answer(to: 9) == .requeued(0))
+  }
+}

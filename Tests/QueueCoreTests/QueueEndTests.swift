@@ -1,0 +1,162 @@
+// The end of a bank and of a day: a drain ends, says so once, and waits for nobody who cannot be served.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct QueueEndTests {
+  @Test("an empty bank has drained at once, and says so once")
+  func emptyDrain() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    #expect(branch.happen(.drain) == [.reportDrained])
+    #expect(branch.happen(.drain) == [])
+    #expect(branch.happen(.finish) == [])
+    #expect(branch.happen(.tick) == [])
+  }
+
+  @Test("a drain serves everyone who waits, and is reported with the last completion")
+  func drain() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    #expect(branch.happen(.drain) == [])
+    #expect(try branch.answer(.deposit1).assigned == [2])
+    let last = try branch.answer(.deposit1)
+    #expect(last.receipts.map(\.ticket) == [2])
+    #expect(last.last == .reportDrained)
+    #expect(!branch.happen(.committed).contains(.reportDrained))
+  }
+
+  @Test("a drain goes on when a teller is lost, until its customer is served")
+  func drainWithLoss() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.happen(.drain)
+    #expect(!branch.kill(.deposit1).contains(.reportDrained))
+    branch.ready(.deposit1, generation: 2)
+    #expect(try branch.answer(.deposit1).contains(.reportDrained))
+  }
+
+  @Test("a drain waits for tickets that are not on disk yet")
+  func drainWithNewcomers() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.ask(.deposit)
+    #expect(branch.happen(.drain) == [])
+    #expect(branch.happen(.committed).assigned == [1])
+    #expect(try branch.answer(.deposit1).contains(.reportDrained))
+  }
+
+  @Test("a drain waits for customers who were put off, because they can still be served")
+  func drainWithDelayed() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.happen(.drain)
+    #expect(try !branch.answer(.deposit1, .failed(reason: "no pen")).contains(.reportDrained))
+    #expect(branch.pass(.seconds(1)).assigned == [1])
+    #expect(try branch.answer(.deposit1).contains(.reportDrained))
+  }
+
+  @Test("a drain does not wait for a paused service")
+  func drainWithPause() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.open(.loan)
+    branch.happen(.pause(9, .loan))
+    branch.arrive(.deposit, .loan)
+    branch.happen(.drain)
+    #expect(try branch.answer(.deposit1).contains(.reportDrained))
+    #expect(branch.tickets(.loan) == [2])
+  }
+
+  @Test("a drain does not wait for a service without windows")
+  func drainWithoutWindows() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .loan)
+    branch.happen(.drain)
+    #expect(try branch.answer(.deposit1).contains(.reportDrained))
+  }
+
+  @Test("a drain does not wait for somebody who was put off and whose service is closed")
+  func drainWithDelayedAndClosed() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    branch.happen(.scale(.deposit, windows: 0))
+    #expect(branch.happen(.drain) == [.reportDrained])
+  }
+
+  @Test("a service that is paused while the bank drains ends the drain")
+  func pauseWhileDraining() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    branch.happen(.drain)
+    branch.happen(.pause(9, .deposit))
+    #expect(try branch.answer(.deposit1).contains(.reportDrained))
+    #expect(branch.tickets(.deposit) == [2])
+  }
+
+  @Test("finish ends those at a window and hands out nobody else")
+  func finish() throws {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit, .deposit, .deposit)
+    #expect(branch.happen(.finish) == [])
+    let first = try branch.answer(.deposit1)
+    #expect(first.assigned == [])
+    #expect(!first.contains(.reportDrained))
+    #expect(try branch.answer(.deposit2).contains(.reportDrained))
+    #expect(branch.tickets(.deposit) == [3])
+  }
+
+  @Test("finish cuts a drain short")
+  func finishAfterDrain() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    branch.happen(.drain)
+    branch.happen(.finish)
+    branch.happen(.drain)
+    #expect(branch.machine.stage == .finishing)
+    let done = try branch.answer(.deposit1)
+    #expect(done.assigned == [])
+    #expect(done.contains(.reportDrained))
+  }
+
+  @Test("a finished day is closed, and the next one begins with number 1 and the same pauses")
+  func endDay() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.happen(.pause(9, .loan))
+    branch.arrive(.deposit)
+    try branch.answer(.deposit1)
+    branch.happen(.drain)
+    branch.happen(.endDay)
+    var expected = Books(day: 2, openedAt: branch.now.wall)
+    expected.paused = [false, true]
+    #expect(branch.machine.books == expected)
+  }
+
+  @Test("a day with somebody in line, put off, or among the dead letters is not closed")
+  func endDayRefused() throws {
+    var waiting = TestBranch()
+    waiting.arrive(.deposit)
+    var delayed = TestBranch()
+    delayed.open(.deposit)
+    delayed.arrive(.deposit)
+    try delayed.answer(.deposit1, .failed(reason: "no pen"))
+    var books = Books(day: 1, openedAt: TestBranch.opening.wall)
+    books.issued = 1
+    books.dead = 1
+    for var branch in [waiting, delayed, TestBranch(books: books)] {
+      branch.happen(.endDay)
+      #expect(branch.machine.books.day == 1)
+    }
+  }
+}

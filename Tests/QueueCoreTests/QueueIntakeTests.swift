@@ -1,0 +1,200 @@
+// Taking customers in: a ticket is spoken when it is on disk, a refusal changes nothing, a full disk takes
+// back what nobody was told of and nothing else.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct QueueIntakeTests {
+  private func limited(to waiting: Int64) -> QueuePolicy {
+    var policy = QueuePolicy()
+    policy.maxWaiting = waiting
+    return policy
+  }
+
+  @Test("a ticket is spoken only after it is on disk")
+  func spokenAfterCommit() {
+    var branch = TestBranch()
+    let asked = branch.ask(.deposit, .loan, as: 7)
+    #expect(asked.answers == [])
+    #expect(asked.changes.count == 2)
+    #expect(branch.machine.isUnsettled)
+    let settled = branch.happen(.committed)
+    #expect(settled.answer(to: 7) == .enqueued(IssuedTickets(day: 1, first: 1, last: 2)))
+    #expect(!branch.machine.isUnsettled)
+    #expect(branch.happen(.committed) == [], "an answer leaves once")
+  }
+
+  @Test("a customer is not handed out before its ticket is on disk, although a teller is idle")
+  func notServedBeforeCommit() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    #expect(branch.ask(.deposit).assigned == [])
+    #expect(branch.machine.waitingCount == 0)
+    #expect(branch.machine.issuedCount == 0)
+    #expect(branch.happen(.committed).assigned == [1])
+    #expect(branch.machine.issuedCount == 1)
+  }
+
+  @Test("a new customer is staged with everything that was asked for")
+  func stagedCustomer() {
+    var branch = TestBranch()
+    let order = CustomerOrder(service: .loan, grade: .vip, amount: 12_345, account: 67)
+    let expected = Customer(
+      ticket: 1, service: .loan, grade: .vip, amount: 12_345, account: 67, issuedAt: branch.now.wall)
+    #expect(branch.ask(order).changes == [.insert(expected)])
+  }
+
+  @Test("numbers are consecutive over requests, and each request is told its own")
+  func consecutiveNumbers() {
+    var branch = TestBranch()
+    branch.ask(.deposit, .deposit, as: 1)
+    branch.ask(.loan, as: 2)
+    branch.ask(.deposit, .loan, .deposit, as: 3)
+    let settled = branch.happen(.committed)
+    #expect(settled.answer(to: 1) == .enqueued(IssuedTickets(day: 1, first: 1, last: 2)))
+    #expect(settled.answer(to: 2) == .enqueued(IssuedTickets(day: 1, first: 3, last: 3)))
+    #expect(settled.answer(to: 3) == .enqueued(IssuedTickets(day: 1, first: 4, last: 6)))
+    #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 7, last: 7))])
+  }
+
+  @Test("a request in slices is one request: it keeps the transaction open until its last slice")
+  func slices() {
+    var branch = TestBranch()
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))
+    #expect(branch.machine.isTakingIn)
+    let last = branch.happen(.enqueue(5, orders: [.deposit], total: 3, isLast: true))
+    #expect(!branch.machine.isTakingIn)
+    #expect(last.answers == [])
+    #expect(branch.happen(.committed).answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 1, last: 3)))
+  }
+
+  @Test("a full queue refuses the whole request, and nothing is changed")
+  func queueFull() {
+    var branch = TestBranch(policy: limited(to: 3))
+    branch.arrive(.deposit, .deposit)
+    let books = branch.machine.books
+    let refused = branch.ask(.deposit, .deposit, as: 9)
+    #expect(refused == [.reply(9, .refused(.queueFull(waiting: 2, limit: 3)))])
+    #expect(branch.machine.books == books)
+    #expect(!branch.machine.isUnsettled)
+    #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 3, last: 3))])
+  }
+
+  @Test("the first slice is refused when the whole request does not fit")
+  func queueFullForSlices() {
+    var branch = TestBranch(policy: limited(to: 3))
+    let refused = branch.happen(.enqueue(9, orders: [.deposit], total: 4, isLast: false))
+    #expect(refused.answer(to: 9) == .refused(.queueFull(waiting: 0, limit: 3)))
+    #expect(!branch.machine.isTakingIn)
+  }
+
+  @Test("a total beyond all numbers is refused and stops nothing")
+  func absurdTotal() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    let refused = branch.happen(.enqueue(9, orders: [.deposit], total: .max, isLast: false))
+    #expect(
+      refused.answer(to: 9) == .refused(.queueFull(waiting: 1, limit: branch.machine.policy.maxWaiting)))
+  }
+
+  @Test("customers at a window, put off, or not yet on disk take up room in the queue")
+  func whoCounts() throws {
+    var branch = TestBranch(policy: limited(to: 3))
+    branch.open(.deposit)
+    branch.open(.loan)
+    branch.arrive(.deposit, .loan)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    branch.ask(.loan)
+    #expect(branch.ask(.deposit, as: 9).answer(to: 9) == .refused(.queueFull(waiting: 3, limit: 3)))
+  }
+
+  @Test("a bank that is closing takes nobody in")
+  func draining() {
+    for event in [QueueEvent.drain, .finish] {
+      var branch = TestBranch()
+      branch.happen(event)
+      #expect(branch.ask(.deposit, as: 9) == [.reply(9, .refused(.draining))])
+      #expect(branch.machine.books.issued == 0)
+    }
+  }
+
+  @Test("a request that is half taken in when the bank begins to close is taken in to its end")
+  func drainingBetweenSlices() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.happen(.enqueue(5, orders: [.deposit], total: 2, isLast: false))
+    #expect(!branch.happen(.drain).contains(.reportDrained))
+    branch.happen(.enqueue(5, orders: [.deposit], total: 2, isLast: true))
+    #expect(branch.happen(.committed).answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 1, last: 2)))
+  }
+
+  @Test("a full disk takes back the tickets that nobody was told of, and stages everything else again")
+  func diskFull() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    let served = try branch.answer(.deposit1)
+    branch.ask(.deposit, .loan, as: 8)
+    branch.ask(.loan, as: 9)
+    let refused = branch.happen(.commitRefused)
+    #expect(refused.answer(to: 8) == .refused(.diskFull))
+    #expect(refused.answer(to: 9) == .refused(.diskFull))
+    #expect(refused.changes == served.changes, "the receipt is staged again, and no ticket is")
+    #expect(refused.acknowledged == [])
+    #expect(branch.machine.books.issued == 2)
+    #expect(branch.machine.isJammed)
+    #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [1])
+    #expect(!branch.machine.isJammed)
+  }
+
+  @Test("what a full disk refused is staged again each time, until it is on disk")
+  func diskFullAgain() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    let first = try branch.answer(.deposit1).changes
+    #expect(branch.happen(.commitRefused).changes == first)
+    let second = try branch.answer(.deposit1).changes
+    #expect(branch.happen(.commitRefused).changes == first + second)
+    #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [2])
+    #expect(branch.happen(.commitRefused).changes == [])
+  }
+
+  @Test(
+    "while the disk is full nobody new is taken in, those who wait are served, and numbers go on without a gap"
+  )
+  func jammed() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    branch.ask(.deposit)
+    branch.happen(.commitRefused)
+    #expect(branch.ask(.deposit, as: 9) == [.reply(9, .refused(.diskFull))])
+    #expect(try branch.answer(.deposit1).assigned == [2])
+    branch.happen(.committed)
+    #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 3, last: 3))])
+  }
+
+  @Test("a full disk in the middle of a request takes back the slices that were taken in")
+  func diskFullBetweenSlices() {
+    var branch = TestBranch()
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))
+    let refused = branch.happen(.commitRefused)
+    #expect(refused.answer(to: 5) == .refused(.diskFull))
+    #expect(!branch.machine.isTakingIn)
+    #expect(branch.machine.books.issued == 0)
+    #expect(branch.machine.books.waitingInAll == 0)
+  }
+
+  @Test("while the disk is full every other change is refused too")
+  func jammedOperator() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    branch.happen(.commitRefused)
+    let events: [QueueEvent] = [
+      .cancel(9, 1), .requeue(9, 1), .requeueDead(9), .pause(9, nil), .resume(9, .loan), .reset(9),
+    ]
+    for event in events { #expect(branch.happen(event) == [.reply(9, .refused(.diskFull))]) }
+  }
+}

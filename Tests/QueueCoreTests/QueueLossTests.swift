@@ -1,0 +1,305 @@
+// Every way in which a customer loses its teller, and what becomes of both.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct QueueLossTests {
+  private func policy(crashes: Int32 = 3, failures: Int32 = 5) -> QueuePolicy {
+    var policy = QueuePolicy()
+    policy.maxCrashes = crashes
+    policy.maxFailures = failures
+    return policy
+  }
+
+  @Test("the customer of a lost teller stands at the head of its line again")
+  func lostTeller() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit, .deposit)
+    branch.kill(.deposit1)
+    #expect(branch.tickets(.deposit) == [1, 2, 3])
+    #expect(
+      branch.ready(.deposit1, generation: 2).leases[.deposit1] == Lease(ticket: 1, attempt: 2, generation: 2))
+  }
+
+  @Test("the customer of a lost teller is at another idle teller in the same moment")
+  func anotherTeller() {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit)
+    #expect(branch.kill(.deposit1).leases == [.deposit2: Lease(ticket: 1, attempt: 2, generation: 1)])
+  }
+
+  @Test("the attempt at a lost teller is recorded with its process and its signal")
+  func recordedAttempt() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.passQuietly(.milliseconds(250))
+    let lost = branch.kill(.deposit1)
+    let began = TestBranch.opening.wall
+    #expect(
+      lost.attempts == [
+        Attempt(
+          day: 1, ticket: 1, number: 1, window: .deposit1, generation: 1, pid: 101, startedAt: began,
+          endedAt: branch.now.wall, end: .killed, processEnd: .signal(9))
+      ])
+    let customers = lost.changes.compactMap { if case .update(let customer) = $0 { customer } else { nil } }
+    #expect(customers.map(\.attempts) == [1])
+    #expect(customers.map(\.crashes) == [1])
+    #expect(customers.map(\.failures) == [0])
+  }
+
+  @Test("an idle teller that is lost harms nobody, and gets nobody")
+  func lostIdleTeller() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    #expect(branch.kill(.deposit1) == [])
+    #expect(branch.arrive(.deposit).assigned == [])
+    #expect(branch.machine.numbers(of: .deposit1)?.isReady == false)
+  }
+
+  @Test("a lease runs out: the stuck teller is ended, and its customer is served elsewhere at once")
+  func leaseExpiry() throws {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit)
+    let deadline = try #require(branch.machine.nextDeadline)
+    #expect(deadline == branch.now.monotonic + branch.machine.policy.lease)
+    #expect(branch.pass(.milliseconds(9_999)).stuck == [])
+    let expired = branch.pass(.milliseconds(1))
+    #expect(expired.contains(.endStuckTeller(.deposit1, 1)))
+    #expect(expired.leases == [.deposit2: Lease(ticket: 1, attempt: 2, generation: 1)])
+    #expect(expired.attempts.map(\.end) == [.leaseExpired])
+    #expect(branch.pass(.seconds(5)).stuck == [], "it is ended once")
+  }
+
+  @Test("a beat makes the lease begin anew")
+  func beats() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let lease = try #require(branch.lease(at: .deposit1))
+    for _ in 0..<5 {
+      #expect(branch.pass(.seconds(9)).stuck == [])
+      branch.happen(.tellerProgressed(.deposit1, 1, lease))
+    }
+    #expect(branch.pass(.seconds(10)).stuck == [.deposit1])
+  }
+
+  @Test("an idle teller has no lease that could run out")
+  func noLeaseNoDeadline() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    try branch.answer(.deposit1)
+    #expect(branch.machine.nextDeadline == nil)
+    #expect(branch.pass(.seconds(100)) == [])
+  }
+
+  @Test("the late word of a stuck teller is not heard")
+  func lateWordOfStuckTeller() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let lease = try #require(branch.lease(at: .deposit1))
+    branch.pass(.seconds(10))
+    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [])
+    #expect(branch.machine.books.served == 0)
+    #expect(branch.tickets(.deposit) == [1])
+  }
+
+  @Test("the late word of a dead generation is harmless to its successor")
+  func lateWordOfDeadGeneration() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let old = try #require(branch.lease(at: .deposit1))
+    branch.kill(.deposit1)
+    branch.ready(.deposit1, generation: 2)
+    #expect(branch.happen(.tellerAnswered(.deposit1, 1, old, .done)) == [])
+    #expect(branch.happen(.tellerProgressed(.deposit1, 1, old)) == [])
+    #expect(branch.happen(.tellerLost(.deposit1, 1, .code(0))) == [])
+    #expect(branch.happen(.tellerReady(.deposit1, 1, pid: 101)) == [])
+    #expect(branch.lease(at: .deposit1) == Lease(ticket: 1, attempt: 2, generation: 2))
+  }
+
+  @Test("a teller that answers for a customer it does not hold is ended, and its own customer goes back")
+  func foreignLease() {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit, .deposit)
+    let foreign = Lease(ticket: 2, attempt: 1, generation: 1)
+    let told = branch.happen(.tellerAnswered(.deposit1, 1, foreign, .done))
+    #expect(told.rogues == [.deposit1])
+    #expect(told.receipts == [])
+    #expect(branch.tickets(.deposit) == [1])
+    #expect(branch.lease(at: .deposit2)?.ticket == 2)
+    #expect(branch.machine.books.served == 0)
+  }
+
+  @Test("a teller that answers with a lease of an older generation or another attempt is ended")
+  func wrongLease() {
+    for lease in [Lease(ticket: 1, attempt: 2, generation: 2), Lease(ticket: 1, attempt: 1, generation: 1)] {
+      var branch = TestBranch()
+      branch.happen(.scale(.deposit, windows: 1))
+      branch.ready(.deposit1, generation: 2)
+      branch.arrive(.deposit)
+      #expect(branch.happen(.tellerAnswered(.deposit1, 2, lease, .done)).rogues == [.deposit1])
+      #expect(branch.machine.books.served == 0)
+    }
+  }
+
+  @Test("a teller that answers twice is ended, and the work has taken effect once")
+  func answersTwice() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let lease = try #require(branch.lease(at: .deposit1))
+    #expect(try branch.answer(.deposit1).receipts.count == 1)
+    let again = branch.happen(.tellerAnswered(.deposit1, 1, lease, .done))
+    #expect(again.rogues == [.deposit1])
+    #expect(again.receipts == [])
+    #expect(branch.machine.books.served == 1)
+  }
+
+  @Test("a teller that reports progress with nobody, or gives back whom nobody recalled, is ended")
+  func otherBreaches() throws {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    let none = Lease(ticket: 1, attempt: 1, generation: 1)
+    #expect(branch.happen(.tellerProgressed(.deposit1, 1, none)).rogues == [.deposit1])
+    branch.arrive(.deposit)
+    #expect(try branch.answer(.deposit2, .returned).rogues == [.deposit2])
+    #expect(branch.tickets(.deposit) == [1])
+  }
+
+  @Test("an ended teller gets nobody; its successor does")
+  func successorOfRogue() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.happen(.tellerProgressed(.deposit1, 1, Lease(ticket: 1, attempt: 1, generation: 1)))
+    #expect(branch.arrive(.deposit).assigned == [])
+    #expect(branch.kill(.deposit1).assigned == [])
+    #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
+  }
+
+  @Test("a word from a window that does not exist changes nothing")
+  func unknownWindow() {
+    var branch = TestBranch()
+    let lease = Lease(ticket: 1, attempt: 1, generation: 1)
+    #expect(branch.ready(.deposit1) == [])
+    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [])
+    #expect(branch.kill(.deposit1) == [])
+  }
+
+  @Test(
+    "a failed customer is put off, the pause doubles with each failure, and the place is that of its number")
+  func failed() throws {
+    var branch = TestBranch(policy: policy(failures: 9))
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    for pause in [1, 2, 4, 8] as [Int64] {
+      let failed = try branch.answer(.deposit1, .failed(reason: "no pen"))
+      let due = WallTime(milliseconds: branch.now.wall.milliseconds + pause * 1_000)
+      let postponed = failed.changes.compactMap {
+        if case .postpone(_, let dueAt) = $0 { dueAt } else { nil }
+      }
+      #expect(postponed == [due])
+      #expect(failed.attempts.map(\.end) == [.failed])
+      #expect(branch.machine.books.delayed == 1)
+      #expect(branch.machine.nextDeadline == branch.now.monotonic + .seconds(pause))
+      #expect(branch.pass(.milliseconds(pause * 1_000 - 1)).assigned == [])
+      #expect(branch.pass(.milliseconds(1)).assigned == [1])
+      #expect(branch.machine.books.delayed == 0)
+    }
+  }
+
+  @Test("a customer comes back from its pause to the place of its number")
+  func backFromPause() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit, .deposit, .deposit)
+    #expect(try branch.answer(.deposit1, .failed(reason: "no pen")).assigned == [2])
+    let back = branch.pass(.seconds(1))
+    let revived = back.changes.compactMap {
+      if case .revive(let who, let from) = $0 { (who.ticket, from) } else { nil }
+    }
+    #expect(revived.map(\.0) == [1])
+    #expect(revived.map(\.1) == [.delayed])
+    #expect(branch.tickets(.deposit) == [1, 3, 4])
+  }
+
+  @Test("the pause never exceeds the longest one, however many failures there were")
+  func longestPause() {
+    let policy = QueuePolicy()
+    #expect(policy.pause(afterFailures: 0) == .seconds(1))
+    #expect(policy.pause(afterFailures: 6) == .seconds(32))
+    #expect(policy.pause(afterFailures: 7) == .seconds(60))
+    #expect(policy.pause(afterFailures: .max) == .seconds(60))
+  }
+
+  @Test("after too many failures a customer stands among the dead letters")
+  func tooManyFailures() throws {
+    var branch = TestBranch(policy: policy(failures: 2))
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    #expect(try branch.answer(.deposit1, .failed(reason: "no pen")).dead == [])
+    branch.pass(.seconds(1))
+    let last = try branch.answer(.deposit1, .failed(reason: "no pen"))
+    #expect(last.dead == [1])
+    #expect(last.changes.contains { if case .bury(let who) = $0 { who.failures == 2 } else { false } })
+    #expect(branch.machine.books.dead == 1)
+    #expect(branch.machine.isIdle)
+    #expect(!branch.machine.books.isFinished)
+  }
+
+  @Test("after too many crashes a customer stands among the dead letters, with the reason of the last one")
+  func tooManyCrashes() {
+    var branch = TestBranch(policy: policy(crashes: 3))
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    branch.kill(.deposit1)
+    branch.ready(.deposit1, generation: 2)
+    branch.kill(.deposit1, generation: 2)
+    branch.ready(.deposit1, generation: 3)
+    let last = branch.happen(.tellerLost(.deposit1, 3, .signal(11)))
+    let reports = last.compactMap { effect -> ProcessEnd? in
+      if case .reportDead(let who, .deposit1, .killed, let end) = effect, who.crashes == 3 {
+        end
+      } else {
+        nil
+      }
+    }
+    #expect(reports == [.signal(11)])
+    #expect(branch.tickets(.deposit) == [2], "who comes next is served")
+  }
+
+  @Test("crashes and failures are counted apart")
+  func countedApart() throws {
+    var branch = TestBranch(policy: policy(crashes: 2, failures: 2))
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    branch.pass(.seconds(1))
+    #expect(branch.kill(.deposit1).dead == [])
+    branch.ready(.deposit1, generation: 2)
+    #expect(branch.lease(at: .deposit1)?.attempt == 3)
+  }
+
+  @Test("when too many are put off, a failed customer goes back to its line at once")
+  func tooManyDelayed() throws {
+    var policy = policy()
+    policy.maxDelayed = 1
+    var branch = TestBranch(policy: policy)
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    let second = try branch.answer(.deposit1, .failed(reason: "no pen"))
+    #expect(branch.machine.books.delayed == 1)
+    #expect(second.leases[.deposit1] == Lease(ticket: 2, attempt: 2, generation: 1))
+  }
+}

@@ -1,0 +1,107 @@
+// A start from what a store has kept: nobody is lost, nobody is twice, and whoever was served waits at the
+// head.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct QueueRecoveryTests {
+  private func books(issued: Int64, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0) -> Books {
+    var books = Books(day: 3, openedAt: TestBranch.opening.wall)
+    books.issued = issued
+    books.waiting[Line(service: .deposit, grade: .regular).index] = waiting
+    books.delayed = delayed
+    books.dead = dead
+    books.served = issued - waiting - delayed - dead
+    return books
+  }
+
+  private func stored(_ ticket: TicketNumber, attempts: Int32 = 0) -> Customer {
+    var customer = CustomerOrder.deposit.customer(ticket: ticket, issuedAt: TestBranch.opening.wall)
+    customer.attempts = attempts
+    return customer
+  }
+
+  @Test("the first page is asked for when the first teller is ready, and not before")
+  func firstPage() throws {
+    var branch = TestBranch(books: books(issued: 9, waiting: 3))
+    #expect(branch.happen(.tick) == [])
+    let page = try #require(branch.open(.deposit).pages.first)
+    #expect((page.after, page.limit) == (0, 3))
+    #expect(branch.happen(.pageLoaded(page.line, [stored(4), stored(6), stored(9)])).assigned == [4])
+    #expect(branch.tickets(.deposit) == [6, 9])
+  }
+
+  @Test("a page is no larger than the memory of a line, however many wait")
+  func boundedPage() throws {
+    var branch = TestBranch(books: books(issued: 10_000_000, waiting: 10_000_000))
+    let page = try #require(branch.open(.deposit).pages.first)
+    #expect(page.limit == branch.machine.policy.lineCapacity)
+    #expect(branch.machine.waitingCount == 10_000_000)
+  }
+
+  @Test("whoever was at a window when the bank fell stands at the head again, and attempts count on")
+  func headOfTheLine() throws {
+    var branch = TestBranch(books: books(issued: 2, waiting: 2))
+    let page = try #require(branch.open(.deposit).pages.first)
+    let leases = branch.happen(.pageLoaded(page.line, [stored(1, attempts: 2), stored(2)])).leases
+    #expect(leases == [.deposit1: Lease(ticket: 1, attempt: 3, generation: 1)])
+  }
+
+  @Test("numbers go on behind the last one that was kept")
+  func numbersGoOn() {
+    var branch = TestBranch(books: books(issued: 41))
+    #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 3, first: 42, last: 42))])
+  }
+
+  @Test("newcomers stand behind everyone who was kept")
+  func newcomersBehind() throws {
+    var branch = TestBranch(books: books(issued: 2, waiting: 2))
+    branch.arrive(.deposit)
+    let page = try #require(branch.open(.deposit).pages.first)
+    #expect(page.limit == 3)
+    let loaded = branch.happen(.pageLoaded(page.line, [stored(1), stored(2), stored(3)]))
+    #expect(loaded.assigned == [1])
+    #expect(branch.tickets(.deposit) == [2, 3])
+  }
+
+  @Test("a customer who was put off comes back at the moment that was kept")
+  func delayed() {
+    let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds + 4_000)
+    var branch = TestBranch(
+      books: books(issued: 1, delayed: 1),
+      delayed: [DelayedCustomer(customer: stored(1, attempts: 1), dueAt: due)])
+    branch.open(.deposit)
+    #expect(branch.machine.nextDeadline == branch.now.monotonic + .seconds(4))
+    #expect(branch.pass(.milliseconds(3_999)).assigned == [])
+    #expect(branch.pass(.milliseconds(1)).assigned == [1])
+  }
+
+  @Test("a customer whose moment passed while the bank was closed comes back at once")
+  func overdue() {
+    let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds - 4_000)
+    var branch = TestBranch(
+      books: books(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
+    #expect(branch.open(.deposit).assigned == [1])
+  }
+
+  @Test("nobody waits longer than the longest pause, although the calendar's clock was set back meanwhile")
+  func clockSetBack() {
+    let due = WallTime(milliseconds: .max)
+    var branch = TestBranch(
+      books: books(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
+    branch.open(.deposit)
+    #expect(branch.pass(.milliseconds(59_999)).assigned == [])
+    #expect(branch.pass(.milliseconds(1)).assigned == [1])
+  }
+
+  @Test("dead letters stay where they are, and keep the day open")
+  func deadLetters() {
+    var branch = TestBranch(books: books(issued: 5, dead: 2))
+    branch.open(.deposit)
+    #expect(branch.machine.isIdle)
+    branch.happen(.endDay)
+    #expect(branch.machine.books.day == 3)
+    #expect(branch.happen(.drain) == [.reportDrained])
+  }
+}

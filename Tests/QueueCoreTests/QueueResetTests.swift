@@ -1,0 +1,137 @@
+// Emptying the queue: everyone gets a receipt, and the next day begins with number 1.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct QueueResetTests {
+  @Test("a reset cancels everyone and begins the next day with number 1")
+  func reset() {
+    var branch = TestBranch()
+    branch.arrive(.deposit, .loan, .deposit)
+    branch.pass(.seconds(4))
+    let reset = branch.happen(.reset(9))
+    #expect(reset.changes == [.cancelEveryone(day: 1, at: branch.now.wall)])
+    #expect(branch.machine.books == Books(day: 2, openedAt: branch.now.wall))
+    #expect(branch.machine.isIdle)
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 2, first: 1, last: 1))])
+  }
+
+  @Test("those at a window are recalled, and each has a cancelled receipt and a recalled attempt")
+  func recall() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    let reset = branch.happen(.reset(9))
+    let lease = Lease(ticket: 1, attempt: 1, generation: 1)
+    #expect(reset.contains(.recall(.deposit1, lease)))
+    #expect(reset.attempts.map(\.end) == [.recalled])
+    #expect(reset.receipts.map(\.outcome) == [.cancelled])
+    #expect(reset.receipts.map(\.window) == [.deposit1])
+    #expect(reset.receipts.map(\.attempts) == [1])
+    #expect(reset.changes.last == .cancelEveryone(day: 1, at: branch.now.wall))
+    #expect(branch.machine.serving == 0)
+  }
+
+  @Test(
+    "a recalled teller gets nobody before it has answered, whatever the answer is",
+    arguments: [
+      TellerAnswer.returned, .done, .failed(reason: "no pen"),
+    ])
+  func answerToRecall(answer: TellerAnswer) {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let lease = Lease(ticket: 1, attempt: 1, generation: 1)
+    branch.happen(.reset(9))
+    branch.happen(.committed)
+    #expect(branch.arrive(.deposit).assigned == [])
+    #expect(
+      branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [], "a beat that was on its way is harmless")
+    let answered = branch.happen(.tellerAnswered(.deposit1, 1, lease, answer))
+    #expect(answered.assigned == [1])
+    #expect(answered.receipts == [])
+    #expect(branch.machine.books.served == 0)
+  }
+
+  @Test("a recalled teller that does not answer is ended when its lease runs out, and once")
+  func recallUnanswered() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.pass(.seconds(9))
+    branch.happen(.reset(9))
+    #expect(branch.machine.nextDeadline == branch.now.monotonic + .seconds(10))
+    let ended = branch.pass(.seconds(10))
+    #expect(ended.stuck == [.deposit1])
+    #expect(ended.attempts == [])
+    #expect(branch.pass(.seconds(60)).stuck == [])
+  }
+
+  @Test("a recalled teller that is lost leaves no lease behind that could run out")
+  func recalledAndLost() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.happen(.reset(9))
+    #expect(branch.kill(.deposit1).attempts == [])
+    #expect(branch.machine.nextDeadline == nil)
+    #expect(branch.pass(.seconds(60)).stuck == [], "nobody is there who could be ended")
+    #expect(branch.happen(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
+    branch.happen(.tellerLost(.deposit1, 2, .code(1)))
+    #expect(branch.machine.numbers(of: .deposit1) == nil)
+  }
+
+  @Test(
+    "a reset waits for tickets that are not on disk yet, so that each of them is spoken before it is cancelled"
+  )
+  func waitsForTickets() {
+    var branch = TestBranch()
+    branch.ask(.deposit, as: 8)
+    #expect(branch.happen(.reset(9)) == [])
+    #expect(branch.machine.books.day == 1)
+    let settled = branch.happen(.committed)
+    #expect(settled.answer(to: 8) == .enqueued(IssuedTickets(day: 1, first: 1, last: 1)))
+    #expect(settled.answer(to: 9) == nil)
+    #expect(settled.changes == [.cancelEveryone(day: 1, at: branch.now.wall)])
+    #expect(branch.machine.books.day == 2)
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+  }
+
+  @Test("a reset that waits for tickets is refused with them when the disk is full")
+  func refusedWithTickets() {
+    var branch = TestBranch()
+    branch.ask(.deposit, as: 8)
+    branch.happen(.reset(9))
+    let refused = branch.happen(.commitRefused)
+    #expect(refused.answer(to: 8) == .refused(.diskFull))
+    #expect(refused.answer(to: 9) == .refused(.diskFull))
+    #expect(branch.machine.books.day == 1)
+  }
+
+  @Test("a reset that the full disk refused is staged again and done when there is room")
+  func stagedAgain() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    let changes = branch.happen(.reset(9)).changes
+    let refused = branch.happen(.commitRefused)
+    #expect(refused.changes == changes)
+    #expect(refused.answers == [])
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+  }
+
+  @Test("those who were put off do not come back on the next day, and pauses hold")
+  func delayedAndPauses() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    branch.happen(.pause(8, .loan))
+    branch.happen(.reset(9))
+    branch.happen(.committed)
+    #expect(branch.machine.books.delayed == 0)
+    #expect(branch.machine.books.paused == [false, true])
+    #expect(branch.pass(.seconds(60)) == [])
+  }
+}

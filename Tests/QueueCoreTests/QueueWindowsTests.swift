@@ -1,0 +1,169 @@
+// Pausing services, and opening, closing and replacing windows.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct QueueWindowsTests {
+  @Test("a paused service hands out nobody, finishes whom it serves, and leaves the other service alone")
+  func pauseOne() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.open(.loan)
+    branch.arrive(.deposit, .deposit, .loan, .loan)
+    let paused = branch.happen(.pause(9, .deposit))
+    #expect(paused.answers == [])
+    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(try branch.answer(.deposit1).assigned == [])
+    #expect(try branch.answer(.loan1).assigned == [4])
+    #expect(!branch.machine.isPaused)
+    #expect(branch.machine.numbers(of: .deposit).isPaused)
+    #expect(branch.happen(.resume(10, .deposit)).assigned == [2])
+  }
+
+  @Test("without a service every service is paused, and taken up again")
+  func pauseAll() {
+    var branch = TestBranch()
+    branch.happen(.pause(9, nil))
+    #expect(branch.machine.isPaused)
+    branch.open(.deposit)
+    branch.open(.loan)
+    #expect(branch.arrive(.deposit, .loan).assigned == [])
+    #expect(branch.happen(.resume(10, nil)).assigned == [1, 2])
+  }
+
+  @Test("a pause holds over a restart, from the books alone")
+  func pauseOverRestart() {
+    var branch = TestBranch()
+    branch.happen(.pause(9, .loan))
+    branch.happen(.committed)
+    var next = TestBranch(books: branch.machine.books)
+    next.open(.loan)
+    #expect(next.arrive(.loan).assigned == [])
+    #expect(next.machine.numbers(of: .loan).isPaused)
+    #expect(next.happen(.resume(10, .loan)).assigned == [1])
+  }
+
+  @Test("more windows are opened at the places that follow")
+  func scaleUp() {
+    var branch = TestBranch()
+    #expect(branch.happen(.scale(.deposit, windows: 2)) == [.openWindow(.deposit1), .openWindow(.deposit2)])
+    let third = Window(service: .deposit, place: 3)
+    #expect(branch.happen(.scale(.deposit, windows: 3)) == [.openWindow(third)])
+    #expect(branch.happen(.scale(.deposit, windows: 3)) == [])
+    #expect(branch.machine.numbers(of: .deposit).windows == 3)
+    #expect(branch.machine.numbers(of: .loan).windows == 0)
+  }
+
+  @Test("an idle teller whose window is closed goes at once; the highest place first")
+  func scaleDownIdle() {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    #expect(
+      branch.happen(.scale(.deposit, windows: 1)) == [.closeWindow(.deposit2), .dismissTeller(.deposit2)])
+    #expect(branch.machine.numbers(of: .deposit).windows == 1)
+    #expect(branch.arrive(.deposit, .deposit).assigned == [1])
+    branch.happen(.tellerLost(.deposit2, 1, .code(0)))
+    #expect(branch.machine.numbers(of: .deposit2) == nil)
+  }
+
+  @Test("a closing window finishes its customer first, and gets no other")
+  func scaleDownServing() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    #expect(branch.happen(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
+    let done = try branch.answer(.deposit1)
+    #expect(done.receipts.map(\.ticket) == [1])
+    #expect(done.dismissed == [.deposit1])
+    #expect(done.assigned == [])
+    #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [1])
+    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    #expect(branch.machine.numbers(of: .deposit1) == nil)
+    #expect(branch.tickets(.deposit) == [2])
+  }
+
+  @Test("a teller that becomes ready at a closing window is let go again")
+  func readyAtClosingWindow() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    branch.happen(.scale(.deposit, windows: 1))
+    branch.happen(.scale(.deposit, windows: 0))
+    let ready = branch.ready(.deposit1)
+    #expect(ready.dismissed == [.deposit1])
+    #expect(ready.assigned == [])
+  }
+
+  @Test("a window that is opened again while it closes keeps its teller and its customer")
+  func reopenWhileClosing() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    branch.happen(.scale(.deposit, windows: 0))
+    #expect(branch.happen(.scale(.deposit, windows: 1)) == [.openWindow(.deposit1)])
+    let done = try branch.answer(.deposit1)
+    #expect(done.dismissed == [])
+    #expect(done.assigned == [2])
+  }
+
+  @Test("a window that is opened again after its teller was let go gets a successor")
+  func reopenAfterDismissal() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.happen(.scale(.deposit, windows: 0))
+    branch.happen(.scale(.deposit, windows: 1))
+    #expect(branch.arrive(.deposit).assigned == [])
+    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
+  }
+
+  @Test("an idle teller that is replaced goes at once, and its successor stays")
+  func replaceIdle() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    #expect(branch.happen(.replace(.deposit1)) == [.dismissTeller(.deposit1)])
+    #expect(branch.happen(.replace(.deposit1)) == [])
+    #expect(branch.arrive(.deposit, .deposit).assigned == [])
+    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
+    #expect(try branch.answer(.deposit1).assigned == [2])
+  }
+
+  @Test("a teller that is replaced finishes its customer first")
+  func replaceServing() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    #expect(branch.happen(.replace(.deposit1)) == [])
+    let done = try branch.answer(.deposit1)
+    #expect(done.receipts.map(\.ticket) == [1])
+    #expect(done.dismissed == [.deposit1])
+    #expect(done.assigned == [])
+    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    #expect(branch.ready(.deposit1, generation: 2).assigned == [2])
+  }
+
+  @Test("where there is no teller there is nobody to replace")
+  func replaceNobody() {
+    var branch = TestBranch()
+    #expect(branch.happen(.replace(.deposit1)) == [])
+    branch.happen(.scale(.deposit, windows: 1))
+    #expect(branch.happen(.replace(.deposit1)) == [])
+    #expect(branch.ready(.deposit1).dismissed == [])
+  }
+
+  @Test("new rules hold from the next customer on, and the size of the memory stays")
+  func adopt() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    var policy = QueuePolicy()
+    policy.lease = .seconds(1)
+    policy.maxWaiting = 1
+    policy.lineCapacity = 9
+    branch.adopt(policy)
+    branch.arrive(.deposit)
+    #expect(branch.machine.policy.lineCapacity == QueuePolicy().lineCapacity)
+    #expect(branch.ask(.deposit).answers == [.refused(.queueFull(waiting: 1, limit: 1))])
+    #expect(branch.pass(.seconds(1)).stuck == [.deposit1])
+  }
+}

@@ -1,0 +1,173 @@
+// A branch for the tests of single rules: a queue, a clock that moves when it is told to, and the effects
+// of each event for a closer look. It keeps nothing: what a store would say is said by the test.
+
+import BankModel
+import QueueCore
+import Testing
+
+struct TestBranch {
+  private(set) var machine: QueueMachine
+  private(set) var now = TestBranch.opening
+  private var requests: RequestNumber = 0
+
+  static let opening = Moment(
+    monotonic: MonotonicTime(nanoseconds: 5_000_000_000), wall: WallTime(milliseconds: 1_700_000_000_000))
+
+  init(
+    policy: QueuePolicy = QueuePolicy(), books: Books = Books(day: 1, openedAt: TestBranch.opening.wall),
+    delayed: [DelayedCustomer] = []
+  ) {
+    machine = QueueMachine(StoredQueue(books: books, delayed: delayed), policy: policy, at: Self.opening)
+  }
+
+  /// Lets an event happen and returns what the queue wants done. After each event the books must agree.
+  @discardableResult
+  mutating func happen(
+    _ event: QueueEvent, sourceLocation: SourceLocation = #_sourceLocation
+  ) -> [QueueEffect] {
+    var effects: [QueueEffect] = []
+    machine.apply(event, at: now, into: &effects)
+    #expect(machine.contradictions() == [], sourceLocation: sourceLocation)
+    return effects
+  }
+
+  /// Time passes, and then the queue is told.
+  @discardableResult
+  mutating func pass(_ span: TimeSpan) -> [QueueEffect] {
+    passQuietly(span)
+    return happen(.tick)
+  }
+
+  /// Time passes, and the queue learns of it with the next event.
+  mutating func passQuietly(_ span: TimeSpan) {
+    now.monotonic = now.monotonic + span
+    now.wall.milliseconds += span.milliseconds
+  }
+
+  mutating func request() -> RequestNumber {
+    requests += 1
+    return requests
+  }
+
+  /// Customers ask for tickets, which are not on disk yet.
+  @discardableResult
+  mutating func ask(_ orders: CustomerOrder..., as number: RequestNumber? = nil) -> [QueueEffect] {
+    happen(.enqueue(number ?? request(), orders: orders, total: Int64(orders.count), isLast: true))
+  }
+
+  /// Customers get tickets, which are on disk at once.
+  @discardableResult
+  mutating func arrive(_ orders: CustomerOrder...) -> [QueueEffect] {
+    let asked = happen(.enqueue(request(), orders: orders, total: Int64(orders.count), isLast: true))
+    return asked + happen(.committed)
+  }
+
+  /// Opens windows of a service with a teller at each.
+  @discardableResult
+  mutating func open(_ service: Service, windows: Int32 = 1) -> [QueueEffect] {
+    var effects = happen(.scale(service, windows: windows))
+    for place in 1...windows { effects += ready(Window(service: service, place: place)) }
+    return effects
+  }
+
+  @discardableResult
+  mutating func ready(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
+    happen(.tellerReady(window, generation, pid: 100 * generation + window.place))
+  }
+
+  /// The teller at a window answers for the customer that it has.
+  @discardableResult
+  mutating func answer(_ window: Window, _ answer: TellerAnswer = .done) throws -> [QueueEffect] {
+    let lease = try #require(self.lease(at: window), "\(window) has nobody")
+    return happen(.tellerAnswered(window, lease.generation, lease, answer))
+  }
+
+  @discardableResult
+  mutating func kill(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
+    happen(.tellerLost(window, generation, .signal(9)))
+  }
+
+  func lease(at window: Window) -> Lease? { machine.numbers(of: window)?.lease }
+
+  /// The tickets in one line, as far as they stand in memory.
+  func tickets(_ service: Service, _ grade: Grade = .regular) -> [TicketNumber] {
+    machine.front(of: Line(service: service, grade: grade)).map(\.ticket)
+  }
+
+  mutating func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
+}
+
+extension Window {
+  static let deposit1 = Window(service: .deposit, place: 1)
+  static let deposit2 = Window(service: .deposit, place: 2)
+  static let loan1 = Window(service: .loan, place: 1)
+}
+
+extension CustomerOrder {
+  static var deposit: CustomerOrder { deposit(.regular) }
+  static var loan: CustomerOrder { CustomerOrder(service: .loan, grade: .regular, amount: 9_000, account: 8) }
+  static func deposit(_ grade: Grade) -> CustomerOrder {
+    CustomerOrder(service: .deposit, grade: grade, amount: 5_000, account: 7)
+  }
+}
+
+extension Customer {
+  /// A customer with a number, for the tests of the lines.
+  static func numbered(_ ticket: TicketNumber, _ grade: Grade = .regular) -> Customer {
+    CustomerOrder.deposit(grade).customer(ticket: ticket, issuedAt: WallTime(milliseconds: ticket))
+  }
+}
+
+extension [QueueEffect] {
+  var changes: [StoreChange] { compactMap { if case .stage(let change) = $0 { change } else { nil } } }
+
+  /// Who was handed out, in order.
+  var assigned: [TicketNumber] {
+    compactMap { if case .assign(_, let lease, _) = $0 { lease.ticket } else { nil } }
+  }
+
+  var leases: [Window: Lease] {
+    var found: [Window: Lease] = [:]
+    for case .assign(let window, let lease, _) in self { found[window] = lease }
+    return found
+  }
+
+  var answers: [QueueAnswer] { compactMap { if case .reply(_, let answer) = $0 { answer } else { nil } } }
+
+  /// The answer to one request; a fault where there are two.
+  func answer(to request: RequestNumber) -> QueueAnswer? {
+    let found = compactMap { if case .reply(request, let answer) = $0 { answer } else { nil } }
+    #expect(found.count <= 1, "request \(request) was answered more than once")
+    return found.first
+  }
+
+  var receipts: [Receipt] {
+    changes.compactMap { if case .finish(_, _, let receipt) = $0 { receipt } else { nil } }
+  }
+
+  var attempts: [Attempt] {
+    changes.compactMap { if case .record(let attempt) = $0 { attempt } else { nil } }
+  }
+
+  var acknowledged: [Lease] { compactMap { if case .acknowledge(_, let lease) = $0 { lease } else { nil } } }
+
+  /// The windows whose tellers are to be ended because they broke the rules.
+  var rogues: [Window] {
+    compactMap { if case .endRogueTeller(let window, _, _) = $0 { window } else { nil } }
+  }
+
+  var stuck: [Window] { compactMap { if case .endStuckTeller(let window, _) = $0 { window } else { nil } } }
+
+  var dismissed: [Window] { compactMap { if case .dismissTeller(let window) = $0 { window } else { nil } } }
+
+  var dead: [TicketNumber] {
+    compactMap { if case .reportDead(let who, _, _, _) = $0 { who.ticket } else { nil } }
+  }
+
+  /// The pages that are asked for: the line, behind whom, and how many at most.
+  var pages: [(line: Line, after: TicketNumber, limit: Int)] {
+    compactMap {
+      if case .loadPage(let line, let after, let limit) = $0 { (line, after, limit) } else { nil }
+    }
+  }
+}

@@ -1,0 +1,246 @@
+// One line of waiting customers: the first of them in memory, the others in a store that the tests play.
+
+import BankModel
+import Testing
+
+@testable import QueueCore
+
+@Suite struct WaitingLineTests {
+  private func page(_ tickets: TicketNumber...) -> [Customer] { tickets.map { .numbered($0) } }
+
+  /// A line with so many in memory, numbered from 1.
+  private func line(_ count: TicketNumber, capacity: Int) -> WaitingLine {
+    var line = WaitingLine(stored: 0, capacity: capacity)
+    for ticket in 1...count { line.admit(.numbered(ticket)) }
+    line.settleNewcomers()
+    return line
+  }
+
+  private func front(_ line: WaitingLine) -> [TicketNumber] { line.front.map(\.ticket) }
+
+  @Test("a line that stands in the store alone asks for a page as large as its memory, and only once")
+  func firstPage() {
+    var line = WaitingLine(stored: 10, capacity: 4)
+    #expect(line.count == 10)
+    #expect(line.dequeue() == nil)
+    #expect(line.nextPage(lowWater: 2) == 4)
+    #expect(line.isLoading)
+    #expect(line.nextPage(lowWater: 2) == 0)
+    line.append(page: page(1, 2, 3, 4)) { _ in false }
+    #expect(!line.isLoading)
+    #expect(front(line) == [1, 2, 3, 4])
+    #expect((line.count, line.beyond, line.cursor) == (10, 6, 4))
+  }
+
+  @Test("the next page is asked for when few stand in memory, and not before")
+  func lowWater() {
+    var line = WaitingLine(stored: 6, capacity: 4)
+    _ = line.nextPage(lowWater: 2)
+    line.append(page: page(1, 2, 3, 4)) { _ in false }
+    #expect(line.dequeue()?.ticket == 1)
+    #expect(line.dequeue()?.ticket == 2)
+    #expect(line.nextPage(lowWater: 2) == 0)
+    #expect(line.dequeue()?.ticket == 3)
+    #expect(line.nextPage(lowWater: 2) == 2, "no more than are known to stand in the store")
+    line.append(page: page(5, 6)) { _ in false }
+    #expect(front(line) == [4, 5, 6])
+    #expect(line.nextPage(lowWater: 9) == 0)
+  }
+
+  @Test("a page is never larger than the room in memory")
+  func roomInMemory() {
+    var line = WaitingLine(stored: 9, capacity: 4)
+    _ = line.nextPage(lowWater: 2)
+    line.append(page: page(1, 2, 3, 4)) { _ in false }
+    _ = line.dequeue()
+    #expect(line.nextPage(lowWater: 4) == 1)
+  }
+
+  @Test("a line that is over its capacity asks for nothing, and asks again when there is room")
+  func noRoomInMemory() {
+    var line = WaitingLine(stored: 5, capacity: 2)
+    _ = line.nextPage(lowWater: 3)
+    line.append(page: [.numbered(3), .numbered(4)]) { _ in false }
+    _ = line.dequeue()
+    #expect(line.nextPage(lowWater: 3) == 1)
+    // Two customers come back while the page is on its way.
+    line.takeBack(.numbered(1))
+    line.takeBack(.numbered(2))
+    line.append(page: page(5)) { _ in false }
+    #expect(front(line) == [1, 2, 4, 5])
+    #expect(line.nextPage(lowWater: 9) == 0)
+    #expect(!line.isLoading)
+    for _ in 0..<3 { _ = line.dequeue() }
+    #expect(line.nextPage(lowWater: 9) == 1)
+  }
+
+  @Test("newcomers stand in line only when their tickets are on disk")
+  func newcomersSettle() {
+    var line = WaitingLine(stored: 0, capacity: 4)
+    line.admit(.numbered(1))
+    line.admit(.numbered(2))
+    #expect((line.count, line.newcomerCount) == (0, 2))
+    #expect(line.dequeue() == nil)
+    line.settleNewcomers()
+    #expect((line.count, line.newcomerCount) == (2, 0))
+    #expect(front(line) == [1, 2])
+  }
+
+  @Test("newcomers whose tickets were refused leave no trace")
+  func newcomersDrop() {
+    var line = line(1, capacity: 4)
+    line.admit(.numbered(2))
+    line.dropNewcomers()
+    line.settleNewcomers()
+    #expect(front(line) == [1])
+    #expect((line.count, line.newcomerCount) == (1, 0))
+  }
+
+  @Test("newcomers beyond the capacity stand in the store alone, and come by page")
+  func newcomersBeyondCapacity() {
+    var line = WaitingLine(stored: 0, capacity: 2)
+    for ticket in 1...5 as ClosedRange<TicketNumber> { line.admit(.numbered(ticket)) }
+    line.settleNewcomers()
+    #expect(front(line) == [1, 2])
+    #expect((line.count, line.beyond, line.cursor) == (5, 3, 2))
+  }
+
+  @Test("newcomers overtake nobody who stands in the store")
+  func newcomersBehindStore() {
+    var line = WaitingLine(stored: 3, capacity: 4)
+    line.admit(.numbered(4))
+    line.settleNewcomers()
+    #expect(front(line) == [])
+    #expect((line.count, line.beyond) == (4, 4))
+  }
+
+  @Test("newcomers join memory only as an unbroken run: a gap in the middle keeps the others in the store")
+  func newcomersUnbroken() {
+    var line = line(2, capacity: 2)
+    line.admit(.numbered(3))
+    // Somebody leaves, so that there would be room for the second newcomer, but not before the first.
+    _ = line.dequeue()
+    line.admit(.numbered(4))
+    line.settleNewcomers()
+    #expect(front(line) == [2])
+    #expect((line.beyond, line.cursor) == (2, 2))
+    #expect(line.nextPage(lowWater: 2) == 1)
+    line.append(page: page(3)) { _ in false }
+    #expect(front(line) == [2, 3])
+  }
+
+  @Test("newcomers who fitted when they came, and fit no more, stand in the store")
+  func newcomersCrowdedOut() {
+    var line = line(3, capacity: 3)
+    let back = [line.dequeue(), line.dequeue()].compactMap { $0 }
+    line.admit(.numbered(4))
+    line.admit(.numbered(5))
+    back.forEach { line.takeBack($0) }
+    line.settleNewcomers()
+    #expect(front(line) == [1, 2, 3])
+    #expect((line.beyond, line.cursor) == (2, 3))
+  }
+
+  @Test("who comes back before the cursor stands at the place of its number")
+  func takeBackBeforeCursor() {
+    var line = line(4, capacity: 8)
+    let first = line.dequeue()
+    let second = line.remove(3)
+    line.takeBack(second ?? .numbered(99))
+    line.takeBack(first ?? .numbered(99))
+    #expect(front(line) == [1, 2, 3, 4])
+  }
+
+  @Test("who comes back beyond the cursor stands in the store, unless nobody else does")
+  func takeBackBeyondCursor() {
+    var line = WaitingLine(stored: 3, capacity: 2)
+    _ = line.nextPage(lowWater: 1)
+    line.append(page: page(1, 2)) { _ in false }
+    line.takeBack(.numbered(9))
+    #expect(front(line) == [1, 2])
+    #expect((line.beyond, line.cursor) == (2, 2))
+
+    var short = WaitingLine(stored: 0, capacity: 2)
+    short.takeBack(.numbered(9))
+    #expect(front(short) == [9])
+    #expect((short.beyond, short.cursor) == (0, 9))
+  }
+
+  @Test("when memory is full the last one steps back into the store, and its page begins before it")
+  func eviction() {
+    var line = line(3, capacity: 3)
+    let first = line.dequeue()
+    line.admit(.numbered(4))
+    line.settleNewcomers()
+    line.takeBack(first ?? .numbered(99))
+    #expect(front(line) == [1, 2, 3])
+    #expect((line.beyond, line.cursor, line.count) == (1, 3, 4))
+    for _ in 0..<3 { _ = line.dequeue() }
+    #expect(line.nextPage(lowWater: 1) == 1)
+    line.append(page: page(4)) { _ in false }
+    #expect(front(line) == [4])
+  }
+
+  @Test("nobody steps back into the store while a page is on its way")
+  func noEvictionWhileLoading() {
+    var line = WaitingLine(stored: 4, capacity: 2)
+    _ = line.nextPage(lowWater: 2)
+    line.append(page: page(2, 3)) { _ in false }
+    _ = line.dequeue()
+    #expect(line.nextPage(lowWater: 2) == 1)
+    line.takeBack(.numbered(2))
+    line.takeBack(.numbered(1))
+    #expect(front(line) == [1, 2, 3])
+    line.append(page: page(4)) { _ in false }
+    #expect(front(line) == [1, 2, 3, 4])
+    #expect(line.count == 5)
+  }
+
+  @Test("a page shows customers at windows, who are skipped and counted nowhere")
+  func pageWithCustomersAtWindows() {
+    var line = WaitingLine(stored: 2, capacity: 4)
+    _ = line.nextPage(lowWater: 2)
+    line.append(page: page(1, 2)) { $0 == 1 }
+    #expect(front(line) == [2])
+    #expect((line.beyond, line.cursor) == (1, 2))
+    #expect(line.nextPage(lowWater: 2) == 1)
+    line.append(page: page(3)) { _ in false }
+    #expect(front(line) == [2, 3])
+  }
+
+  @Test("a page of nobody but customers at windows moves the cursor past them")
+  func pageOfCustomersAtWindows() {
+    var line = WaitingLine(stored: 1, capacity: 4)
+    _ = line.nextPage(lowWater: 2)
+    line.append(page: page(1)) { _ in true }
+    #expect(front(line) == [])
+    #expect((line.beyond, line.cursor) == (1, 1))
+    #expect(line.nextPage(lowWater: 2) == 1)
+  }
+
+  @Test("a customer can leave from memory or from the store, and the places close up")
+  func leaving() {
+    var line = WaitingLine(stored: 4, capacity: 3)
+    _ = line.nextPage(lowWater: 1)
+    line.append(page: page(1, 2, 3)) { _ in false }
+    #expect(line.remove(2)?.ticket == 2)
+    #expect(line.remove(4) == nil)
+    #expect(line.position(of: 3) == 2)
+    #expect(line.position(of: 2) == nil)
+    line.removeBeyond()
+    #expect(line.count == 2)
+  }
+
+  @Test("clear begins anew, from the first number")
+  func clear() {
+    var line = WaitingLine(stored: 9, capacity: 2)
+    _ = line.nextPage(lowWater: 1)
+    line.admit(.numbered(10))
+    line.clear()
+    #expect((line.count, line.newcomerCount, line.cursor) == (0, 0, 0))
+    #expect(!line.isLoading)
+    line.admit(.numbered(1))
+    line.settleNewcomers()
+    #expect(front(line) == [1])
+  }
+}

@@ -1,0 +1,131 @@
+// One value of every shape that a message can have. The tests compare their bytes with the golden files.
+// A new case of a message does not compile here before it has a name and a sample.
+
+import BankModel
+
+@testable import Wire
+
+/// A message and the name of its golden file.
+struct Sample<Message: Sendable>: Sendable {
+  let name: String
+  let message: Message
+
+  init(_ name: String, _ message: Message) {
+    self.name = name
+    self.message = message
+  }
+}
+
+private let lease = Lease(ticket: 1_234_567, attempt: 2, generation: 3)
+private let refusal = Refusal(reason: .build, version: 1, build: "dev", detail: "other build: 예금")
+private let tellersHello = Hello(version: 1, build: "a1b2c3", role: .teller)
+
+extension TellerMessage {
+  enum Case: String, CaseIterable { case hello, ready, done, failed, returned, beat }
+
+  var itsCase: Case {
+    switch self {
+    case .hello: .hello
+    case .ready: .ready
+    case .done: .done
+    case .failed: .failed
+    case .returned: .returned
+    case .beat: .beat
+    }
+  }
+
+  static func sample(_ which: Case) -> TellerMessage {
+    switch which {
+    case .hello: .hello(tellersHello)
+    case .ready: .ready
+    case .done: .done(lease)
+    case .failed: .failed(lease, reason: "no pen: 펜이 없습니다")
+    case .returned: .returned(lease)
+    case .beat: .beat(lease)
+    }
+  }
+
+  static let samples = Case.allCases.map { Sample("teller-\($0.rawValue)", sample($0)) }
+}
+
+extension WindowMessage {
+  enum Case: String, CaseIterable { case welcome, refused, assign, acknowledged, recall, close }
+
+  var itsCase: Case {
+    switch self {
+    case .welcome: .welcome
+    case .refused: .refused
+    case .assign: .assign
+    case .acknowledged: .acknowledged
+    case .recall: .recall
+    case .close: .close
+    }
+  }
+
+  static func sample(_ which: Case) -> WindowMessage {
+    switch which {
+    case .welcome:
+      .welcome(
+        TellerOrders(
+          name: "deposit-1", service: .deposit, generation: 3, workMicroseconds: 700_000,
+          beatMicroseconds: 2_000_000, language: .korean, logPath: "/srv/bank/logs/deposit-1.log",
+          logLimit: 8_388_608, logKeep: 4, logsCustomers: true))
+    case .refused: .refused(refusal)
+    case .assign:
+      .assign(
+        Assignment(
+          day: 12,
+          customer: Customer(
+            ticket: 1_234_567, service: .loan, grade: .vvip, amount: 1_000_000_000_000,
+            account: 999_999_999_999,
+            issuedAt: WallTime(milliseconds: 0)), lease: lease))
+    case .acknowledged: .acknowledged(lease)
+    case .recall: .recall(lease)
+    case .close: .close
+    }
+  }
+
+  static let samples = Case.allCases.map { Sample("window-\($0.rawValue)", sample($0)) }
+}
+
+extension ClientMessage {
+  enum Case: String, CaseIterable { case hello, request }
+
+  var itsCase: Case {
+    switch self {
+    case .hello: .hello
+    case .request: .request
+    }
+  }
+
+  static func sample(_ which: Case) -> ClientMessage {
+    switch which {
+    case .hello: .hello(Hello(version: 1, build: "a1b2c3", role: .client))
+    case .request: .request(ControlRequest(number: 4_294_967_295, command: .cancel(7)))
+    }
+  }
+
+  static let samples = Case.allCases.map { Sample("client-\($0.rawValue)", sample($0)) }
+}
+
+extension BankMessage {
+  enum Case: String, CaseIterable { case welcome, refused, reply }
+
+  var itsCase: Case {
+    switch self {
+    case .welcome: .welcome
+    case .refused: .refused
+    case .reply: .reply
+    }
+  }
+
+  static func sample(_ which: Case) -> BankMessage {
+    switch which {
+    case .welcome: .welcome(Welcome(version: 1, build: "a1b2c3"))
+    case .refused: .refused(refusal)
+    case .reply: .reply(ControlReply(number: 9, answer: .requeued(3), more: true))
+    }
+  }
+
+  static let samples = Case.allCases.map { Sample("bank-\($0.rawValue)", sample($0)) }
+}
