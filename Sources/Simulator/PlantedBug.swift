@@ -20,14 +20,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   // In the shell.
   case saysCommittedTooEarly, takesAFullDiskForACommit, performsLastFirst, forgetsWhatItHeldBack
   case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
-  case forgetsTheDelayedAtTheStart
+  case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
+  case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice
 
   /// Whether the core is wrong, and not the shell around it.
   var isOfTheCore: Bool {
     switch self {
     case .saysCommittedTooEarly, .takesAFullDiskForACommit, .performsLastFirst, .forgetsWhatItHeldBack,
       .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
-      .forgetsTheDelayedAtTheStart:
+      .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
+      .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice:
       false
     default: true
     }
@@ -86,6 +88,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .answersAKeyTooEarly: "The shell answers a known key before its tickets are on disk."
     case .startsWithOldBooks: "The shell starts with the books of the commit before the last."
     case .forgetsTheDelayedAtTheStart: "The shell starts without the customers who wait for a next attempt."
+    case .commitsToAFullDisk: "The shell keeps the books without the changes that a full disk has refused."
+    case .goesOnAfterARefusal: "The shell goes on with the rest of a list that was refused."
+    case .countsTheKnownTwice: "The shell wants room for customers who are in the queue already."
+    case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
+    case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
     }
   }
 
@@ -127,6 +134,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .forgetsKeys, .remembersTheFirstSliceOnly: [.repeatedKey]
     case .answersAKeyTooEarly: [.notDurable]
     case .startsWithOldBooks, .forgetsTheDelayedAtTheStart: [.books]
+    case .commitsToAFullDisk: [.books, .lostTicket]
+    case .goesOnAfterARefusal: [.answer]
+    case .countsTheKnownTwice: [.repeatedKey]
+    case .startsGenerationsAnew: [.conversation]
+    case .waitsForTheDismissed: [.notDrained]
     }
   }
 }

@@ -21,9 +21,15 @@ extension PromiseChecker {
     let isNew = store.commits > seenCommits
     seenCommits = store.commits
     if isNew { world.statistics.commits += 1 }
-    let day = diskBooks?.day ?? books.day
+    var day = diskBooks?.day ?? books.day
     var touched: [Int] = []
-    for case .insert(let customer) in staged { insert(customer, day: day, &touched) }
+    for change in staged {
+      switch change {
+      case .insert(let customer): insert(customer, day: day, &touched)
+      case .cancelEveryone(let ended, _): day = ended + 1
+      default: break
+      }
+    }
     staged.removeAll()
     for group in touched where groups[group].filled != groups[group].orders.count {
       violate(
@@ -32,6 +38,7 @@ extension PromiseChecker {
     readReceipts(from: store)
     if let diskBooks, diskBooks != books { olderBooks = diskBooks }
     if let old = diskBooks, old.day != books.day {
+      if books.day != max(day, old.day + 1) { violate(.books, "day \(books.day) comes after day \(old.day)") }
       servedToday = 0
       cancelledToday = 0
     } else if books.served != servedToday || books.cancelled != cancelledToday {

@@ -111,7 +111,7 @@ extension PromiseChecker {
     for effect in effects { follow(effect, event, at: now) }
     checkEnqueue(event, effects)
     if case .tellerReady(let window, let generation, _) = event, let numbers = core.numbers(of: window),
-      numbers.generation != generation
+      numbers.generation != generation || !numbers.isReady, !effects.contains(.dismissTeller(window))
     {
       violate(.conversation, "generation \(generation) of \(window) is ready, and the queue does not know it")
     }

@@ -170,9 +170,13 @@ extension SimulatedCoordinator {
     let isLast = order.taken >= order.total
     if isLast { intake.removeFirst() } else { intake[0] = order }
     requests[order.request]?.purpose = .enqueue(known: order.known)
-    happen(.enqueue(order.request, orders: slice, total: order.total, isLast: isLast))
+    // Whoever is known already needs no room.
+    let known = bug == .countsTheKnownTwice ? 0 : order.known
+    happen(.enqueue(order.request, orders: slice, total: order.total - known, isLast: isLast))
     guard isAlive else { return }
-    guard core.books.issued == before + Int64(slice.count), retryAt == nil else {
+    // A slice of customers who are all known adds nobody, so the number of tickets alone does not tell a refusal.
+    let isTaken = core.isTakingIn == !isLast || bug == .goesOnAfterARefusal
+    guard isTaken, core.books.issued == before + Int64(slice.count), retryAt == nil else {
       if let current = intake.first, current.request == order.request { intake.removeFirst() }
       return
     }

@@ -26,6 +26,7 @@ extension SimulatedCoordinator {
   private static let patience = TimeSpan.seconds(10)
   private static let abortGrace = TimeSpan.milliseconds(200)
   private static let exitGrace = TimeSpan.seconds(1)
+  private static let leaveGrace = TimeSpan.seconds(3)
   private static let drainGrace = TimeSpan.milliseconds(100)
 
   private func post(_ window: Window) -> SimulatedPost? { posts.first { $0.window == window } }
@@ -67,6 +68,8 @@ extension SimulatedCoordinator {
     guard let post = post(window), post.link != nil else { return }
     post.phase = .leaving
     tell(window, .close)
+    // Its hands are free, so it goes at once, unless it stands still.
+    if bug != .waitsForTheDismissed { post.killAt = now.monotonic + Self.leaveGrace }
   }
 
   func tell(_ window: Window, _ message: WindowMessage) {
@@ -130,7 +133,9 @@ extension SimulatedCoordinator {
 
   private func start(_ post: SimulatedPost) {
     guard isAlive else { return }
-    post.generation += 1
+    // A window that was closed and is opened again goes on with its generations.
+    post.generation = (bug == .startsGenerationsAnew ? post.generation : generations[post.window] ?? 0) + 1
+    generations[post.window] = post.generation
     let teller = world.spawn(window: post.window, generation: post.generation, by: self)
     post.teller = teller.number
     post.link = teller.link

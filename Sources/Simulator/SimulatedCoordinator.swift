@@ -36,6 +36,8 @@ final class SimulatedCoordinator {
   /// The windows, in their order.
   var posts: [SimulatedPost] = []
   var stations: [Int: TellerStation] = [:]
+  /// The last generation at each window.
+  var generations: [Window: Generation] = [:]
   var sessions: [Int: ClientSession] = [:]
   var requests: [RequestNumber: OpenRequest] = [:]
   var lastRequest: RequestNumber = 0

@@ -109,7 +109,7 @@ extension Simulation {
     guard fullUntil > clock.now else { return }
     let full = StoreError.diskFull(detail: "no space left")
     switch call {
-    case .commit: if disk.hasStagedChanges { disk.fail(.commit, with: full) }
+    case .commit: disk.fail(.commit, with: full)
     case .stage: if chance.draw(0...5) == 0 { disk.fail(.stage, with: full) }
     case .read: if chance.draw(0...9) == 0 { disk.fail(.read, with: full) }
     case .commitThatIsKept: break
