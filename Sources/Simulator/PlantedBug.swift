@@ -21,7 +21,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case saysCommittedTooEarly, takesAFullDiskForACommit, performsLastFirst, forgetsWhatItHeldBack
   case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
   case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
-  case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice
+  case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice
 
   /// Whether the core is wrong, and not the shell around it.
   var isOfTheCore: Bool {
@@ -29,7 +29,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .saysCommittedTooEarly, .takesAFullDiskForACommit, .performsLastFirst, .forgetsWhatItHeldBack,
       .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
       .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
-      .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice:
+      .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
+      .stagesTwice:
       false
     default: true
     }
@@ -91,6 +92,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .commitsToAFullDisk: "The shell keeps the books without the changes that a full disk has refused."
     case .goesOnAfterARefusal: "The shell goes on with the rest of a list that was refused."
     case .countsTheKnownTwice: "The shell wants room for customers who are in the queue already."
+    case .stagesTwice: "After a full disk the shell stages everything twice when nothing happened meanwhile."
     case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
     case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
     }
@@ -137,6 +139,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .commitsToAFullDisk: [.books, .lostTicket]
     case .goesOnAfterARefusal: [.answer]
     case .countsTheKnownTwice: [.repeatedKey]
+    case .stagesTwice: [.storeContradiction]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
     }

@@ -12,7 +12,7 @@ extension PromiseChecker {
 
   /// The open transaction was forgotten, as far as anybody knows.
   func rolledBack() {
-    if !staged.isEmpty { doubtful = staged }
+    doubtful = staged
     staged.removeAll()
   }
 

@@ -115,8 +115,14 @@ extension SimulatedCoordinator {
     let isFirst = !core.isJammed
     retryAt = now.monotonic + Self.diskPause
     if isFirst {
+      let before = effects.count
       apply(.commitRefused)
       abandonIntake()
+      guard bug != .stagesTwice else { return }
+      // What the queue stages again is staged when the disk is tried again; who was refused learns it now.
+      let refused = effects[before...].filter { if case .stage = $0 { false } else { true } }
+      effects.replaceSubrange(before..., with: refused)
+      perform()
     }
   }
 }
