@@ -62,15 +62,18 @@ let package = Package(
         "Configuration",
       ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
+    floor("Guardian", on: ["BankModel", "Posix", "Supervision", "Logbook"]),
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
 
     // Floor 5: the executables.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
+    process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
     process(
       "bankctl",
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
+        "Guardian",
       ]),
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
@@ -97,10 +100,14 @@ let package = Package(
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
     tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
+    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
       of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
+    tests(
+      "GuardianTests",
+      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

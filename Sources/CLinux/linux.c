@@ -161,6 +161,10 @@ int linux_set_parent_death_signal(int number) {
 int linux_set_name(const char *name) { return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0); }
 int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
+int linux_pidfd_signal(int pidfd, int number) {
+  return (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0U);
+}
+
 int linux_reap(pid_t pid, bool wait, struct linux_ending *ending) {
   int status = 0;
   struct rusage usage;
@@ -174,14 +178,20 @@ int linux_reap(pid_t pid, bool wait, struct linux_ending *ending) {
   return 1;
 }
 
-static int describe_descriptors(posix_spawn_file_actions_t *actions, const int sources[4],
+static int describe_descriptors(posix_spawn_file_actions_t *actions, const int sources[LINUX_SPAWN_SOURCES],
                                 const char *working_directory) {
   int code = 0;
-  for (int target = 0; target < 4 && code == 0; target++)
-    if (sources[target] >= 0) code = posix_spawn_file_actions_adddup2(actions, sources[target], target);
+  int beyond = 3;
+  for (int target = 0; target < LINUX_SPAWN_SOURCES && code == 0; target++) {
+    if (sources[target] < 0) continue;
+    code = posix_spawn_file_actions_adddup2(actions, sources[target], target);
+    if (target >= beyond) beyond = target + 1;
+  }
+  // Descriptor 3 of the parent could be one that survives exec.
+  if (code == 0 && sources[3] < 0 && beyond > 3) code = posix_spawn_file_actions_addclose(actions, 3);
   if (code == 0 && working_directory != NULL)
     code = posix_spawn_file_actions_addchdir_np(actions, working_directory);
-  if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(actions, sources[3] >= 0 ? 4 : 3);
+  if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(actions, beyond);
   return code;
 }
 
@@ -198,7 +208,7 @@ static int describe_signals(posix_spawnattr_t *attributes, bool new_session) {
 }
 
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
-                const int sources[4], bool new_session, const char *working_directory) {
+                const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int code = posix_spawn_file_actions_init(&actions);
@@ -224,6 +234,10 @@ int linux_unix_socket(bool nonblocking) { return socket(AF_UNIX, stream_type(non
 
 int linux_unix_pair(int pair[2], bool nonblocking) {
   return socketpair(AF_UNIX, stream_type(nonblocking), 0, pair);
+}
+
+int linux_unix_datagram_socket(void) {
+  return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 static int fill_address(struct sockaddr_un *address, const char *path) {
@@ -263,6 +277,18 @@ int linux_peer_credentials(int fd, struct linux_peer *peer) {
 }
 
 ssize_t linux_send(int fd, const void *bytes, size_t count) { return send(fd, bytes, count, MSG_NOSIGNAL); }
+
+ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_t count) {
+  struct sockaddr_un to;
+  if (fill_address(&to, address) == -1) return -1;
+  socklen_t length = sizeof to;
+  if (address[0] == '@') {
+    // An abstract name begins with a zero byte, and its length is part of it.
+    to.sun_path[0] = '\0';
+    length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address));
+  }
+  return sendto(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&to, length);
+}
 
 // MARK: descriptors and files
 

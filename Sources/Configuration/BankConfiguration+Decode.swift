@@ -16,6 +16,10 @@ extension BankConfiguration {
   ///
   /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> BankConfiguration {
+    // Opening a pipe would wait for a writer, and whoever reads a configuration again has a bank to run.
+    if let facts = try? FileFacts.inspect(path), !facts.isFile, !facts.isDirectory {
+      throw ConfigurationError(path: path, reason: .notAFile)
+    }
     let bytes: [UInt8]
     do throws(SystemError) {
       bytes = try FileDescriptor.open(path, .readOnly).readAll(limit: longestFile)

@@ -20,6 +20,7 @@ extension ConfigurationError {
     switch reason {
     case .notFound:
       return "there is no such file; name another one, or leave the option out for the defaults"
+    case .notAFile: return "this is no ordinary file; name one"
     case .unreadable(let why): return "the file cannot be read: \(why)"
     case .tooLong: return "the file is longer than 1 MiB, which no configuration is; name another one"
     case .syntax(let reason): return "this is not JSON: \(english(reason))"
@@ -47,6 +48,7 @@ extension ConfigurationError {
     let subject = quoted(key ?? "")
     switch reason {
     case .notFound: return "이 파일이 없습니다. 다른 파일을 지정하거나, 옵션을 빼고 기본값으로 시작하십시오."
+    case .notAFile: return "일반 파일이 아닙니다. 파일을 지정하십시오."
     case .unreadable(let why): return "파일을 읽을 수 없습니다: \(why)"
     case .tooLong: return "설정 파일이 1 MiB보다 깁니다. 다른 파일을 지정하십시오."
     case .syntax(let reason): return "JSON 형식이 아닙니다: \(korean(reason))"

@@ -13,6 +13,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case notFound
     /// The system did not let the file be read; the text says which call failed and why.
     case unreadable(String)
+    /// What has this name is no file but a device, or a pipe that would be waited for.
+    case notAFile
     /// The file is longer than a configuration can be, 1 MiB.
     case tooLong
     /// The file is no JSON.

@@ -1,4 +1,4 @@
-// Owns the start of a coordinator's process: where its program is and which words it is started with.
+// Owns the start of a coordinator's process, and of its guardian's: where its program is and which words it is started with.
 // It must not know what the coordinator does with them, nor who asked.
 // Invariant: the coordinator leads a session of its own, so a key pressed in a terminal reaches only its
 // client.
@@ -61,9 +61,14 @@ public struct LaunchOrder: Sendable, Equatable {
 public struct BankLauncher: Sendable {
   /// The program, as a path.
   public let program: String
+  /// The program that guards one, as a path; nil where none shall.
+  public let guardian: String?
 
-  /// Takes a program at a known place.
-  public init(program: String) { self.program = program }
+  /// Takes programs at known places.
+  public init(program: String, guardian: String? = nil) {
+    self.program = program
+    self.guardian = guardian
+  }
 
   /// Finds the program that belongs to this executable: beside it, or where an installation keeps it.
   ///
@@ -81,7 +86,10 @@ public struct BankLauncher: Sendable {
       Paths.join(directory, "bankd"), Paths.join(Paths.directory(of: directory), "libexec/bank/bankd"),
     ]
     for place in places {
-      if let facts = try? FileFacts.inspect(place), facts.isFile { return BankLauncher(program: place) }
+      if let facts = try? FileFacts.inspect(place), facts.isFile {
+        let guardian = Paths.join(Paths.directory(of: place), "bank-guardian")
+        return BankLauncher(program: place, guardian: guardian)
+      }
     }
     throw .programMissing(places: places)
   }
@@ -89,24 +97,30 @@ public struct BankLauncher: Sendable {
   /// Starts a coordinator and greets it on descriptor 3.
   ///
   /// - Parameters:
+  ///   - guarded: By way of a guardian, where this launcher knows one: it stays, and restarts a coordinator that dies.
+  ///     Until the bank is open it ends as the coordinator does.
   ///   - standardError: Where it writes what it cannot log.
   ///   - patience: Opening a large database takes its time before the first word.
   /// - Throws: `coordinatorEnded` where it ended instead of answering, and everything that greeting can
   /// bring.
   public func launch(
-    _ order: LaunchOrder, standardError: ChildProcess.Output = .null,
+    _ order: LaunchOrder, guarded: Bool = false, standardError: ChildProcess.Output = .null,
     patience: ControlConnection.Patience = .init(hello: .seconds(60))
   ) throws(ControlError) -> LaunchedBank {
     let process: ChildProcess
     let ours: FileDescriptor
+    let isGuarded = guarded && guardian != nil
+    let executable = isGuarded ? guardian ?? program : program
+    let words = isGuarded ? ["--home", order.home.path, "--"] + order.arguments : order.arguments
     do throws(SystemError) {
       let pair = try UnixSocket.pair()
       process = try ChildProcess.spawn(
-        executable: program, arguments: order.arguments, environment: Environment.all(), channel: pair.second,
+        executable: executable, arguments: words, environment: Environment.all(), channel: pair.second,
         standardOutput: .null, standardError: standardError, newSession: true)
       ours = pair.first
     } catch {
-      throw .system(error)
+      guard isGuarded, error.isMissing else { throw .system(error) }
+      throw .programMissing(places: [executable])
     }
     do throws(ControlError) {
       return LaunchedBank(try ControlConnection.greet(ours, patience: patience), process)

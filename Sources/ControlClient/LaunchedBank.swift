@@ -9,7 +9,7 @@ import Posix
 public final class LaunchedBank {
   /// The conversation on its descriptor 3.
   public let connection: ControlConnection
-  /// The process.
+  /// The process: the coordinator's, or its guardian's.
   public let process: ChildProcess
 
   /// How long a process that has closed its descriptor may take to end.
@@ -34,7 +34,7 @@ public final class LaunchedBank {
   static func explain(_ error: ControlError, of process: ChildProcess) -> ControlError {
     guard error == .lost else { return error }
     guard let status = awaitExit(of: process, until: SystemClock.monotonic() + farewell) else { return error }
-    return .coordinatorEnded(status)
+    return .coordinatorEnded(status.asCoordinator)
   }
 
   private static func awaitExit(of process: ChildProcess, until deadline: MonotonicInstant?) -> ExitStatus? {
@@ -42,5 +42,14 @@ public final class LaunchedBank {
     // A wait that the kernel refuses is as good as one that was in vain.
     guard (try? Waiting.becomesReady(.read, of: process.fd, until: deadline)) == true else { return nil }
     return process.reap()
+  }
+}
+
+extension ExitStatus {
+  /// How the coordinator ended, where its guardian has passed that on: 128 and the number of a signal, as a shell does.
+  fileprivate var asCoordinator: ExitStatus {
+    guard case .code(let code) = ending, code > 128, code < 128 + 65 else { return self }
+    return ExitStatus(
+      ending: .signal(code - 128, coreDumped: false), maxResidentBytes: maxResidentBytes)
   }
 }

@@ -21,6 +21,8 @@ struct BankHome: Sendable {
   var run: String { Paths.join(path, "run") }
   /// The control socket.
   var socket: String { Paths.join(run, "bank.sock") }
+  /// The note of how many windows are wanted.
+  var windows: String { Paths.join(run, "windows") }
   /// Where logs are.
   var logs: String { Paths.join(path, "logs") }
   /// The log of a worker.
@@ -28,8 +30,17 @@ struct BankHome: Sendable {
   /// Where whatever the coordinator says outside its log goes, such as the last words of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
+  /// The longest path of a database that SQLite opens, with room for the names of the files beside it. See
+  /// MAX_PATHNAME in https://sqlite.org/src/file/src/os_unix.c.
+  private static let longestDatabase = 500
+
   /// Makes the home where it is missing, and refuses one that is another user's or open to others.
   func prepare() throws(Failure) {
+    guard database.utf8.count <= Self.longestDatabase else {
+      let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
+      throw Failure(
+        .badHome, subject: path, detail: "its path has \(path.utf8.count) bytes, and \(most) is the most")
+    }
     do throws(SystemError) {
       try Directory.create(path: path)
       guard let facts = try Directory.inspect(path), facts.isDirectory else {
@@ -42,9 +53,7 @@ struct BankHome: Sendable {
       throw failure(error)
     }
     do throws(SystemError) {
-      if let facts = try Directory.inspect(path), facts.mode & 0o077 != 0 {
-        _ = path.withCString { chmod($0, 0o700) }
-      }
+      if let facts = try Directory.inspect(path), facts.mode & 0o077 != 0 { try shut(facts) }
       try Directory.create(path: run)
       try Directory.create(path: logs)
       guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {
@@ -55,10 +64,37 @@ struct BankHome: Sendable {
     }
   }
 
+  /// Closes a home that is open to others. A directory that was not made for a bank is not ours to close (it may be
+  /// /tmp): it stays as it is, where nobody else can put something in the place of what is ours.
+  private func shut(_ facts: FileFacts) throws(SystemError) {
+    let names = try Directory.entries(of: path)
+    let isShared = facts.mode & 0o1000 != 0
+    if !isShared, names.isEmpty || names.contains(where: { $0.hasPrefix("bank.") }) {
+      _ = path.withCString { chmod($0, 0o700) }
+    } else if facts.mode & 0o022 != 0 {
+      throw SystemError(call: "chmod", subject: path, code: EPERM)
+    }
+  }
+
+  /// Refuses a database that has lost its contents.
+  ///
+  /// An empty file is what a crash while it is made leaves behind, and SQLite takes it for a new one. But the log
+  /// comes after the database, so a bank that has logged had one.
+  func examineDatabase() throws(Failure) {
+    guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
+      let log = try? FileFacts.inspect(log(of: "coordinator")), log.size > 0
+    else { return }
+    throw Failure(.damaged, subject: database, detail: "the file is empty, and the bank has been open before")
+  }
+
   private func failure(_ error: SystemError) -> Failure {
-    let isForeign = error.call == "open" && error.code == EPERM
-    return Failure(
-      .badHome, subject: path,
-      detail: isForeign ? "it belongs to another user" : error.description)
+    let detail =
+      switch (error.call, error.code) {
+      case ("open", EPERM): "it belongs to another user"
+      case ("chmod", EPERM):
+        "other users can write to it, and it holds other things; an empty directory will do"
+      default: error.description
+      }
+    return Failure(.badHome, subject: path, detail: detail)
   }
 }

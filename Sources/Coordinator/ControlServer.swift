@@ -24,6 +24,10 @@ final class ControlServer {
     static let check = TimeSpan.seconds(2)
     /// Bytes that may wait for a client that does not read.
     static let unread = 8 << 20
+    /// Bytes of answers that may wait for a client when its next request is heard.
+    static let heardWhileUnread = 256 << 10
+    /// How long requests are heard in one turn of the loop; after that each client is heard once.
+    static let turn = TimeSpan.milliseconds(4)
     /// Requests of one client that the queue may be working on; beyond it the client is not heard.
     static let openRequests = 4_096
     /// Answers of one client that may be open: lists, followers, waits.
@@ -79,6 +83,8 @@ final class ControlServer {
     channel.onMessage = { [unowned self, weak session] message in
       if let session { hear(message, from: session) }
     }
+    let build = build
+    channel.lastWord = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }
     channel.onEnd = { [unowned self, weak session] _ in
       guard let session else { return }
       sessions[session.id] = nil
@@ -114,7 +120,7 @@ final class ControlServer {
     for session in Array(sessions.values) {
       if !session.isGreeted, now.monotonic.since(session.connectedAt) >= Limits.hello {
         refuse(session, .hello, "no hello within \(Limits.hello.milliseconds) ms")
-      } else if session.channel.isMidFrame {
+      } else if session.channel.isMidFrame, !session.channel.isReadingPaused {
         let heard = MonotonicTime(nanoseconds: session.channel.lastReceiveAt.nanoseconds)
         if now.monotonic.since(heard) >= Limits.midFrame {
           refuse(

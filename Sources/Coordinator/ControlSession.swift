@@ -30,6 +30,12 @@ final class ControlSession {
     self.connectedAt = connectedAt
   }
 
+  /// Whether a client that was not heard for a while can be heard again.
+  var canBeHeard: Bool {
+    openRequests < ControlServer.Limits.openRequests / 2
+      && channel.backlog < ControlServer.Limits.heardWhileUnread
+  }
+
   /// Whether the connection still stands.
   var isOpen: Bool { channel.isOpen }
 }

@@ -39,14 +39,16 @@ extension Coordinator {
       followers.windowWaiters.removeAll()
     }
     self.ending = ending
+    guardianship?.stopping()
     if isFirst { happen(.drain) }
     if order.now { finishServing() }
   }
 
-  /// A signal asks for the end: those at a window are finished, and everyone else waits for the next start.
-  func stopBySignal() {
+  /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
+  /// start.
+  func stopBySignal(now isUrgent: Bool) {
     takeTime()
-    stop(StopOrder(now: true, timeoutMilliseconds: nil), nil)
+    stop(StopOrder(now: isUrgent, timeoutMilliseconds: nil), nil)
   }
 
   /// Nobody is handed out any more.

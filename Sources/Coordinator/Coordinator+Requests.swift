@@ -49,17 +49,26 @@ extension Coordinator {
       tellCommitted(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     }
     followers.changed = true
-    if session.openRequests >= ControlServer.Limits.openRequests, !session.channel.isReadingPaused {
+    if asksTooMuch(session), !session.channel.isReadingPaused {
       session.channel.pauseReading()
       crowded.append(session)
     }
   }
 
+  /// Whether a client is not to be heard for a while: the queue has enough work of it, it does not read its answers,
+  /// or the turn has lasted long enough. One read can bring thousands of requests, and the tellers shall not wait for
+  /// all of them.
+  private func asksTooMuch(_ session: ControlSession) -> Bool {
+    session.openRequests >= ControlServer.Limits.openRequests
+      || session.channel.backlog >= ControlServer.Limits.heardWhileUnread
+      || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ControlServer.Limits.turn)
+  }
+
   /// Hears those again who had asked for too much at once.
   private func hearCrowded() {
     guard !crowded.isEmpty else { return }
-    let ready = crowded.filter { $0.openRequests < ControlServer.Limits.openRequests / 2 }
-    crowded.removeAll { session in ready.contains { $0 === session } }
+    let ready = crowded.filter(\.canBeHeard)
+    crowded.removeAll(where: \.canBeHeard)
     for session in ready { session.channel.resumeReading() }
   }
 
@@ -135,6 +144,10 @@ extension Coordinator {
     }
     switch request.command {
     case .scale(let wanted):
+      guard wanted.count <= Service.allCases.count else {
+        let failure = Failure(.badRequest, detail: "a service is named more than once")
+        return server.answer(seat.session, seat.number, .failure(failure))
+      }
       for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
         let detail =
           "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
@@ -147,6 +160,7 @@ extension Coordinator {
         }
         happen(.scale(entry.service, windows: Int32(entry.count)))
       }
+      keepWindows()
       staff.retryGivenUp(at: now)
     case .reload:
       if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
@@ -162,6 +176,17 @@ extension Coordinator {
       let count = configuration.windows[service]
       machine.apply(.scale(service, windows: Int32(count)), at: now, into: &effects)
     }
+    keepWindows()
+  }
+
+  /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
+  private func keepWindows() {
+    guard guardianship?.isGuarded == true else { return }
+    var windows: [Service: Int32] = [:]
+    for service in Service.allCases {
+      windows[service] = Int32(clamping: machine.numbers(of: service).windows)
+    }
+    WindowsRecord.keep(windows, at: home.windows)
   }
 
   /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
@@ -201,6 +226,7 @@ extension Coordinator {
       isOpen = true
       staff.hasOpened = true
       log.write(event: "opened", at: now) { $0.field("day", machine.books.day) }
+      guardianship?.opened(windows: staff.posts.count, day: machine.books.day)
     }
     let seats = followers.windowWaiters
     followers.windowWaiters.removeAll()

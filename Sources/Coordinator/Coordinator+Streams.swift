@@ -43,16 +43,28 @@ extension Coordinator {
       for session in server.sessions.values where !session.streams.isEmpty { streaming.insert(session.id) }
     }
     guard !streaming.isEmpty else { return }
+    let until = MonotonicInstant(SystemClock.moment().monotonic + ControlServer.Limits.turn)
     let ready = streaming
     streaming.removeAll()
     for id in ready {
       guard let session = server.sessions[id] else { continue }
-      for number in session.streams.keys.sorted() { pump(session, number) }
+      // Nothing would ever be too much for a client that has gone and is still being read.
+      if session.channel.isPeerDeaf { session.streams.removeAll() }
+      for number in session.streams.keys.sorted() {
+        pump(session, number, until: until)
+        // One that does not read is not asked again for every one of its lists.
+        if !session.isOpen || session.channel.backlog >= AnswerStream.unread { break }
+      }
     }
   }
 
-  private func pump(_ session: ControlSession, _ number: UInt32) {
+  private func pump(_ session: ControlSession, _ number: UInt32, until: MonotonicInstant) {
     while session.isOpen, let stream = session.streams[number] {
+      guard SystemClock.monotonic() < until else {
+        // The windows come first; the rest is made in the next turn.
+        streaming.insert(session.id)
+        return
+      }
       guard session.channel.backlog < AnswerStream.unread else {
         // The rest is made when this has left; if the kernel takes it at once nobody says so.
         session.channel.flush()

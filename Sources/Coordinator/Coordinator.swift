@@ -49,20 +49,26 @@ final class Coordinator {
   /// What is staged now was staged before, and the disk was full.
   var isStagingAgain = false
   var ending: Ending?
+  /// The tie to whoever restarts this process when it dies.
+  var guardianship: Guardianship?
   /// Clients whose long answers can go on.
   var streaming: Set<UInt64> = []
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
   var crowded: [ControlSession] = []
   /// Called when everything is kept and before the last word is spoken: closes the store and gives up the lock.
   var onClosed: (() -> Void)?
+  /// Notices when the home is removed; nil where the system has no watch left.
+  var homeWatch: HomeWatch?
+  /// Called when the lock file was removed: takes the lock again.
+  var onLockLost: (() -> Void)?
   /// Set when the process is to end, with its exit code.
   var exitCode: Int32?
 
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
-    server: ControlServer, log: LogFile, store: any QueueStore, incarnation: Int64,
-    executable: String, now: Moment
-  ) throws(StoreError) {
+    server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
+    incarnation: Int64, executable: String, now: Moment
+  ) {
     self.home = home
     self.options = options
     self.configuration = configuration
@@ -72,7 +78,7 @@ final class Coordinator {
     self.now = now
     openedAt = now
     self.incarnation = incarnation
-    machine = QueueMachine(try store.load(now: now.wall), policy: configuration.policy, at: now)
+    machine = QueueMachine(contents, policy: configuration.policy, at: now)
     staff = WindowStaff(
       loop: loop, log: log, executable: executable, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
     self.server = server
@@ -94,6 +100,9 @@ final class Coordinator {
     openWindows()
     perform()
     try server.listen(at: home.socket)
+    do throws(SystemError) { homeWatch = try HomeWatch(home, on: loop) } catch {
+      log.write(event: "home_unwatched", level: .warn, at: now) { $0.field("msg", error.description) }
+    }
   }
 
   /// Runs until the bank has ended, and returns the process's exit code.
@@ -128,12 +137,16 @@ final class Coordinator {
     server.keepTime(now)
     if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
+    keepHome()
     keepEndingTime()
+    guardianship?.keepTime(now.monotonic)
   }
 
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
-    if intake.hasWork(machine) { return MonotonicInstant(now.monotonic) }
+    if intake.hasWork(machine) || !streaming.isEmpty || crowded.contains(where: \.canBeHeard) {
+      return MonotonicInstant(now.monotonic)
+    }
     var earliest = machine.nextDeadline
     func consider(_ moment: MonotonicTime?) {
       if let moment { earliest = min(earliest ?? moment, moment) }
@@ -144,6 +157,7 @@ final class Coordinator {
     consider(retryAt)
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
+    consider(homeWatch?.checkAt)
     let deadline = earliest.map { MonotonicInstant($0) }
     guard let flush = log.nextFlush else { return deadline }
     return min(deadline ?? flush, flush)

@@ -5,7 +5,8 @@ import BankModel
 import Wire
 
 /// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
-/// [--speed X]`, or `bankd --inspect --home DIR`.
+/// [--speed X]`, or `bankd --inspect --home DIR`. A guardian adds `--guardian PID` and hands the home's lock on as
+/// descriptor 4; `--recover` after a crash; `--occupied PID` or `--unusable REASON` where there can be no bank.
 public struct CoordinatorOptions: Sendable, Equatable {
   /// The home, absolute.
   public var home = ""
@@ -19,6 +20,22 @@ public struct CoordinatorOptions: Sendable, Equatable {
   public var speed: String?
   /// Only answer questions about a bank that is not open, on descriptor 3.
   public var isInspection = false
+  /// The process that restarts this one when it dies; nil where nobody does.
+  public var guardian: Int32?
+  /// The coordinator before this one has died: the windows are those it had.
+  public var isRecovery = false
+  /// Why there can be no bank, as far as the guardian has found out.
+  public var obstacle: Obstacle?
+  /// The words that every coordinator of this bank is started with.
+  public var lasting: [String] = []
+
+  /// What a guardian has found in the way.
+  public enum Obstacle: Sendable, Equatable {
+    /// Another process has the home.
+    case occupied(by: String)
+    /// The home cannot be used.
+    case unusable(String)
+  }
 
   /// Reads the words behind the program's name.
   public init(_ arguments: [String]) throws(Failure) {
@@ -26,6 +43,10 @@ public struct CoordinatorOptions: Sendable, Equatable {
     while let word = words.popFirst() {
       if word == "--inspect" {
         isInspection = true
+        continue
+      }
+      if word == "--recover" {
+        isRecovery = true
         continue
       }
       guard let value = words.popFirst() else {
@@ -41,6 +62,18 @@ public struct CoordinatorOptions: Sendable, Equatable {
 
   private mutating func take(_ option: String, _ value: String) throws(Failure) {
     switch option {
+    case "--guardian":
+      guard let pid = Int32(value), pid > 0 else {
+        throw Failure(.badRequest, subject: option, detail: "a process, not \(value)")
+      }
+      guardian = pid
+      return
+    case "--occupied":
+      obstacle = .occupied(by: value)
+      return
+    case "--unusable":
+      obstacle = .unusable(value)
+      return
     case "--home": home = value
     case "--config": config = value
     case "--lang":
@@ -58,5 +91,6 @@ public struct CoordinatorOptions: Sendable, Equatable {
       }
       windows[service] = count
     }
+    lasting += [option, value]
   }
 }

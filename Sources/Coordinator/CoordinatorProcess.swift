@@ -20,11 +20,13 @@ public enum CoordinatorProcess {
     let starter = inheritedChannel()
     do {
       let options = try CoordinatorOptions(arguments)
+      // Before anything else is opened, or the number would be another's.
+      let shared = options.guardian == nil ? nil : inheritedLock()
       _ = try? ResourceLimits.raiseOpenFiles()
       let loop = try EventLoop()
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       return options.isInspection
-        ? try inspect(options, starter, loop, server) : try open(options, starter, loop, server)
+        ? try inspect(options, starter, loop, server) : try open(options, starter, shared, loop, server)
     } catch let failure as Failure {
       tell(failure, on: starter)
     } catch let error as StoreError {
@@ -44,6 +46,13 @@ public enum CoordinatorProcess {
     return Starter(descriptor: isSocket ? 3 : nil)
   }
 
+  /// Descriptor 4, where a guardian shares the home's lock.
+  private static func inheritedLock() -> FileDescriptor? {
+    guard fcntl(4, F_GETFD) != -1 else { return nil }
+    _ = fcntl(4, F_SETFD, FD_CLOEXEC)
+    return FileDescriptor(owning: 4)
+  }
+
   /// Whoever started this process.
   struct Starter {
     let descriptor: CInt?
@@ -52,32 +61,45 @@ public enum CoordinatorProcess {
   // MARK: - An open bank
 
   private static func open(
-    _ options: CoordinatorOptions, _ starter: Starter, _ loop: EventLoop, _ server: ControlServer
+    _ options: CoordinatorOptions, _ starter: Starter, _ shared: consuming FileDescriptor?,
+    _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
-    let configuration = try options.configuration()
+    var configuration = try options.configuration()
     let home = BankHome(options.home)
     try home.prepare()
-    let lock = try HomeLock(home)
+    try refuse(options.obstacle, home)
+    let lock = try HomeLock(home, inherited: shared)
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
+    try home.examineDatabase()
     let store = try SQLiteStore(path: home.database)
+    // Read before anything is written: a damaged database is left as it is.
+    let now = SystemClock.moment()
+    let contents = try store.load(now: now.wall)
     let incarnation = try store.beginIncarnation()
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
-    let coordinator = try Coordinator(
+    let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: store,
-      incarnation: incarnation, executable: try tellerExecutable(), now: SystemClock.moment())
+      store: store, contents: contents, incarnation: incarnation, executable: try tellerExecutable(), now: now
+    )
     coordinator.onClosed = {
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()
+      coordinator.guardianship?.closed()
       lock.release()
     }
+    coordinator.onLockLost = { lock.retake(home) }
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
-      if report.signal == SIGHUP { coordinator.reloadBySignal() } else { coordinator.stopBySignal() }
+      switch report.signal {
+      case SIGHUP: coordinator.reloadBySignal()
+      case SIGINT: coordinator.stopBySignal(now: false)
+      default: coordinator.stopBySignal(now: true)
+      }
     }
     if let descriptor = starter.descriptor { try server.adopt(FileDescriptor(owning: descriptor)) }
+    coordinator.guardianship?.begin()
     try coordinator.open()
     let code = try coordinator.run()
     withExtendedLifetime(signals) {}
@@ -94,8 +116,32 @@ public enum CoordinatorProcess {
     }
   }
 
-  private static func tellerExecutable() throws(SystemError) -> String {
-    Paths.join(Paths.directory(of: try Paths.executable()), "bank-teller")
+  /// A program of the same build, beside this one.
+  private static func sibling(_ name: String) throws(SystemError) -> String {
+    Paths.join(Paths.directory(of: try Paths.executable()), name)
+  }
+
+  /// Says what a guardian has found in the way; the reasons that can be seen from here were looked at before.
+  private static func refuse(_ obstacle: CoordinatorOptions.Obstacle?, _ home: BankHome) throws(Failure) {
+    switch obstacle {
+    case .occupied(let pid): throw Failure(.alreadyOpen, subject: pid, detail: home.path)
+    case .unusable(let reason): throw Failure(.badHome, subject: home.path, detail: reason)
+    case nil: break
+    }
+  }
+
+  /// Opens as many windows as the coordinator had that died.
+  private static func recoverWindows(
+    of configuration: inout BankConfiguration, _ home: BankHome, _ log: LogFile
+  ) {
+    let kept = WindowsRecord.read(from: home.windows)
+    log.write(event: "recovering", level: .warn) {
+      $0.field(
+        "windows",
+        kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" }.joined(separator: ",") })
+      if kept == nil { $0.field("msg", "no note of the windows; the configuration says how many") }
+    }
+    for (service, count) in kept ?? [:] { configuration.windows[service] = count }
   }
 
   /// A broken invariant speaks on standard error; nobody reads the terminal of a daemon.
@@ -120,6 +166,7 @@ public enum CoordinatorProcess {
     guard let descriptor = starter.descriptor else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
     }
+    try home.examineDatabase()
     let store = try SQLiteStore(path: home.database)
     let now = WallTime(milliseconds: SystemClock.wallMilliseconds())
     let inspector = try Inspector(loop: loop, server: server, store: store, now: now)

@@ -1,6 +1,7 @@
 // Owns the lock of a home: one coordinator, or one inspector, at a time. It knows nothing of what is locked.
 // A lock that somebody else has is a failure that names the holder's pid.
 
+import Glibc
 import Posix
 import Wire
 
@@ -9,9 +10,17 @@ final class HomeLock {
   private var lock: LockFile?
 
   /// Takes the lock, or says who has it.
-  init(_ home: BankHome) throws(Failure) {
+  ///
+  /// - Parameter inherited: the lock that a guardian has taken for this coordinator, and shares.
+  init(_ home: BankHome, inherited: consuming FileDescriptor? = nil) throws(Failure) {
     do throws(SystemError) {
-      switch try LockFile.acquire(path: home.lock) {
+      let outcome: LockFile.Outcome
+      if let inherited = consume inherited {
+        outcome = try LockFile.join(inherited, path: home.lock)
+      } else {
+        outcome = try LockFile.acquire(path: home.lock)
+      }
+      switch consume outcome {
       case .acquired(let lock): self.lock = consume lock
       case .heldBy(let pid):
         throw SystemError(call: "flock", subject: pid.map { String($0) } ?? "", code: 0)
@@ -22,6 +31,13 @@ final class HomeLock {
       }
       throw Failure(.badHome, subject: home.path, detail: error.description)
     }
+  }
+
+  /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
+  /// keeps on the database still holds him off.
+  func retake(_ home: BankHome) {
+    guard let outcome = try? LockFile.acquire(path: home.lock) else { return }
+    if case .acquired(let fresh) = consume outcome { lock = consume fresh }
   }
 
   /// Gives the lock back.

@@ -55,7 +55,7 @@ final class WindowStaff {
     self.executable = executable
     self.policy = policy
     chance = SeededGenerator(seed: seed)
-    environment = Environment.all()
+    environment = ServiceNotifier.strip(Environment.all())
   }
 
   // MARK: - Orders from the queue

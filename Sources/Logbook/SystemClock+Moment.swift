@@ -17,3 +17,13 @@ extension MonotonicInstant {
   /// The same reading in the words of the event loop.
   public init(_ time: MonotonicTime) { self.init(nanoseconds: time.nanoseconds) }
 }
+
+extension TimeSpan {
+  /// The same length of time, in the domain's words; at most 292 years.
+  public init(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, carries) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    self.init(nanoseconds: overflow || carries ? .max : sum)
+  }
+}

@@ -1,8 +1,8 @@
 // Owns the start of a child: exactly which descriptors, signals, arguments and environment it begins with.
 // It must not know which executables there are. No Swift runs between fork and exec: posix_spawn does all of
 // it.
-// Invariant: the child has descriptors 0, 1, 2, and 3 where a channel was given, and no others; every signal
-// is at its default and none is blocked.
+// Invariant: the child has descriptors 0, 1, 2, 3 where a channel and 4 where a keepsake was given, and no others;
+// every signal is at its default and none is blocked.
 // Failure: SystemError; a child that was started and cannot be watched is killed and reaped before the error
 // is thrown.
 import CLinux
@@ -34,6 +34,7 @@ extension ChildProcess {
   ///   - arguments: without the program's own name, which is put in front.
   ///   - environment: all of it; nothing else is inherited. See ``Environment/all()``.
   ///   - channel: becomes descriptor 3 of the child and is closed here, whether or not the start succeeds.
+  ///   - keepsake: becomes descriptor 4 of the child and is closed here, whether or not the start succeeds.
   ///   - newSession: the child leads a session of its own and hears nothing of the terminal (Ctrl-C,
   ///     `setsid(2)`).
   ///   - workingDirectory: where it starts; nil for where the parent is.
@@ -41,7 +42,8 @@ extension ChildProcess {
   ///   are allowed.
   public static func spawn(
     executable: String, arguments: [String] = [], environment: [String: String],
-    channel: consuming FileDescriptor? = nil, standardInput: Input = .null,
+    channel: consuming FileDescriptor? = nil, keepsake: consuming FileDescriptor? = nil,
+    standardInput: Input = .null,
     standardOutput: Output = .inherit, standardError: Output = .inherit, newSession: Bool = false,
     workingDirectory: String? = nil
   ) throws(SystemError) -> ChildProcess {
@@ -54,7 +56,10 @@ extension ChildProcess {
     let output = try source(of: standardOutput)
     let error = try source(of: standardError)
     let end = try clearOfTargets(channel.take())
-    let sources = [number(of: input), number(of: output), number(of: error), number(of: end)]
+    let kept = try clearOfTargets(keepsake.take())
+    let sources = [
+      number(of: input), number(of: output), number(of: error), number(of: end), number(of: kept),
+    ]
     var pid: pid_t = -1
     let code = withCStrings(words) { words in
       withCStrings(settings) { settings in
@@ -96,13 +101,14 @@ extension ChildProcess {
     }
   }
 
-  /// Moves a descriptor above 3, so that putting one in its place in the child never overwrites another's
+  /// Moves a descriptor above 4, so that putting one in its place in the child never overwrites another's
   /// source.
   private static func clearOfTargets(
     _ descriptor: consuming FileDescriptor?
   ) throws(SystemError) -> FileDescriptor? {
     guard let descriptor = consume descriptor else { return nil }
-    return descriptor.rawValue > 3 ? descriptor : try descriptor.duplicate(atLeast: 4)
+    return descriptor.rawValue >= LINUX_SPAWN_SOURCES
+      ? descriptor : try descriptor.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
   }
 
   private static func number(of descriptor: borrowing FileDescriptor?) -> CInt {

@@ -1,7 +1,7 @@
 // Owns the lock that keeps two processes off one thing: a file that is locked for as long as its holder
 // lives.
 // It must not know what is protected.
-// Invariant: the kernel releases the lock when the holder ends, however it ends, so a lock is never stale.
+// Invariant: the kernel releases the lock when the last holder ends, however it ends, so a lock is never stale.
 // The file itself is never unlinked: removing it would let two processes lock two files of the same name.
 // Failure: SystemError; a lock that somebody else holds is an outcome.
 import CLinux
@@ -33,18 +33,53 @@ public struct LockFile: ~Copyable {
       guard error.code == EWOULDBLOCK else { throw error }
       return .heldBy(pid: holder(in: descriptor))
     }
-    try write(pid: getpid(), to: descriptor)
+    note(pid: getpid(), in: descriptor)
     return .acquired(LockFile(descriptor: descriptor))
   }
 
-  /// Releases the lock now; the same as letting the value end.
+  /// Takes part in a lock that was passed on: a descriptor that ``share()`` has made, inherited.
+  ///
+  /// - Returns: `heldBy` where the descriptor does not belong to the file that has this name now, or another open
+  ///   file has the lock. Where nobody has it, it is taken.
+  public static func join(
+    _ inherited: consuming FileDescriptor, path: String
+  ) throws(SystemError) -> Outcome {
+    let number = inherited.rawValue
+    let own = try inherited.facts()
+    guard let named = try FileFacts.inspect(path), named.device == own.device, named.inode == own.inode else {
+      return .heldBy(pid: nil)
+    }
+    do throws(SystemError) {
+      // Nothing happens where this open file has the lock already, which is the rule.
+      try systemCall("flock", on: path) { flock(number, LOCK_EX | LOCK_NB) }
+    } catch {
+      guard error.code == EWOULDBLOCK else { throw error }
+      return .heldBy(pid: holder(in: inherited))
+    }
+    note(pid: getpid(), in: inherited)
+    return .acquired(LockFile(descriptor: inherited))
+  }
+
+  /// A descriptor with which a child takes part in the lock: it stays held until the last of those who share it has
+  /// ended, or one of them unlocks it.
+  public borrowing func share() throws(SystemError) -> FileDescriptor { try descriptor.duplicate() }
+
+  /// Ends the share of this value. Where nobody shares the lock it is free now; the same as letting the value end.
   public consuming func release() {}
+
+  /// Frees the lock now, also for those who share it.
+  public consuming func unlock() {
+    // It can only fail for what is no lock.
+    _ = uninterrupted { flock(descriptor.rawValue, LOCK_UN) }
+  }
 
   private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-  private static func write(pid: pid_t, to descriptor: borrowing FileDescriptor) throws(SystemError) {
-    try descriptor.truncate(to: 0)
-    try descriptor.writeAll(Array("\(pid)\n".utf8))
+  /// For a person who looks. A full disk takes no pid, and the lock is held all the same.
+  private static func note(pid: pid_t, in descriptor: borrowing FileDescriptor) {
+    try? descriptor.truncate(to: 0)
+    // By offset: those who share an open file share its position too.
+    Array("\(pid)\n".utf8).withUnsafeBytes { bytes in _ = try? descriptor.write(bytes, at: 0) }
   }
 
   /// The pid in the file, if the holder has written it by now. It is a help for a person, not a proof.

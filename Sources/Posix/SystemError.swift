@@ -21,6 +21,9 @@ public struct SystemError: Error, Sendable, Hashable {
     self.code = code
   }
 
+  /// Whether what it was about is not there (ENOENT, ENOTDIR).
+  public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+
   /// The symbol of the code, such as `EACCES`, or its number where the C library knows none.
   public var symbol: String {
     linux_error_name(code).map { String(cString: $0) } ?? "errno \(code)"

@@ -10,6 +10,8 @@ import QueueCore
 extension Database {
   /// Pages of the database that are kept in memory; a negative number counts KiB.
   private static let cacheSize = -8192
+  /// The largest file whose structure is checked whenever it is opened, in pages of 4 KiB.
+  private static let examinedPages: Int64 = 2_048
   /// What the log may keep of the disk after a large transaction, in bytes.
   private static let logSizeLimit = 16 << 20
 
@@ -25,6 +27,7 @@ extension Database {
     try database.takeLock()
     let version = try database.examineContent(schema)
     try database.settle(maximumPages: maximumPages)
+    try database.examineStructure()
     try database.migrate(from: version, with: schema)
     try database.startLog()
     return database
@@ -93,6 +96,20 @@ extension Database {
     if let maximumPages {
       try execute("PRAGMA max_page_count = \(maximumPages)", while: "choosing the settings")
     }
+  }
+
+  /// Looks for damage before anything is written, where that takes a few milliseconds; a larger file is looked at by
+  /// an audit, and wherever it is read.
+  private func examineStructure() throws(StoreError) {
+    let pages = try number("PRAGMA page_count", while: "reading the size") ?? 0
+    guard pages > 0, pages <= Self.examinedPages else { return }
+    let finding = try withStatement("PRAGMA quick_check(1)", while: "checking the file") {
+      statement throws(StoreError) in
+      try statement.step() ? statement.text(0) : "ok"
+    }
+    // The first line only says in which database.
+    let detail = finding.split(separator: "\n").last.map(String.init) ?? finding
+    if finding != "ok" { throw .damaged(path: path, detail: detail) }
   }
 
   /// Brings the schema to the present version, a transaction for each step.

@@ -83,7 +83,7 @@ extension MessageChannel {
         guard let next = try nextMessage() else { return }
         message = next
       } catch {
-        return end(error)
+        return breakOff(because: error)
       }
       onMessage?(message)
     }
@@ -91,6 +91,7 @@ extension MessageChannel {
 
   private func nextMessage() throws(ChannelEnd) -> Incoming? {
     guard let body = try nextBody() else { return nil }
+    if let message = body.withUnsafeBufferPointer({ Incoming.readDirectly($0) }) { return message }
     do throws(CBORDecodingError) {
       return try CBORDecoder().decode(Incoming.self, from: body)
     } catch {

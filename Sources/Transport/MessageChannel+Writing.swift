@@ -61,6 +61,15 @@ extension MessageChannel {
     if let failure { end(failure) }
   }
 
+  /// Ends the channel of a peer that has broken the rules, with a word about which.
+  func breakOff(because reason: ChannelEnd) {
+    if let word = lastWord?(reason), isOpen {
+      send(word)
+      writeOutput()
+    }
+    end(reason)
+  }
+
   func end(_ reason: ChannelEnd) {
     guard isOpen else { return }
     isOpen = false
@@ -72,6 +81,7 @@ extension MessageChannel {
     let handler = onEnd
     onMessage = nil
     onDrained = nil
+    lastWord = nil
     onEnd = nil
     handler?(reason)
   }

@@ -14,13 +14,17 @@ import Wire
 /// closes the socket without a word. A handler may do anything with the channel, also close it.
 ///
 /// Messages that were sent leave with the next ``flush()``, all in one write: the owner flushes at the end of its turn.
-public final class MessageChannel<Incoming: Decodable, Outgoing: Encodable> {
+public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage> {
   /// Called with each message, in order. It may be replaced at any time, also by itself.
   public var onMessage: ((Incoming) -> Void)?
   /// Called once, when the channel has ended and its descriptor is closed. Both other handlers are gone by then.
   public var onEnd: ((ChannelEnd) -> Void)?
   /// Called when a peer that was too slow for a ``flush()`` has taken everything, so that a long reply can go on.
   public var onDrained: (() -> Void)?
+
+  /// Asked once, when the peer has broken the rules, for a last word to it; what was sent before goes first. It is
+  /// written as far as the kernel takes it at once: such a peer is not waited for.
+  public var lastWord: ((ChannelEnd) -> Outgoing?)?
 
   /// When bytes last arrived; at first the moment at which the channel was made.
   public internal(set) var lastReceiveAt: MonotonicInstant
@@ -44,8 +48,8 @@ public final class MessageChannel<Incoming: Decodable, Outgoing: Encodable> {
   var written = 0
   /// The kernel takes nothing until the loop says that it does.
   var isBlocked = false
-  /// The peer reads no more; what it still said before is read to the end.
-  var isPeerDeaf = false
+  /// Whether the peer reads no more, so that what is sent is dropped; what it still said before is read to the end.
+  public internal(set) var isPeerDeaf = false
   /// Found while sending, told by the next flush, so that `send` never calls a handler.
   var failure: ChannelEnd?
 

@@ -26,7 +26,7 @@ func statusShape() {
     JSONValue.status(picture()).text == """
       {"version":1,"bank":{"state":"open","day":1,"pid":4242,"generation":1,\
       "since":"2026-11-21T08:00:00.000Z",\
-      "business_ms":4410},"queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,\
+      "business_ms":4410,"guardian_pid":null},"queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,\
       "cancelled":0,"oldest_wait_ms":812},"services":[{"name":"deposit","windows":2,"waiting":1,"serving":2,\
       "served":3,"paused":false},{"name":"loan","windows":1,"waiting":2,"serving":1,"served":1,\
       "paused":true}],\

@@ -49,7 +49,17 @@ private final class Script {
         _ = poll(nil, 0, 2)
       }
     }
-    for name in (try? Directory.entries(of: directory)) ?? [] { unlink(directory + "/" + name) }
+    Self.remove(directory)
+  }
+
+  /// A home in which nothing is yet; a guardian makes places for itself there.
+  var home: BankHome { BankHome(path: directory + "/home") }
+
+  private static func remove(_ directory: String) {
+    for name in (try? Directory.entries(of: directory)) ?? [] {
+      let path = directory + "/" + name
+      if unlink(path) != 0 { remove(path) }
+    }
     rmdir(directory)
   }
 }
@@ -91,7 +101,7 @@ func refusedStart(code: Failure.Code, exit: Int32) throws {
   ])
   defer { script.end() }
   for words in [["start"], ["start", "--foreground"]] {
-    let ran = try run(words + ["--json"], home: elsewhere, launcher: script.launcher)
+    let ran = try run(words + ["--json"], home: script.home, launcher: script.launcher)
     #expect(ran.exit.rawValue == exit && ran.output.contains("\"code\":\"\(code.rawValue)\""))
   }
 }
@@ -198,7 +208,7 @@ func foreground() throws {
     ([hello], [welcome]), ([request(1, .awaitOpen)], [reply(1, .status(picture()))]),
   ])
   defer { script.end() }
-  let ran = try run(["start", "--foreground", "--json"], home: elsewhere, launcher: script.launcher)
+  let ran = try run(["start", "--foreground", "--json"], home: script.home, launcher: script.launcher)
   #expect(ran == Ran(exit: .done, output: JSONValue.status(picture()).text + "\n"))
 }
 

@@ -14,14 +14,21 @@ extension Branch {
     return worker.pid
   }
 
-  /// Kills the coordinator, waits until it and all its workers are gone, and returns how long they outlived it.
+  /// Kills the coordinator for good, with its guardian, waits until they and all workers are gone, and returns how long
+  /// those outlived it.
   @discardableResult
   func killCoordinator(at location: SourceLocation = #_sourceLocation) throws -> Duration {
     let status = try status(at: location)
+    // Stopped first, so that neither can bring the other back.
+    if let guardian = status.guardianPid {
+      processes.signal(status.pid, SIGSTOP)
+      processes.signal(guardian, SIGKILL)
+    }
     try #require(processes.signal(status.pid, SIGKILL), "it is not alive", sourceLocation: location)
     let start = ContinuousClock.now
     try waitUntil("the coordinator and its workers are gone", within: .seconds(5), at: location) {
-      ([status.pid] + status.workers.map(\.pid)).allSatisfy { !processes.isAlive($0) }
+      let pids = [status.pid] + status.workers.map(\.pid) + [status.guardianPid].compactMap { $0 }
+      return pids.allSatisfy { !processes.isAlive($0) }
     }
     return ContinuousClock.now - start
   }

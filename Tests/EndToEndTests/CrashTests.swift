@@ -188,7 +188,9 @@ struct CrashTests {
       try branch.done("enqueue", "12")
       try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
       let status = try branch.status()
-      for pid in [status.pid] + status.workers.map(\.pid) { branch.processes.signal(pid, SIGKILL) }
+      let guardian = try #require(status.guardianPid)
+      branch.processes.signal(guardian, SIGSTOP)
+      for pid in [status.pid, guardian] + status.workers.map(\.pid) { branch.processes.signal(pid, SIGKILL) }
       try branch.waitUntil("all are gone") { branch.processes.all().isEmpty }
       try branch.start("--speed", "max")
       try branch.done("wait")

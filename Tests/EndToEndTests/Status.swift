@@ -16,6 +16,7 @@ struct Status {
   var state: String { document["bank"]["state"].text ?? "" }
   var day: Int { document["bank"]["day"].integer ?? 0 }
   var pid: Int { document["bank"]["pid"].integer ?? 0 }
+  var guardianPid: Int? { document["bank"]["guardian_pid"].integer }
   var businessMilliseconds: Int { document["bank"]["business_ms"].integer ?? -1 }
   var workers: [Worker] { document["workers"].items.map(Worker.init) }
 

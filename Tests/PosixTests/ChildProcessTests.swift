@@ -83,6 +83,21 @@ import Testing
     #expect(listedWithout == "0\n1\n2\n3\n")
   }
 
+  @Test("a keepsake is descriptor 4, also where there is no channel")
+  func keepsake() throws {
+    let directory = try TemporaryDirectory()
+    let out = directory.file("out")
+    let gift = try FileDescriptor.open(directory.file("gift"), [.readWrite, .create])
+    try gift.writeAll(Array("a gift".utf8))
+    let child = try ChildProcess.spawn(
+      executable: "/bin/sh", arguments: ["-c", "ls /proc/self/fd; ls -l /proc/self/fd/4"],
+      environment: Environment.all(), keepsake: gift, standardOutput: .append(path: out))
+    #expect(child.wait().isSuccess)
+    let listed = try contents(of: out)
+    #expect(listed.hasPrefix("0\n1\n2\n3\n4\n"), "3 is the directory that ls itself reads: \(listed)")
+    #expect(listed.contains("/gift"))
+  }
+
   @Test("the channel is descriptor 3, and both ends see the other's end")
   func channel() throws {
     let pair = try UnixSocket.pair()

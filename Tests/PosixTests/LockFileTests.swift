@@ -48,6 +48,52 @@ import Testing
     #expect(try contents(of: path) == "\(getpid())\n")
   }
 
+  @Test(
+    "a shared lock is held until the last who shares it has ended, and by nobody once one of them unlocks it")
+  func sharing() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("bank.lock")
+    guard case .acquired(let first) = try LockFile.acquire(path: path) else {
+      Issue.record("nobody else has it")
+      return
+    }
+    guard case .acquired(let second) = try LockFile.join(try first.share(), path: path) else {
+      Issue.record("it is shared")
+      return
+    }
+    first.release()
+    #expect(holder(of: try LockFile.acquire(path: path)) == getpid())
+    guard case .acquired(let third) = try LockFile.join(try second.share(), path: path) else {
+      Issue.record("it is shared")
+      return
+    }
+    third.unlock()
+    #expect(holder(of: try LockFile.acquire(path: path)) == nil)
+    second.release()
+  }
+
+  @Test("nobody joins a lock by a descriptor of another file, or while somebody else has it")
+  func joining() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("bank.lock")
+    guard case .acquired(let lock) = try LockFile.acquire(path: path) else {
+      Issue.record("nobody else has it")
+      return
+    }
+    let stranger = try FileDescriptor.open(directory.file("other"), [.readWrite, .create])
+    guard case .heldBy = try LockFile.join(stranger, path: path) else {
+      Issue.record("it is another file")
+      return
+    }
+    let unshared = try FileDescriptor.open(path, .readWrite)
+    guard case .heldBy(let pid) = try LockFile.join(unshared, path: path) else {
+      Issue.record("it is another open file")
+      return
+    }
+    #expect(pid == getpid())
+    lock.release()
+  }
+
   @Test("a holder that has not written its pid, or wrote nonsense, is nobody known")
   func unknownHolder() throws {
     for text in ["", "nonsense\n", String(repeating: "9", count: 500)] {

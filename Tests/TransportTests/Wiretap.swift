@@ -7,7 +7,7 @@ import Wire
 @testable import Transport
 
 /// What the channel under test carries.
-struct Note: Codable, Equatable {
+struct Note: FrameMessage, Equatable {
   var number: Int
   var text: String
 

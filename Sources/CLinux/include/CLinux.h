@@ -68,14 +68,17 @@ struct linux_ending {
   int64_t max_resident_kilobytes;
 };
 int linux_pidfd_open(pid_t pid);
+// pidfd_send_signal(2).
+int linux_pidfd_signal(int pidfd, int signal);
 // wait4(2). 1: reaped; 0: still running (only with wait == false); -1: errno.
 int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
 
-// posix_spawn(3). sources[i] becomes descriptor i of the child; -1 leaves 0, 1, 2 inherited and 3 closed.
-// Each source is 4 or more, so that no duplication overwrites the source of another. Signals are reset;
-// descriptors from 4 (or 3) on are closed. Returns an errno value, 0 for success.
+// posix_spawn(3). sources[i] becomes descriptor i of the child; -1 leaves 0, 1, 2 inherited and 3, 4 closed.
+// Each source is LINUX_SPAWN_SOURCES or more, so that no duplication overwrites the source of another. Signals
+// are reset; every other descriptor is closed. Returns an errno value, 0 for success.
+enum { LINUX_SPAWN_SOURCES = 5 };
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
-                const int sources[4], bool new_session, const char *working_directory);
+                const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory);
 
 // Sockets.
 struct linux_peer {
@@ -86,12 +89,15 @@ struct linux_peer {
 enum { LINUX_SOCKET_PATH_LIMIT = 107 };
 int linux_unix_socket(bool nonblocking);
 int linux_unix_pair(int pair[2], bool nonblocking);
+int linux_unix_datagram_socket(void);
 int linux_unix_bind(int fd, const char *path);
 int linux_unix_connect(int fd, const char *path);
 int linux_accept(int fd);
 int linux_peer_credentials(int fd, struct linux_peer *peer);
 // MSG_NOSIGNAL: a peer that is gone is EPIPE and never a signal.
 ssize_t linux_send(int fd, const void *bytes, size_t count);
+// One datagram, without waiting. An address that begins with @ is an abstract one (unix(7)).
+ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_t count);
 
 // Descriptors.
 int linux_open_directory_path(const char *path);

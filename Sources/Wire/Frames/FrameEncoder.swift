@@ -18,14 +18,44 @@ public struct FrameEncoder: Sendable {
   public func append(
     _ message: some Encodable, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {
-    let begin = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: Frame.headerLength))
+    let begin = Self.openFrame(in: &buffer)
     do {
       try CBOREncoder().encode(message, into: &buffer)
     } catch {
       buffer.removeSubrange(begin...)
       throw .message(error)
     }
+    try Self.closeFrame(at: begin, in: &buffer, limit: limit)
+  }
+
+  /// Appends one frame with a message, by its short way where it has one; see the other `append`.
+  public func append(
+    _ message: some FrameMessage, to buffer: inout [UInt8], limit: Int
+  ) throws(FrameEncodingError) {
+    let begin = Self.openFrame(in: &buffer)
+    guard message.appendDirectly(to: &buffer) else {
+      buffer.removeSubrange(begin...)
+      return try append(encodable: message, to: &buffer, limit: limit)
+    }
+    try Self.closeFrame(at: begin, in: &buffer, limit: limit)
+  }
+
+  private func append(
+    encodable message: some Encodable, to buffer: inout [UInt8], limit: Int
+  ) throws(FrameEncodingError) {
+    try append(message, to: &buffer, limit: limit)
+  }
+
+  /// Leaves room for the length, and says where the frame begins.
+  private static func openFrame(in buffer: inout [UInt8]) -> Int {
+    let begin = buffer.count
+    for _ in 0..<Frame.headerLength { buffer.append(0) }
+    return begin
+  }
+
+  private static func closeFrame(
+    at begin: Int, in buffer: inout [UInt8], limit: Int
+  ) throws(FrameEncodingError) {
     let length = buffer.count - begin - Frame.headerLength
     do {
       try Frame.check(length: length, limit: limit)

@@ -33,9 +33,7 @@ extension BankMessage: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
-      throw DecodingError.unknownKind(message.codingPath)
-    }
+    let kind = try message.onlyKind()
     switch kind {
     case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
@@ -141,9 +139,7 @@ extension ControlAnswer: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let answer = try decoder.container(keyedBy: Kind.self)
-    guard answer.allKeys.count == 1, let kind = answer.allKeys.first else {
-      throw DecodingError.unknownKind(answer.codingPath)
-    }
+    let kind = try answer.onlyKind()
     switch kind {
     case .failure: self = .failure(try answer.decode(Failure.self, forKey: kind))
     case .status: self = .status(try answer.decode(StatusReport.self, forKey: kind))

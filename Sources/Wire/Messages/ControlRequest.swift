@@ -29,9 +29,7 @@ extension ClientMessage: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
-      throw DecodingError.unknownKind(message.codingPath)
-    }
+    let kind = try message.onlyKind()
     switch kind {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
     case .request: self = .request(try message.decode(ControlRequest.self, forKey: .request))
@@ -171,9 +169,7 @@ extension ControlCommand: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    guard command.allKeys.count == 1, let kind = command.allKeys.first else {
-      throw DecodingError.unknownKind(command.codingPath)
-    }
+    let kind = try command.onlyKind()
     switch kind {
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reset, .reload, .audit, .ledger:
       _ = try command.decode(Nothing.self, forKey: kind)

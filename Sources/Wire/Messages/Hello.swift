@@ -102,9 +102,17 @@ struct Nothing: Codable, Sendable, Equatable {
   init() {}
 }
 
-extension DecodingError {
-  /// A message with no kind, with several, or with one that this build does not know.
-  static func unknownKind(_ codingPath: [any CodingKey]) -> DecodingError {
-    .dataCorrupted(.init(codingPath: codingPath, debugDescription: "a message has exactly one known kind"))
+extension KeyedDecodingContainer {
+  /// The kind of a message, which is its only field.
+  ///
+  /// - Throws: where a message has no kind, several, or one that this build does not know.
+  func onlyKind() throws -> Key {
+    // Asked once: the list is made anew for every question.
+    let kinds = allKeys
+    guard kinds.count == 1 else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: codingPath, debugDescription: "a message has exactly one known kind"))
+    }
+    return kinds[0]
   }
 }

@@ -23,11 +23,13 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var services: [ServiceReport]
   /// Every worker.
   public var workers: [WorkerReport]
+  /// The process that restarts the coordinator when it dies; nil where there is none.
+  public var guardianPid: Int32?
 
   /// Puts the parts together.
   public init(
     state: BankState, day: Int64, pid: Int32, generation: Int64, since: Int64, businessMilliseconds: Int64,
-    queue: QueueReport, services: [ServiceReport], workers: [WorkerReport]
+    queue: QueueReport, services: [ServiceReport], workers: [WorkerReport], guardianPid: Int32? = nil
   ) {
     self.state = state
     self.day = day
@@ -38,6 +40,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
     self.queue = queue
     self.services = services
     self.workers = workers
+    self.guardianPid = guardianPid
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -50,6 +53,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
     case queue = 7
     case services = 8
     case workers = 9
+    case guardianPid = 10
   }
 }
 

@@ -47,9 +47,7 @@ extension TellerMessage: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
-      throw DecodingError.unknownKind(message.codingPath)
-    }
+    let kind = try message.onlyKind()
     switch kind {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
     case .ready:

@@ -45,9 +45,7 @@ extension WindowMessage: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    guard message.allKeys.count == 1, let kind = message.allKeys.first else {
-      throw DecodingError.unknownKind(message.codingPath)
-    }
+    let kind = try message.onlyKind()
     switch kind {
     case .welcome: self = .welcome(try message.decode(TellerOrders.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
@@ -136,14 +134,20 @@ public struct Assignment: Codable, Sendable, Equatable {
 
   /// Puts the parts together.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
+    self.init(
+      day: day, lease: lease, service: customer.service, grade: customer.grade, amount: customer.amount,
+      account: customer.account)
+  }
+
+  init(day: BusinessDay, lease: Lease, service: Service, grade: Grade, amount: Won, account: AccountNumber) {
     ticket = lease.ticket
     attempt = lease.attempt
     generation = lease.generation
     self.day = day
-    service = customer.service
-    grade = customer.grade
-    amount = customer.amount
-    account = customer.account
+    self.service = service
+    self.grade = grade
+    self.amount = amount
+    self.account = account
   }
 
   /// The lease under which the customer is served.

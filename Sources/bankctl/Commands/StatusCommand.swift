@@ -13,7 +13,7 @@ enum StatusCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("watch") { return try watch(session) }
-    let report = try Desk.open(session).status(.status)
+    let report = try Desk.picture(session)
     try session.show(.status(report), or: session.picture(report).lines)
     return .done
   }

@@ -1,6 +1,6 @@
 // Owns `stop`: ends a bank and tells what became of everyone.
 // It must not know how a bank drains.
-// Invariant: when it returns the coordinator's process has ended.
+// Invariant: when it returns the coordinator's process has ended, and its guardian's, which follows it at once.
 // Failure: CommandError.
 import Arguments
 import BankModel
@@ -23,8 +23,15 @@ enum StopCommand {
     guard desk.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
       throw .control(.timedOut(what: "its end"))
     }
+    awaitGuardian(session)
     try session.show(.stopped(report), or: session.words.stopped(report))
     return .done
+  }
+
+  private static func awaitGuardian(_ session: Session) {
+    // Bounded, because it could be the guardian of the next bank already.
+    let deadline = SystemClock.monotonic() + .seconds(1)
+    while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
   }
 
   private static func stop(

@@ -17,6 +17,8 @@ final class CustomerList {
     case line(Int64, CustomerLine.Fault)
     /// More customers than one command may add.
     case tooMany
+    /// Not a single customer.
+    case empty
   }
 
   /// How many customers there are.
@@ -41,6 +43,7 @@ final class CustomerList {
       case .list(let refusal), .part(let refusal): throw refusal
       }
     }
+    guard count > 0 else { throw .empty }
     self.count = count
     isRepeatable = keyed == count
     self.file = file

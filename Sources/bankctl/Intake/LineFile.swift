@@ -3,6 +3,7 @@
 // Invariant: memory holds one portion and one line, however long the text is; a stream is kept in a file
 // without a name, which is gone with this process.
 // Failure: SystemError. A line beyond the limit is reported as such and does not cost its length.
+import BankModel
 import Glibc
 import Posix
 
@@ -43,9 +44,13 @@ final class LineFile {
     _ = unlink(path)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: portion, alignment: 16)
     defer { buffer.deallocate() }
+    var need = StreamNeed()
     while true {
       switch try stream.read(into: buffer) {
-      case .bytes(let count): try file.writeAll(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      case .bytes(let count):
+        let portion = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        try file.writeAll(portion)
+        if need.isMet(by: portion) { return file }
       case .wouldBlock: Pause.briefly()
       case .endOfFile: return file
       }
@@ -82,6 +87,32 @@ final class LineFile {
       }
     }
     return try outcome.get()
+  }
+}
+
+/// How much of a stream has to be kept to know that the whole of it is refused: a stream need not end.
+struct StreamNeed {
+  private var lineLength = 0
+  private var isObject = false
+  private var customers: Int64 = 0
+
+  /// Whether a line is too long, or there are too many, whatever may follow.
+  mutating func isMet(by portion: UnsafeRawBufferPointer) -> Bool {
+    guard var place = portion.baseAddress else { return false }
+    let end = place + portion.count
+    while place < end {
+      if lineLength == 0 { isObject = place.load(as: UInt8.self) == UInt8(ascii: "{") }
+      let newline = memchr(place, CInt(UInt8(ascii: "\n")), end - place).map { UnsafeRawPointer($0) }
+      lineLength += (newline ?? end) - place
+      if lineLength > LineFile.limit { return true }
+      guard let newline else { return false }
+      // A line that begins with white space may be blank, so it does not count.
+      if isObject { customers += 1 }
+      if customers > Limits.customersPerCommand { return true }
+      (lineLength, isObject) = (0, false)
+      place = newline + 1
+    }
+    return false
   }
 }
 

@@ -21,7 +21,7 @@ extension JSONValue {
       "bank": [
         "state": .string(report.state.name), "day": .init(report.day), "pid": .init(report.pid),
         "generation": .init(report.generation), "since": .instant(report.since),
-        "business_ms": .init(report.businessMilliseconds),
+        "business_ms": .init(report.businessMilliseconds), "guardian_pid": .init(report.guardianPid),
       ],
       "queue": queue(report.queue),
       "services": .array(report.services.map(service)),

@@ -12,6 +12,8 @@ final class Desk {
   let connection: ControlConnection
   /// Kept where the coordinator was started only to answer: it ends with the conversation.
   private let inspector: LaunchedBank?
+  /// Whether anything was answered that a command may have passed on.
+  private var hasAnswered = false
 
   /// How long a question may take that is answered at once.
   static let promptly = Duration.seconds(60)
@@ -25,9 +27,39 @@ final class Desk {
     self.inspector = inspector
   }
 
-  /// Goes to the bank that is open.
+  /// How long a guardian is given to open a bank again before it counts as not open.
+  static let recovery = Duration.seconds(2)
+
+  /// Goes to the bank that is open, or is being opened again by its guardian.
   static func open(_ session: Session) throws(CommandError) -> Desk {
-    do throws(ControlError) { return Desk(try session.home.connect()) } catch { throw .control(error) }
+    try open(session, until: SystemClock.monotonic() + recovery)
+  }
+
+  private static func open(_ session: Session, until deadline: MonotonicInstant) throws(CommandError) -> Desk
+  {
+    while true {
+      do throws(ControlError) {
+        return Desk(try session.home.connect())
+      } catch {
+        // Nothing was asked yet, so a coordinator that died before its welcome is as good as one that was not there.
+        guard error.isAbsence, session.home.isGuarded, SystemClock.monotonic() < deadline else {
+          throw .control(error)
+        }
+        Pause.momentarily()
+      }
+    }
+  }
+
+  /// Asks the bank that is open for its picture, once more where the coordinator died over the question.
+  static func picture(_ session: Session) throws(CommandError) -> StatusReport {
+    let deadline = SystemClock.monotonic() + recovery
+    while true {
+      do throws(CommandError) {
+        return try open(session, until: deadline).status(.status)
+      } catch {
+        guard error.isLoss, session.home.isGuarded, SystemClock.monotonic() < deadline else { throw error }
+      }
+    }
   }
 
   /// Waits for a coordinator that was lost, as long as it may take to come back.
@@ -46,24 +78,30 @@ final class Desk {
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
-  /// - Parameter conversation: Begun again where the bank was opened at this very moment, which shows with
-  /// the first answer.
+  /// - Parameter conversation: Begun again where the bank was opened or closed at this very moment, which shows
+  /// before the first answer.
   static func consult(
     _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
     for _ in 0..<20 {
-      let desk = try openOrInspect(session)
-      defer { desk.leave() }
+      var desk: Desk?
+      defer { desk?.leave() }
       do throws(CommandError) {
-        return try conversation(desk)
+        let found = try openOrInspect(session)
+        desk = found
+        return try conversation(found)
       } catch {
-        guard desk.inspector != nil, case .failure(let failure) = error, failure.code == .alreadyOpen else {
-          throw error
-        }
+        guard isPassing(error, at: desk) else { throw error }
         Pause.briefly()
       }
     }
     throw .control(.busy(socket: session.home.socket))
+  }
+
+  /// Whether a conversation failed only because the bank was being opened or closed.
+  private static func isPassing(_ error: CommandError, at desk: Desk?) -> Bool {
+    if case .failure(let failure) = error, failure.code == .alreadyOpen { return desk?.inspector != nil }
+    return error.isLoss && desk?.hasAnswered != true
   }
 
   /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
@@ -141,6 +179,7 @@ extension Desk {
       throw .control(explain(error))
     }
     if case .failure(let failure)? = reply?.answer { throw .failure(failure) }
+    if reply != nil { hasAnswered = true }
     return reply
   }
 
@@ -148,6 +187,14 @@ extension Desk {
 }
 
 extension ControlError {
+  /// Whether there is nobody, or nobody any more.
+  fileprivate var isAbsence: Bool {
+    switch self {
+    case .notOpen, .lost: true
+    default: false
+    }
+  }
+
   /// Whether a coordinator that comes back may make it go away.
   fileprivate var mayPass: Bool {
     switch self {

@@ -8,4 +8,7 @@ import Glibc
 enum Pause {
   /// Rests for 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }
+
+  /// Rests for 5 ms, for what takes a few of them.
+  static func momentarily() { _ = poll(nil, 0, 5) }
 }

@@ -45,13 +45,7 @@ extension Words {
         "The disk is full\(detail): nothing was changed. Make room for \(home) and try again.",
         "디스크가 가득 찼습니다\(detail). 바뀐 것은 없습니다. \(home)에 공간을 마련한 뒤 다시 시도하세요.")
     case .notOpen: notOpen(home: home)
-    case .alreadyOpen:
-      say(
-        "The bank in \(home) is already open (coordinator \(subject)). Look at it with 'bankctl status', "
-          + "or end "
-          + "it with 'bankctl stop'.",
-        "\(home)의 은행은 이미 열려 있습니다(코디네이터 \(subject)). 'bankctl status'로 살펴보거나 'bankctl stop'으로 "
-          + "마감하세요.")
+    case .alreadyOpen: alreadyOpen(home: home, coordinator: subject)
     case .noSuchTicket:
       say(
         "There is no ticket \(subject)\(detail). 'bankctl tickets' and 'bankctl receipts' list those "
@@ -74,6 +68,16 @@ extension Words {
         "설정 \(subject)을(를) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system: grave(failure, detail, home)
     }
+  }
+
+  /// The coordinator is named where its pid is known.
+  private func alreadyOpen(home: String, coordinator: String) -> String {
+    let english = coordinator.isEmpty ? "" : " (coordinator \(coordinator))"
+    let korean = coordinator.isEmpty ? "" : "(코디네이터 \(coordinator))"
+    return say(
+      "The bank in \(home) is already open\(english). Look at it with 'bankctl status', or end it with "
+        + "'bankctl stop'.",
+      "\(home)의 은행은 이미 열려 있습니다\(korean). 'bankctl status'로 살펴보거나 'bankctl stop'으로 마감하세요.")
   }
 
   private func grave(_ failure: Failure, _ detail: String, _ home: String) -> String {

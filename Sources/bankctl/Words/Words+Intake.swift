@@ -17,6 +17,10 @@ extension Words {
       say(
         "Line \(number) of \(name): \(sentence(fault)) Nobody was added.",
         "\(name)의 \(number)번째 줄: \(sentence(fault)) 아무도 추가하지 않았습니다.")
+    case .empty:
+      say(
+        "\(name) names no customer: write a JSON object a line, such as {\"service\":\"deposit\"}. Nobody was added.",
+        "\(name)에 고객이 없습니다. 한 줄에 {\"service\":\"deposit\"} 같은 JSON 객체를 쓰세요. 아무도 추가하지 않았습니다.")
     case .tooMany:
       say(
         "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody "

@@ -103,7 +103,7 @@ extension Words {
   }
 
   /// The coordinator of a bank in the foreground ended as it should not.
-  func coordinatorDied(_ status: ExitStatus) -> String {
+  func coordinatorDied(_ status: some CustomStringConvertible) -> String {
     say(
       "The coordinator ended with \(status). Nothing is lost: those who had tickets wait for the next "
         + "start. See "

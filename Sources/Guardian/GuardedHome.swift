@@ -1,0 +1,80 @@
+// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them.
+// It must not know the database, nor what makes a home good: where something is wrong the coordinator says so to
+// whoever is starting the bank, in the protocol's words.
+// Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock
+// into one that is in use.
+// Failure: an outcome with the reason.
+import Logbook
+import Posix
+
+/// The home of a guarded bank.
+struct GuardedHome {
+  let path: String
+
+  /// The lock that coordinator and guardian share.
+  var lock: String { Paths.join(path, "bank.lock") }
+  /// Where the coordinator tells its guardian how it is.
+  var socket: String { Paths.join(path, "run", "guardian.sock") }
+  /// Where whatever is said outside the logs goes.
+  var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
+  private var log: String { Paths.join(path, "logs", "guardian.log") }
+
+  /// What preparing a home came to.
+  enum Outcome {
+    /// The home is this guardian's.
+    case taken(Equipment)
+    /// Another coordinator or guardian has it.
+    case occupied(pid: Int32?)
+    /// It cannot be used.
+    case unusable(reason: String)
+  }
+
+  /// What a guardian works with, held for as long as it guards.
+  final class Equipment {
+    let lock: LockFile
+    let socket: FileDescriptor
+    let log: LogFile
+
+    init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile) {
+      self.lock = lock
+      self.socket = socket
+      self.log = log
+    }
+  }
+
+  /// The guardian says little, so little is kept.
+  private static let logLimit: Int64 = 1 << 20
+
+  /// Takes the home.
+  ///
+  /// - Parameter inherited: The lock, where the coordinator that is to be guarded has it already.
+  func take(_ inherited: consuming FileDescriptor?) -> Outcome {
+    do throws(SystemError) {
+      try makePlaces()
+      let outcome: LockFile.Outcome
+      if let inherited = consume inherited {
+        outcome = try LockFile.join(inherited, path: lock)
+      } else {
+        outcome = try LockFile.acquire(path: lock)
+      }
+      switch consume outcome {
+      case .heldBy(let pid): return .occupied(pid: pid)
+      case .acquired(let lock):
+        let socket = try Datagrams.bind(path: self.socket)
+        let log = try LogFile(path: log, worker: "guardian", generation: 1, limit: Self.logLimit, keep: 2)
+        return .taken(Equipment(lock: lock, socket: socket, log: log))
+      }
+    } catch {
+      return .unusable(reason: error.description)
+    }
+  }
+
+  private func makePlaces() throws(SystemError) {
+    try Directory.create(path: path)
+    if let facts = try Directory.inspect(path), facts.owner != CurrentProcess.uid {
+      throw SystemError(call: "open", subject: path, code: 1)
+    }
+    try Directory.create(path: Paths.join(path, "run"))
+    try Directory.create(path: Paths.join(path, "logs"))
+  }
+}

@@ -1,0 +1,128 @@
+// Owns the decision what becomes of a bank whose coordinator has ended. It knows no process, no socket and no clock:
+// what the coordinator said, how it ended and moments go in, a verdict comes out.
+// Invariant: a bank that was closed, or that somebody wants closed, is never opened again; one that had never opened is
+// left to whoever was starting it; any other one is opened again, slower and slower where opening does not work.
+// Failure: none; giving up is a verdict.
+import BankModel
+import Supervision
+
+/// How a coordinator ended, as far as its guardian can see.
+public enum CoordinatorEnd: Sendable, Equatable {
+  /// By itself.
+  case code(Int32)
+  /// By a signal.
+  case signal(Int32)
+  /// It is gone; only its parent could have seen how.
+  case unseen
+
+  /// The exit code with which a guardian passes it on: 128 and the number for a signal, as a shell does.
+  public var exitCode: Int32 {
+    switch self {
+    case .code(let code): code
+    case .signal(let signal): 128 &+ signal
+    case .unseen: 1
+    }
+  }
+}
+
+/// How a guardian's work ends.
+public enum GuardianEnd: Sendable, Equatable {
+  /// The bank was closed.
+  case closed
+  /// The bank never opened; whoever was starting it has been told why.
+  case neverOpened(CoordinatorEnd)
+  /// The bank was to be closed, and its coordinator died before it had done so. Nobody is lost: the next start reads
+  /// the disk.
+  case diedWhileClosing(CoordinatorEnd)
+  /// Opening the bank again has failed too often.
+  case givenUp(CoordinatorEnd)
+
+  /// The exit code of the guardian's process.
+  public var exitCode: Int32 {
+    switch self {
+    case .closed: 0
+    case .neverOpened(let end): end.exitCode == 0 ? 1 : end.exitCode
+    case .diedWhileClosing, .givenUp: 1
+    }
+  }
+}
+
+/// What is to be done about a coordinator that has ended.
+public enum GuardianVerdict: Sendable, Equatable {
+  /// Open the bank again, now.
+  case restart
+  /// Open the bank again after a pause.
+  case restartAfter(TimeSpan)
+  /// The guardian's work is over.
+  case end(GuardianEnd)
+}
+
+/// What a guardian knows of its bank.
+public struct GuardianPolicy: Sendable {
+  /// How far the bank has come.
+  public enum Phase: String, Sendable, CaseIterable {
+    /// The windows are being opened.
+    case opening
+    /// The bank is open.
+    case open
+    /// The bank is being closed.
+    case stopping
+    /// Everything is kept, and the bank is closed.
+    case closed
+  }
+
+  /// How far the bank has come.
+  public private(set) var phase: Phase
+  /// Whether the bank has ever been open under this guardian or one before it.
+  public private(set) var hasOpened: Bool
+  /// Whether somebody wants the bank closed by way of the guardian.
+  public private(set) var isToEnd = false
+  private var history: RestartHistory
+
+  /// A bank that is in this phase.
+  ///
+  /// - Parameters:
+  ///   - hasOpened: whether it was open before, so that whoever started it has long left.
+  ///   - now: the moment from which an open bank counts as at work.
+  public init(
+    phase: Phase = .opening, hasOpened: Bool = false, policy: RestartPolicy = RestartPolicy(), seed: UInt64,
+    at now: MonotonicTime
+  ) {
+    self.phase = phase
+    self.hasOpened = hasOpened || phase != .opening
+    history = RestartHistory(policy: policy, seed: seed)
+    if phase == .open || phase == .stopping { history.becameReady(at: now) }
+  }
+
+  /// The coordinator says that the bank is open.
+  public mutating func opened(at now: MonotonicTime) {
+    guard phase == .opening else { return }
+    phase = .open
+    hasOpened = true
+    history.becameReady(at: now)
+  }
+
+  /// The coordinator says that the bank is being closed.
+  public mutating func stopping() {
+    if phase != .closed { phase = .stopping }
+  }
+
+  /// The coordinator says that everything is kept and the home is free.
+  public mutating func closed() { phase = .closed }
+
+  /// Somebody wants the bank closed.
+  public mutating func wantEnd() { isToEnd = true }
+
+  /// The coordinator has ended, or could not be started: what now?
+  public mutating func ended(_ end: CoordinatorEnd, at now: MonotonicTime) -> GuardianVerdict {
+    if phase == .closed || end == .code(0) { return .end(.closed) }
+    if isToEnd { return .end(hasOpened ? .diedWhileClosing(end) : .neverOpened(end)) }
+    guard hasOpened else { return .end(.neverOpened(end)) }
+    phase = .opening
+    return switch history.died(at: now) {
+    case .atOnce: .restart
+    case .after(let pause): .restartAfter(pause)
+    case .giveUp: .end(.givenUp(end))
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// Owns Unix datagram sockets: one that receives under a path, and single messages sent to an address.
+// It must not know what the messages say.
+// Invariant: nothing here waits: a receiver that does not read costs its sender nothing but the message.
+// Failure: SystemError; a receiver that is not there, or takes nothing more in, is an outcome.
+import CLinux
+import Glibc
+
+/// Unix domain datagrams. `unix(7)`
+public enum Datagrams {
+  /// What sending came to.
+  public enum SendOutcome: Sendable, Hashable {
+    /// The kernel has it, for the receiver to fetch.
+    case sent
+    /// Nobody receives there (ENOENT, ECONNREFUSED), or the user may not send (EACCES, EPERM).
+    case nobody
+    /// The receiver has not fetched so many that there is no room for another (EAGAIN).
+    case full
+  }
+
+  /// Receives under a path, which may be too long for a socket address. Whatever had the name before is unlinked: the
+  /// caller holds the ``LockFile`` that every receiver of this path takes first.
+  ///
+  /// - Returns: the socket, non-blocking and closed on exec; its file is 0600.
+  public static func bind(path: String) throws(SystemError) -> FileDescriptor {
+    let socket = FileDescriptor(
+      owning: try systemCall("socket", on: path) { linux_unix_datagram_socket() })
+    let number = socket.rawValue
+    do throws(SystemError) {
+      try pathCall("unlink", path) { unlink($0) }
+    } catch {
+      if error.code != ENOENT { throw error }
+    }
+    // The file takes the permissions of the socket, so nobody else can ever send to it.
+    try systemCall("fchmod", on: path) { fchmod(number, 0o600) }
+    try UnixSocket.atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
+    return socket
+  }
+
+  /// Fetches the next datagram.
+  ///
+  /// - Parameter limit: what is longer is cut.
+  /// - Returns: nil where there is none now.
+  public static func receive(
+    from socket: borrowing FileDescriptor, limit: Int = 4096
+  ) throws(SystemError) -> [UInt8]? {
+    precondition(limit > 0, "a datagram that is cut to nothing says nothing")
+    let number = socket.rawValue
+    var bytes = [UInt8](repeating: 0, count: limit)
+    let count = uninterrupted { bytes.withUnsafeMutableBytes { recv(number, $0.baseAddress, limit, 0) } }
+    if count >= 0 { return Array(bytes.prefix(count)) }
+    if errno == EAGAIN { return nil }
+    throw SystemError(call: "recv", subject: "descriptor \(number)", code: errno)
+  }
+
+  /// Sends one datagram to a path, or to an abstract address, which begins with `@`.
+  public static func send(_ bytes: [UInt8], to address: String) throws(SystemError) -> SendOutcome {
+    let socket = FileDescriptor(
+      owning: try systemCall("socket", on: address) { linux_unix_datagram_socket() })
+    let number = socket.rawValue
+    func transmit(_ target: UnsafePointer<CChar>) -> CInt {
+      bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0 ? -1 : 0
+    }
+    do throws(SystemError) {
+      if address.utf8.first == UInt8(ascii: "@") {
+        try pathCall("sendto", address, transmit)
+      } else {
+        try UnixSocket.atAddress(of: address, call: "sendto", transmit)
+      }
+    } catch {
+      switch error.code {
+      case ENOENT, ENOTDIR, ECONNREFUSED, EACCES, EPERM: return .nobody
+      case EAGAIN, ENOBUFS: return .full
+      default: throw error
+      }
+    }
+    return .sent
+  }
+
+  /// Whether somebody receives under a path; nothing is sent. False also where that cannot be found out.
+  public static func isReceived(at path: String) -> Bool {
+    guard let number = try? systemCall("socket", on: path, { linux_unix_datagram_socket() }) else {
+      return false
+    }
+    let socket = FileDescriptor(owning: number)
+    do throws(SystemError) {
+      try UnixSocket.atAddress(of: path, call: "connect") { linux_unix_connect(socket.rawValue, $0) }
+      return true
+    } catch {
+      return false
+    }
+  }
+}

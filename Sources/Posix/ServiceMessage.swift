@@ -1,0 +1,81 @@
+// Owns the shape of what a service tells its manager: lines of NAME=value, all of one message in one datagram.
+// It must not know who speaks, nor what follows from what is said.
+// Invariant: a value never holds a line feed, so no value can pass for another field.
+// Failure: none; what is no field is skipped when it is read.
+
+/// One message of a service to its manager. `sd_notify(3)`
+public struct ServiceMessage: Sendable, Equatable {
+  /// The fields in their order; a name may come twice, and then the first counts.
+  public private(set) var fields: [Field] = []
+
+  /// One line.
+  public struct Field: Sendable, Equatable {
+    /// `READY`, `STATUS`, `X_…`.
+    public let name: String
+    /// What stands behind the `=`.
+    public let value: String
+  }
+
+  /// Nothing is said yet.
+  public init() {}
+
+  /// Reads a datagram.
+  public init(_ bytes: [UInt8]) {
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard let equals = line.firstIndex(of: UInt8(ascii: "=")), equals > line.startIndex else { continue }
+      fields.append(
+        Field(
+          name: String(decoding: line[..<equals], as: UTF8.self),
+          value: String(decoding: line[(equals + 1)...], as: UTF8.self)))
+    }
+  }
+
+  /// The value of a field; nil where it is not said.
+  public subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// The same message with one field more.
+  public func with(_ name: String, _ value: String) -> ServiceMessage {
+    var message = self
+    // A value of several lines becomes one.
+    let line = String(decoding: value.utf8.map { $0 == UInt8(ascii: "\n") ? 32 : $0 }, as: UTF8.self)
+    message.fields.append(Field(name: name, value: line))
+    return message
+  }
+
+  /// The same message without a field.
+  public func without(_ name: String) -> ServiceMessage {
+    var message = self
+    message.fields.removeAll { $0.name == name }
+    return message
+  }
+
+  /// The datagram.
+  public var bytes: [UInt8] {
+    Array(fields.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8)
+  }
+}
+
+extension ServiceMessage {
+  /// The service is ready to serve.
+  public static func ready(status: String) -> ServiceMessage {
+    ServiceMessage().with("READY", "1").with("STATUS", status)
+  }
+
+  /// The service begins to end.
+  public static var stopping: ServiceMessage { ServiceMessage().with("STOPPING", "1") }
+
+  /// The service is alive.
+  public static var watchdog: ServiceMessage { ServiceMessage().with("WATCHDOG", "1") }
+
+  /// What the service is doing, for people.
+  public static func status(_ text: String) -> ServiceMessage { ServiceMessage().with("STATUS", text) }
+
+  /// Whether the service says that it is ready.
+  public var isReady: Bool { self["READY"] == "1" }
+  /// Whether it says that it begins to end.
+  public var isStopping: Bool { self["STOPPING"] == "1" }
+  /// Whether it says that it is alive.
+  public var isWatchdog: Bool { self["WATCHDOG"] == "1" }
+  /// The process that it says it is.
+  public var mainPid: Int32? { self["MAINPID"].flatMap { Int32($0) } }
+}

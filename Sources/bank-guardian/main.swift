@@ -1,0 +1,7 @@
+// Owns nothing: hands the command line to the guardian, and its exit code to the system.
+// It must not hold any logic.
+
+import Glibc
+import Guardian
+
+exit(GuardianProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,272 @@
+// The guardian: what is killed comes back with what it had, what is closed stays closed, and nobody is left over.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The guardian", .serialized)
+struct GuardianTests {
+  /// Kills the coordinator alone and returns how long it took until another one had its windows open.
+  private func killAndAwait(_ branch: Branch, windows: Int) throws -> Duration {
+    let before = try branch.status()
+    try #require(branch.processes.signal(before.pid, SIGKILL))
+    let start = ContinuousClock.now
+    try branch.waitUntil("the bank is back") {
+      let status = try branch.status()
+      return status.pid != before.pid && status.workers.count == windows
+        && status.workers.allSatisfy { ["idle", "serving"].contains($0.state) }
+    }
+    return ContinuousClock.now - start
+  }
+
+  @Test(
+    "a killed coordinator is back within a second, with the windows it had, also those of scale, and every ticket"
+  )
+  func coordinator() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20", "--deposit", "3")
+      try branch.done("scale", "loan=2")
+      try branch.done("enqueue", "60")
+      let before = try branch.status()
+      #expect(try killAndAwait(branch, windows: 5) < .seconds(1))
+      let after = try branch.status()
+      #expect(after.workers.map(\.name) == before.workers.map(\.name))
+      #expect(after.guardianPid == before.guardianPid)
+      #expect(after.queue("issued") == 60 && after.day == before.day)
+      try branch.done("scale", "deposit=1")
+      #expect(try killAndAwait(branch, windows: 3) < .seconds(1))
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(60)
+      try branch.expectClean()
+      let exits = branch.events("exit", in: "guardian")
+      #expect(exits.map { $0["signal"] } == ["9", "9"], "\(exits)")
+      #expect(exits.first?["child"] == "\(before.pid)")
+      #expect(branch.events("restarted", in: "guardian").count == 2)
+      #expect(try branch.json("stop")["served"].integer == 60)
+      try branch.expectNobodyLeft()
+      // The windows of scale were for that opening; a start follows the configuration again.
+      #expect(
+        Status(try branch.start("--speed", "max")).workers.map(\.name) == [
+          "deposit-1", "deposit-2", "loan-1",
+        ])
+    }
+  }
+
+  @Test("a command in the moment in which there is no coordinator waits for the next one")
+  func gap() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      for round in 1...5 {
+        let pid = try branch.status().pid
+        branch.processes.signal(pid, SIGKILL)
+        // Whatever was still alive when it asked, it is answered, or loses its conversation; never "not open".
+        let outcome = try branch.run("enqueue", "2", "--key", "round-\(round)", "--json")
+        #expect(outcome.code == 0, outcome.story)
+        // A second bank does not squeeze in.
+        let second = try branch.run("start", "--json")
+        #expect(second.code == 5, second.story)
+      }
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(10)
+    }
+  }
+
+  @Test("start in the gap is refused, and the bank that comes back is the old one")
+  func startInTheGap() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      let before = try branch.status()
+      let guardian = try #require(before.guardianPid)
+      // A guardian that is held up does not restart yet: the gap lasts as long as the test wants.
+      branch.processes.signal(guardian, SIGSTOP)
+      branch.processes.signal(before.pid, SIGKILL)
+      try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(before.pid) }
+      try branch.expectRefusal(5, "already_open", of: "start")
+      branch.processes.signal(guardian, SIGCONT)
+      let after = try branch.status()
+      #expect(after.guardianPid == guardian)
+      #expect(after.document["bank"]["generation"].integer == 2)
+    }
+  }
+
+  @Test(
+    "a guardian that never comes to itself makes a command say after two seconds that the bank is not open")
+  func heldUpGuardian() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      let before = try branch.status()
+      branch.processes.signal(try #require(before.guardianPid), SIGSTOP)
+      branch.processes.signal(before.pid, SIGKILL)
+      let start = ContinuousClock.now
+      try branch.expectRefusal(3, "not_open", of: "status")
+      #expect(
+        ContinuousClock.now - start < .seconds(12),
+        "each of the refusals that were asked for waits two seconds")
+    }
+  }
+
+  @Test("a killed guardian stops nothing, and another one takes over, again and again")
+  func guardian() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "30")
+      let before = try branch.status()
+      var guardian = try #require(before.guardianPid)
+      for _ in 1...3 {
+        branch.processes.signal(guardian, SIGKILL)
+        try branch.waitUntil("another guardian is there") {
+          try branch.status().guardianPid.map { $0 != guardian && branch.processes.isAlive($0) } ?? false
+        }
+        guardian = try #require(try branch.status().guardianPid)
+        #expect(try branch.status().pid == before.pid)
+      }
+      try branch.waitUntil("it has taken over") {
+        branch.events("adopted", in: "guardian").last?["pid"] == "\(guardian)"
+      }
+      // What was taken over is guarded as well.
+      #expect(try killAndAwait(branch, windows: 3) < .seconds(1))
+      #expect(try branch.status().guardianPid == guardian)
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(30)
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a bank that was taken over and is stopped stays closed")
+  func stopAfterTakeover() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      let before = try branch.status()
+      branch.processes.signal(try #require(before.guardianPid), SIGKILL)
+      try branch.waitUntil("another guardian has taken over") {
+        !branch.events("adopted", in: "guardian").isEmpty
+      }
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+      try branch.expectRefusal(3, "not_open", of: "status")
+      #expect(branch.events("restarted", in: "guardian").isEmpty)
+      try branch.start("--speed", "max")
+    }
+  }
+
+  @Test("coordinator and guardian killed at the same moment: nothing is left after a second, and start works")
+  func both() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "20")
+      let status = try branch.status()
+      let pids = [status.pid, try #require(status.guardianPid)]
+      // At the same moment means that neither has time to see the other die.
+      for pid in pids { branch.processes.signal(pid, SIGSTOP) }
+      for pid in pids { branch.processes.signal(pid, SIGKILL) }
+      let start = ContinuousClock.now
+      try branch.waitUntil("nobody is left", within: .seconds(5)) { branch.processes.all().isEmpty }
+      #expect(ContinuousClock.now - start < .seconds(1))
+      try branch.expectRefusal(3, "not_open", of: "status")
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(20)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("SIGTERM to the guardian finishes those at a window and ends both; nobody is opened again")
+  func terminated() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "200ms", loanWork: "200ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "30")
+      try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
+      branch.processes.signal(try #require(try branch.status().guardianPid), SIGTERM)
+      try branch.waitUntil("both have ended") { branch.processes.all().isEmpty }
+      #expect(branch.events("restarted", in: "guardian").isEmpty)
+      let served = try branch.receipts().count
+      #expect((1..<30).contains(served), "\(served)")
+      let again = Status(try branch.start("--speed", "max"))
+      #expect(again.queue("issued") == 30 && again.day == 1)
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(30)
+    }
+  }
+
+  @Test("a coordinator killed while it drains opens the bank again, and stop can be asked again")
+  func cutOffDrain() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "100ms", loanWork: "100ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "40")
+      let stop = try branch.launch(["stop", "--json"])
+      try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
+      let pid = try branch.status().pid
+      branch.processes.signal(pid, SIGKILL)
+      #expect(try stop.finish().code == 1)
+      try branch.waitUntil("the bank is open again") { try branch.status().state == "open" }
+      #expect(branch.events("drain_cut_off", in: "guardian").count == 1)
+      #expect(try branch.json("stop")["served"].integer == 40)
+      try branch.expectNobodyLeft()
+      try branch.expectOneReceiptEach(40)
+    }
+  }
+
+  @Test("a bank that cannot be opened again is tried slower and slower, visibly, and SIGTERM ends the trying")
+  func damagedMeanwhile() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      let before = try branch.status()
+      let guardian = try #require(before.guardianPid)
+      branch.processes.signal(guardian, SIGSTOP)
+      branch.processes.signal(before.pid, SIGKILL)
+      try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(before.pid) }
+      for name in ["bank.db-wal", "bank.db-shm"] { unlink("\(branch.home)/\(name)") }
+      try Data("this is no database".utf8).write(to: URL(fileURLWithPath: "\(branch.home)/bank.db"))
+      branch.processes.signal(guardian, SIGCONT)
+      try branch.waitUntil("it has been tried three times") {
+        branch.events("backoff", in: "guardian").count >= 3
+      }
+      let pauses = branch.events("backoff", in: "guardian").compactMap { Int($0["pause_ms"] ?? "") }
+      #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 }, "\(pauses)")
+      #expect(branch.events("exit", in: "guardian").dropFirst().allSatisfy { $0["code"] == "1" })
+      #expect(branch.log("guardian").contains("event=restarted"))
+      try branch.expectRefusal(5, "already_open", of: "start")
+      branch.processes.signal(guardian, SIGTERM)
+      try branch.expectNobodyLeft()
+      #expect(try branch.run("start", "--json").code == 1, "the database is damaged, and start says so")
+    }
+  }
+
+  @Test("a start that fails leaves no guardian behind, and the reason is the coordinator's")
+  func failedStart() throws {
+    try withBranch { branch in
+      let file = try branch.write("{\"windows\": 7}", to: "bad.json")
+      try branch.expectRefusal(2, "bad_configuration", of: "start", "--config", file)
+      try branch.expectNobodyLeft()
+      let place = try branch.write("", to: "file")
+      let outcome = try branch.run("--home", place, "start", "--json")
+      #expect(outcome.code == 1, outcome.story)
+      #expect(try outcome.json()["error"]["code"].text == "bad_home", outcome.story)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a bank that two people open at once is opened by one of them")
+  func race() throws {
+    try withBranch { branch in
+      for _ in 1...3 {
+        let starts = try (1...4).map { _ in try branch.launch(["start", "--json", "--speed", "max"]) }
+        let codes = try starts.map { try $0.finish().code }.sorted()
+        #expect(codes == [0, 5, 5, 5])
+        try branch.done("stop")
+      }
+    }
+  }
+
+  @Test("start right after stop is never refused")
+  func startAfterStop() throws {
+    try withBranch { branch in
+      for _ in 1...5 {
+        try branch.start("--speed", "max")
+        try branch.done("stop")
+      }
+    }
+  }
+}

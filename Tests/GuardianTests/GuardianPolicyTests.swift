@@ -1,0 +1,143 @@
+// What becomes of a bank whose coordinator has ended, without a process and without a clock.
+import BankModel
+import Supervision
+import Testing
+
+@testable import Guardian
+
+@Suite struct GuardianPolicyTests {
+  private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+  private func policy(_ phase: GuardianPolicy.Phase = .opening, hasOpened: Bool = false) -> GuardianPolicy {
+    GuardianPolicy(phase: phase, hasOpened: hasOpened, seed: 1, at: start)
+  }
+
+  private static let ends: [CoordinatorEnd] = [.code(1), .code(70), .signal(9), .unseen]
+
+  @Test(
+    "a bank that never opened is left to whoever was starting it, with the coordinator's own code",
+    arguments: ends)
+  func neverOpened(end: CoordinatorEnd) {
+    var policy = policy()
+    #expect(policy.ended(end, at: start) == .end(.neverOpened(end)))
+    #expect(GuardianEnd.neverOpened(.code(70)).exitCode == 70)
+    #expect(GuardianEnd.neverOpened(.signal(9)).exitCode == 137)
+  }
+
+  @Test("a coordinator that died at work is started again at once, however often", arguments: ends)
+  func atWork(end: CoordinatorEnd) {
+    var policy = policy()
+    for _ in 0..<100 {
+      policy.opened(at: start)
+      #expect(policy.phase == .open)
+      #expect(policy.ended(end, at: start) == .restart)
+      #expect(policy.phase == .opening)
+    }
+  }
+
+  @Test("a coordinator that dies while it opens the bank again is started slower and slower, then given up")
+  func crashLoop() {
+    for seed in UInt64(0)..<100 {
+      var policy = GuardianPolicy(seed: seed, at: start)
+      policy.opened(at: start)
+      #expect(policy.ended(.signal(9), at: start) == .restart)
+      var total = TimeSpan.zero
+      for death in 1..<10 {
+        guard case .restartAfter(let pause) = policy.ended(.code(1), at: start) else {
+          Issue.record("seed \(seed): death \(death) is followed by a pause")
+          return
+        }
+        #expect(pause >= .milliseconds(50) && pause <= .seconds(30), "seed \(seed)")
+        total = total + pause
+      }
+      #expect(policy.ended(.code(1), at: start) == .end(.givenUp(.code(1))), "seed \(seed)")
+      #expect(total > .seconds(20), "seed \(seed): a storm is throttled")
+    }
+    #expect(GuardianEnd.givenUp(.code(1)).exitCode == 1)
+  }
+
+  @Test("a bank that was closed stays closed, however its coordinator ended", arguments: ends + [.code(0)])
+  func closed(end: CoordinatorEnd) {
+    var policy = policy()
+    policy.opened(at: start)
+    policy.stopping()
+    policy.closed()
+    policy.stopping()
+    #expect(policy.phase == .closed)
+    #expect(policy.ended(end, at: start) == .end(.closed))
+    #expect(GuardianEnd.closed.exitCode == 0)
+  }
+
+  @Test("a coordinator that ends by itself without a complaint has closed the bank")
+  func codeZero() {
+    var policy = policy()
+    #expect(policy.ended(.code(0), at: start) == .end(.closed))
+  }
+
+  @Test("a drain that is cut off opens the bank again")
+  func cutOffDrain() {
+    var policy = policy()
+    policy.opened(at: start)
+    policy.stopping()
+    #expect(policy.ended(.signal(9), at: start) == .restart)
+    #expect(policy.phase == .opening)
+  }
+
+  @Test("after a wish to end nobody is started again", arguments: ends)
+  func wish(end: CoordinatorEnd) {
+    var open = policy()
+    open.opened(at: start)
+    open.wantEnd()
+    #expect(open.ended(end, at: start) == .end(.diedWhileClosing(end)))
+    var opening = policy()
+    opening.wantEnd()
+    #expect(opening.ended(end, at: start) == .end(.neverOpened(end)))
+  }
+
+  @Test(
+    "a guardian that takes over knows that the bank was open",
+    arguments: [.open, .stopping] as [GuardianPolicy.Phase])
+  func takenOver(phase: GuardianPolicy.Phase) {
+    var policy = policy(phase)
+    #expect(policy.hasOpened)
+    #expect(policy.ended(.unseen, at: start) == .restart)
+    var reopening = self.policy(.opening, hasOpened: true)
+    guard case .restartAfter = reopening.ended(.unseen, at: start) else {
+      Issue.record("it was not ready")
+      return
+    }
+    var first = self.policy(.opening)
+    #expect(first.ended(.unseen, at: start) == .end(.neverOpened(.unseen)))
+  }
+}
+
+@Suite struct GuardianOptionsTests {
+  @Test("the words behind -- are the coordinator's, whatever they say")
+  func words() throws {
+    let options = try GuardianOptions(["--home", "/h", "--", "--home", "/h", "--adopt", "--", "x"])
+    #expect(options.home == "/h")
+    #expect(options.ward == nil)
+    #expect(options.words == ["--home", "/h", "--adopt", "--", "x"])
+  }
+
+  @Test("a coordinator is taken over in the phase that is said")
+  func adoption() throws {
+    let options = try GuardianOptions([
+      "--home", "/h", "--adopt", "42", "--phase", "stopping", "--opened", "--",
+    ])
+    #expect(options.ward == GuardianOptions.Ward(pid: 42, phase: .stopping, hasOpened: true))
+    #expect(options.words.isEmpty)
+  }
+
+  @Test(
+    "what is not understood is refused with a sentence",
+    arguments: [
+      [], ["--home"], ["--home", "relative"], ["--home", "/h", "--adopt", "0"],
+      ["--home", "/h", "--adopt", "x"],
+      ["--home", "/h", "--phase", "late"], ["--home", "/h", "--unknown", "1"],
+    ] as [[String]])
+  func mistakes(words: [String]) {
+    let mistake = #expect(throws: GuardianOptions.Mistake.self) { try GuardianOptions(words) }
+    #expect(mistake?.sentence.isEmpty == false)
+  }
+}

@@ -1,0 +1,59 @@
+// The note of the windows that a coordinator leaves for the one after it.
+import BankModel
+import Glibc
+import Posix
+import Testing
+
+@testable import Coordinator
+
+@Suite struct WindowsRecordTests {
+  @Test("what is kept is read, and a later note replaces it")
+  func roundTrip() throws {
+    let path = "/tmp/bank-windows-\(getpid())-\(RandomSeed.fromSystem())"
+    defer { unlink(path) }
+    #expect(WindowsRecord.read(from: path) == nil)
+    WindowsRecord.keep([.deposit: 2, .loan: 1], at: path)
+    WindowsRecord.keep([.deposit: 5], at: path)
+    #expect(WindowsRecord.read(from: path) == [.deposit: 5, .loan: 0])
+    #expect(try FileFacts.inspect(path)?.mode == 0o600)
+    #expect(try FileFacts.inspect(path + ".new") == nil)
+  }
+
+  @Test("a note that cannot be kept takes the old one away")
+  func cannotBeKept() throws {
+    let path = "/tmp/bank-windows-\(getpid())-\(RandomSeed.fromSystem())"
+    defer { unlink(path) }
+    WindowsRecord.keep([.deposit: 2, .loan: 1], at: path)
+    try Directory.create(path: path + ".new")
+    defer { rmdir(path + ".new") }
+    WindowsRecord.keep([.deposit: 3, .loan: 1], at: path)
+    #expect(WindowsRecord.read(from: path) == nil)
+  }
+
+  @Test("every beginning of a note, and every damage to it, is no note")
+  func damage() {
+    let text = WindowsRecord.text([.deposit: 12, .loan: 1])
+    #expect(WindowsRecord.parse(text) == [.deposit: 12, .loan: 1])
+    for length in 0..<text.count { #expect(WindowsRecord.parse(String(text.prefix(length))) == nil) }
+    for damaged in [
+      "deposit 1\nloan 257\nend\n", "deposit -1\nloan 1\nend\n", "deposit 1\ndeposit 1\nend\n",
+      "deposit 1\nloan x\nend\n", "deposit 1\nloan 1\nfruit 2\nend\n", "deposit  1\nloan 1\nend\n",
+      "deposit 99999999999999999999\nloan 1\nend\n", "end\n", "\u{0}\n",
+    ] {
+      #expect(WindowsRecord.parse(damaged) == nil, "\(damaged.debugDescription)")
+    }
+  }
+
+  @Test("a link in the note's place is not followed")
+  func link() {
+    let path = "/tmp/bank-windows-\(getpid())-\(RandomSeed.fromSystem())"
+    let target = path + "-target"
+    defer {
+      unlink(path)
+      unlink(target)
+    }
+    WindowsRecord.keep([.deposit: 2, .loan: 1], at: target)
+    #expect(symlink(target, path) == 0)
+    #expect(WindowsRecord.read(from: path) == nil)
+  }
+}

@@ -1,0 +1,114 @@
+// Compares the short way of messages with the long one: the same bytes, the same values, and nothing that only one
+// of them would accept. Randomised: the seed is printed.
+
+import BankModel
+import Testing
+
+@testable import Wire
+
+@Suite("The short way of messages")
+struct FrameMessageTests {
+  @Test("every sample has the bytes of the long way, or no short way")
+  func samples() throws {
+    for sample in TellerMessage.samples { try compare(sample.message) }
+    for sample in WindowMessage.samples { try compare(sample.message) }
+    for sample in ClientMessage.samples { #expect(!sample.message.appendDirectly(to: &scrap)) }
+    for sample in BankMessage.samples { #expect(!sample.message.appendDirectly(to: &scrap)) }
+  }
+
+  @Test("what is said once a customer has a short way")
+  func hotMessages() {
+    let lease = Lease(ticket: 1, attempt: 1, generation: 1)
+    #expect(TellerMessage.done(lease).appendDirectly(to: &scrap))
+    #expect(WindowMessage.acknowledged(lease).appendDirectly(to: &scrap))
+    #expect(WindowMessage.sample(.assign).appendDirectly(to: &scrap))
+  }
+
+  @Test("numbers of every length have the bytes of the long way")
+  func numbers() throws {
+    var chance = SeededGenerator.announced("numbers of every length")
+    for _ in 0..<5_000 {
+      let lease = chance.lease()
+      for message in [TellerMessage.done(lease), .returned(lease), .beat(lease)] { try compare(message) }
+      for message in [WindowMessage.acknowledged(lease), .recall(lease), .assign(chance.assignment(lease))] {
+        try compare(message)
+      }
+    }
+  }
+
+  @Test("bytes with a mistake are read as by the long way, or not at all")
+  func mistakes() throws {
+    var chance = SeededGenerator.announced("bytes with a mistake")
+    for _ in 0..<20_000 {
+      let lease = chance.lease()
+      try judge(chance.damaged(CBOREncoder().encode(TellerMessage.done(lease))), as: TellerMessage.self)
+      try judge(
+        chance.damaged(CBOREncoder().encode(WindowMessage.assign(chance.assignment(lease)))),
+        as: WindowMessage.self)
+    }
+  }
+
+  @Test("a message that is longer than its limit leaves the buffer as it was, by either way")
+  func limit() {
+    let lease = Lease(ticket: .max, attempt: 1, generation: 1)
+    var buffer: [UInt8] = [1, 2, 3]
+    #expect(throws: FrameEncodingError.frame(.bodyTooLong(length: 17, maximum: 16))) {
+      try FrameEncoder().append(TellerMessage.done(lease), to: &buffer, limit: 16)
+    }
+    #expect(buffer == [1, 2, 3])
+  }
+
+  private func compare<Message: FrameMessage & Equatable>(_ message: Message) throws {
+    let long = try CBOREncoder().encode(message)
+    var short: [UInt8] = [0xFF]
+    if message.appendDirectly(to: &short) {
+      #expect(Array(short.dropFirst()) == long)
+      #expect(long.withUnsafeBufferPointer { Message.readDirectly($0) } == message)
+    } else {
+      #expect(short == [0xFF])
+      #expect(long.withUnsafeBufferPointer { Message.readDirectly($0) } == nil)
+    }
+  }
+
+  private func judge<Message: FrameMessage & Equatable>(_ bytes: [UInt8], as type: Message.Type) throws {
+    guard let short = bytes.withUnsafeBufferPointer({ Message.readDirectly($0) }) else { return }
+    #expect(try CBORDecoder().decode(type, from: bytes) == short)
+  }
+}
+
+/// What a message is appended to when nobody looks at the bytes.
+private var scrap: [UInt8] {
+  get { [] }
+  set {}
+}
+
+extension SeededGenerator {
+  /// A number of any length, of either sign.
+  fileprivate mutating func number<I: FixedWidthInteger>() -> I {
+    let bits = UInt64.random(in: 0..<64, using: &self)
+    return I(truncatingIfNeeded: Int64(bitPattern: next()) >> bits)
+  }
+
+  fileprivate mutating func lease() -> Lease {
+    Lease(ticket: number(), attempt: number(), generation: number())
+  }
+
+  fileprivate mutating func assignment(_ lease: Lease) -> Assignment {
+    Assignment(
+      day: number(), lease: lease, service: BankModel.Service.allCases.randomElement(using: &self)!,
+      grade: BankModel.Grade.allCases.randomElement(using: &self)!, amount: number(), account: number())
+  }
+
+  /// The bytes with one of them changed, left out, or added.
+  fileprivate mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    let place = Int.random(in: 0..<bytes.count, using: &self)
+    switch Int.random(in: 0..<4, using: &self) {
+    case 0: bytes.remove(at: place)
+    case 1: bytes.insert(UInt8(truncatingIfNeeded: next()), at: place)
+    case 2: bytes.removeSubrange(place...)
+    default: bytes[place] = UInt8(truncatingIfNeeded: next())
+    }
+    return bytes
+  }
+}
