@@ -99,7 +99,6 @@ let package = Package(
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
-    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller"]),
     tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(

@@ -52,7 +52,11 @@ struct FaultPlan {
     // Each history has its favourite faults, so that rare ones meet each other too.
     weights = Self.drawnKinds.map { kind in
       let weight = chance.draw(0...3)
-      return (kind, kind == .coordinatorKilled || kind == .tellerKilled ? weight * 3 + 1 : weight * weight)
+      return switch kind {
+      case .coordinatorKilled, .tellerKilled: (kind, weight * 3 + 1)
+      case .messageLate, .tellerFailed: (kind, weight * 4)
+      default: (kind, weight * weight)
+      }
     }
     var policy = QueuePolicy()
     policy.lineCapacity = Int(chance.draw(2...8))

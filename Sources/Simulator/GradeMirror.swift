@@ -45,7 +45,8 @@ enum GradeMirror {
       .enqueue(
         request,
         orders: orders.map {
-          CustomerOrder(service: $0.service, grade: mirrored($0.grade), amount: $0.amount, account: $0.account)
+          CustomerOrder(
+            service: $0.service, grade: mirrored($0.grade), amount: $0.amount, account: $0.account)
         }, total: total, isLast: isLast)
     case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
     case .found(let request, let ticket, let stored):

@@ -46,13 +46,15 @@ struct MutantCore: QueueCoreUnderTest {
     case (.forgetsTheLost, .tellerLost): [.tick]
     case (.ignoresGenerations, .tellerAnswered(let window, let generation, let lease, let answer)):
       // Whoever speaks is taken for the present teller, with the customer whom that one holds.
-      if let present = machine.numbers(of: window), present.generation > generation, let held = present.lease {
+      if let present = machine.numbers(of: window), present.generation > generation, let held = present.lease
+      {
         [.tellerAnswered(window, present.generation, held, answer)]
       } else {
         [.tellerAnswered(window, generation, lease, answer)]
       }
     case (.believesEveryTeller, .tellerAnswered(let window, let generation, let lease, let answer)):
-      if let present = machine.numbers(of: window), present.generation == generation, let held = present.lease,
+      if let present = machine.numbers(of: window), present.generation == generation,
+        let held = present.lease,
         lease.generation == generation, answer == .done
       {
         [.tellerAnswered(window, generation, held, answer)]
@@ -62,7 +64,8 @@ struct MutantCore: QueueCoreUnderTest {
     case (.takesProgressForDone, .tellerProgressed(let window, let generation, let lease)):
       [.tellerAnswered(window, generation, lease, .done)]
     case (.takesDeathForFailure, .tellerLost(let window, let generation, _)):
-      if let present = machine.numbers(of: window), present.generation == generation, let held = present.lease {
+      if let present = machine.numbers(of: window), present.generation == generation, let held = present.lease
+      {
         [.tellerAnswered(window, generation, held, .failed(reason: "it died")), event]
       } else {
         [event]
@@ -93,7 +96,8 @@ struct MutantCore: QueueCoreUnderTest {
 
   private mutating func spoil(_ effect: QueueEffect, of event: QueueEvent) -> [QueueEffect] {
     switch effect {
-    case .stage(let change): return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
+    case .stage(let change):
+      return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
     case .loadPage where bug == .forgetsPages: return []
     case .recall where bug == .swallowsRecalls: return []
     case .endStuckTeller where bug == .leavesTheStuck: return []

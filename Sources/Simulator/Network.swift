@@ -67,8 +67,9 @@ struct Network {
   func incarnation(of link: Int) -> Int { links[link].incarnation }
 
   /// Sends bytes towards an end, in one portion or more.
-  mutating func send(_ bytes: [UInt8], on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda)
-  {
+  mutating func send(
+    _ bytes: [UInt8], on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda
+  ) {
     guard !bytes.isEmpty, !pipe(link, end).isEnded else { return }
     if bytes.count > 1, chance.draw(0...15) == 0 {
       // A socket keeps no frames together: a cut anywhere, also in the length before a message.

@@ -5,11 +5,13 @@
 /// Something that is wrong on purpose.
 public enum PlantedBug: String, CaseIterable, Sendable {
   // In the core: what is staged.
-  case forgetsToPutBack, forgetsToBury, forgetsToRevive, forgetsTheReceipt, forgetsTheCancelled, forgetsAttempts
+  case forgetsToPutBack, forgetsToBury, forgetsToRevive, forgetsTheReceipt, forgetsTheCancelled,
+    forgetsAttempts
   case writesReceiptsTwice, paysTheWrongAmount, paysTheWrongAccount, issuesNumbersTwice, resetsWithoutReceipts
   case forgetsWhatIsUnsettled, countsOneTooMany
   // In the core: what is said.
-  case acknowledgesTooEarly, acknowledgesTheNext, repliesTooEarly, speaksRefusedTickets, answersTwice, losesAnswers
+  case acknowledgesTooEarly, acknowledgesTheNext, repliesTooEarly, speaksRefusedTickets, answersTwice,
+    losesAnswers
   // In the core: who is handed out, and to whom.
   case handsAcrossServices, assignsTwice, gradesUpsideDown, servesThePaused, forgetsPages
   // In the core: tellers.
@@ -21,7 +23,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case saysCommittedTooEarly, takesAFullDiskForACommit, performsLastFirst, forgetsWhatItHeldBack
   case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
   case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
-  case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice
+  case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice, closesTheDayTwice
 
   /// Whether the core is wrong, and not the shell around it.
   var isOfTheCore: Bool {
@@ -30,7 +32,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
       .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
       .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
-      .stagesTwice:
+      .stagesTwice, .closesTheDayTwice:
       false
     default: true
     }
@@ -93,6 +95,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .goesOnAfterARefusal: "The shell goes on with the rest of a list that was refused."
     case .countsTheKnownTwice: "The shell wants room for customers who are in the queue already."
     case .stagesTwice: "After a full disk the shell stages everything twice when nothing happened meanwhile."
+    case .closesTheDayTwice: "The shell closes the day again when the disk was full at the first time."
     case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
     case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
     }
@@ -140,6 +143,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .goesOnAfterARefusal: [.answer]
     case .countsTheKnownTwice: [.repeatedKey]
     case .stagesTwice: [.storeContradiction]
+    case .closesTheDayTwice: [.books]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
     }

@@ -21,10 +21,14 @@ extension PromiseChecker {
     case .finish(let customer, let state, let receipt): finish(customer, from: state, receipt)
     case .update(let customer):
       land(customer, .waiting)
-      if isSpent(customer) { violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and waits again") }
+      if isSpent(customer) {
+        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and waits again")
+      }
     case .postpone(let customer, _):
       land(customer, .delayed)
-      if isSpent(customer) { violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put off") }
+      if isSpent(customer) {
+        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put off")
+      }
     case .bury(let customer):
       land(customer, .dead)
       if !isSpent(customer) {
@@ -61,7 +65,9 @@ extension PromiseChecker {
       let owed = step.owed.remove(at: place)
       holder = owed.holder
       if owed.end != attempt.end {
-        violate(.attempt, "ticket \(attempt.ticket): the attempt ended as \(owed.end.name), not as \(attempt.end.name)")
+        violate(
+          .attempt,
+          "ticket \(attempt.ticket): the attempt ended as \(owed.end.name), not as \(attempt.end.name)")
       }
     } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }) {
       switch attempt.end {
@@ -94,7 +100,8 @@ extension PromiseChecker {
     }
     step.afloat.remove(at: place)
     if view.customers[customer.ticket] != customer {
-      violate(.attempt, "ticket \(customer.ticket) comes back with other counts than it must have: \(customer)")
+      violate(
+        .attempt, "ticket \(customer.ticket) comes back with other counts than it must have: \(customer)")
     }
     view.states[customer.ticket] = state
     if state == .waiting { view.stand(customer) }
@@ -132,9 +139,13 @@ extension PromiseChecker {
     switch (answer, question) {
     case (.enqueued(let tickets), _): spoken(tickets)
     case (.done, .cancel(let name)):
-      if outcomes[name] != .cancelled { violate(.notDurable, "ticket \(name.ticket) is said to be cancelled, and is not") }
+      if outcomes[name] != .cancelled {
+        violate(.notDurable, "ticket \(name.ticket) is said to be cancelled, and is not")
+      }
     case (.done, .reset(let day)):
-      if diskBooks?.day ?? 0 <= day { violate(.notDurable, "day \(day) is said to be over, and is not on disk") }
+      if diskBooks?.day ?? 0 <= day {
+        violate(.notDurable, "day \(day) is said to be over, and is not on disk")
+      }
     default: break
     }
   }

@@ -33,7 +33,8 @@ extension PromiseChecker {
     staged.removeAll()
     for group in touched where groups[group].filled != groups[group].orders.count {
       violate(
-        .halfRequest, "\(groups[group].filled) of the \(groups[group].orders.count) customers of a request were kept")
+        .halfRequest,
+        "\(groups[group].filled) of the \(groups[group].orders.count) customers of a request were kept")
     }
     readReceipts(from: store)
     if let diskBooks, diskBooks != books { olderBooks = diskBooks }
@@ -52,7 +53,9 @@ extension PromiseChecker {
 
   private func insert(_ customer: Customer, day: BusinessDay, _ touched: inout [Int]) {
     let name = TicketName(day: day, ticket: customer.ticket)
-    guard onDisk[name] == nil else { return violate(.duplicate, "ticket \(customer.ticket) was issued twice") }
+    guard onDisk[name] == nil else {
+      return violate(.duplicate, "ticket \(customer.ticket) was issued twice")
+    }
     let order = CustomerOrder(
       service: customer.service, grade: customer.grade, amount: customer.amount, account: customer.account)
     guard let number = origin(of: customer.account) else {
@@ -90,7 +93,9 @@ extension PromiseChecker {
       }
       let found = CustomerOrder(
         service: receipt.service, grade: receipt.grade, amount: receipt.amount, account: receipt.account)
-      if found != order { violate(.ledger, "the receipt of ticket \(receipt.ticket) is for \(found), not \(order)") }
+      if found != order {
+        violate(.ledger, "the receipt of ticket \(receipt.ticket) is for \(found), not \(order)")
+      }
       if receipt.outcome == .served {
         servedToday += 1
         let lease = Lease(
@@ -118,11 +123,13 @@ extension PromiseChecker {
       try checkAudit(of: store)
       let audit = try store.audit()
       if audit.waiting + audit.delayed > 0 {
-        violate(.notDrained, "\(audit.waiting) wait and \(audit.delayed) are delayed after the bank has ended")
+        violate(
+          .notDrained, "\(audit.waiting) wait and \(audit.delayed) are delayed after the bank has ended")
       }
       for name in promised where outcomes[name] == nil {
         guard name.day == diskBooks?.day, try store.find(name.ticket)?.state == .dead else {
-          return violate(.lostTicket, "ticket \(name.ticket) of day \(name.day) was spoken and has no receipt")
+          return violate(
+            .lostTicket, "ticket \(name.ticket) of day \(name.day) was spoken and has no receipt")
         }
       }
       try checkMoney(in: store)
@@ -142,7 +149,9 @@ extension PromiseChecker {
           if let name, outcomes[name] == .served { brought += order.amount }
         }
       }
-      if paid != brought { violate(.ledger, "\(service.name): clients brought \(brought) won, and \(paid) were paid") }
+      if paid != brought {
+        violate(.ledger, "\(service.name): clients brought \(brought) won, and \(paid) were paid")
+      }
     }
   }
 

@@ -107,7 +107,9 @@ extension PromiseChecker {
   func didApply(
     _ event: QueueEvent, to core: any QueueCoreUnderTest, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
-    if step.isLate, let effect = effects.first { violate(.lateWord, "a word of a dead generation led to \(effect)") }
+    if step.isLate, let effect = effects.first {
+      violate(.lateWord, "a word of a dead generation led to \(effect)")
+    }
     for effect in effects { follow(effect, event, at: now) }
     checkEnqueue(event, effects)
     if case .tellerReady(let window, let generation, _) = event, let numbers = core.numbers(of: window),
@@ -164,10 +166,12 @@ extension PromiseChecker {
   private func assign(_ window: Window, _ lease: Lease, _ customer: Customer, at now: Moment) {
     world.statistics.assignments += 1
     if customer.service != window.service {
-      return violate(.crossedServices, "\(window) got ticket \(customer.ticket), which is for \(customer.service.name)")
+      return violate(
+        .crossedServices, "\(window) got ticket \(customer.ticket), which is for \(customer.service.name)")
     }
     if let held = holders.first(where: { $0.window == window }) {
-      return violate(.doubleLease, "\(window) got ticket \(customer.ticket) and holds ticket \(held.lease.ticket)")
+      return violate(
+        .doubleLease, "\(window) got ticket \(customer.ticket) and holds ticket \(held.lease.ticket)")
     }
     if let held = holders.first(where: { $0.lease.ticket == customer.ticket }) {
       return violate(.doubleLease, "\(window) got ticket \(customer.ticket), which \(held.window) holds")
@@ -197,16 +201,21 @@ extension PromiseChecker {
 
   private func checkConsequences(at now: Moment) {
     if let owed = step.owed.first {
-      violate(.attempt, "ticket \(owed.holder.lease.ticket): the attempt ended (\(owed.end.name)) and is not recorded")
+      violate(
+        .attempt,
+        "ticket \(owed.holder.lease.ticket): the attempt ended (\(owed.end.name)) and is not recorded")
     }
     if let done = step.done { violate(.attempt, "ticket \(done.lease.ticket) was done and has no receipt") }
-    if let ticket = step.afloat.first { violate(.lostTicket, "ticket \(ticket) left its window and stands nowhere") }
+    if let ticket = step.afloat.first {
+      violate(.lostTicket, "ticket \(ticket) left its window and stands nowhere")
+    }
     if let window = step.stuck.first { violate(.conversation, "\(window) is stuck and is not ended") }
     if let recall = step.toRecall.first {
       violate(.conversation, "\(recall.window) is not told that ticket \(recall.lease.ticket) was taken back")
     }
     for holder in holders where holder.progressAt + policy.lease <= now.monotonic {
-      violate(.lease, "\(holder.window) still holds ticket \(holder.lease.ticket) after its lease has run out")
+      violate(
+        .lease, "\(holder.window) still holds ticket \(holder.lease.ticket) after its lease has run out")
     }
   }
 
@@ -233,7 +242,9 @@ extension PromiseChecker {
       }
       return
     }
-    if step.inserted != Int64(orders.count) { violate(.answer, "\(orders.count) came and \(step.inserted) were let in") }
+    if step.inserted != Int64(orders.count) {
+      violate(.answer, "\(orders.count) came and \(step.inserted) were let in")
+    }
     guard let standing = step.standing else { return }
     if standing + total > policy.maxWaiting || isDraining || isFinishing || step.wasJammed {
       violate(.overfull, "\(total) were let in with \(standing) waiting and room for \(policy.maxWaiting)")

@@ -130,7 +130,9 @@ final class PromiseChecker {
             + "\(report.last) of day \(report.day), and they are \(group.tickets.map { $0?.ticket ?? 0 })")
       }
     } else if report.count + report.known != Int64(group.orders.count) {
-      violate(.answer, "a list of \(group.orders.count) was answered with \(report.count) and \(report.known) known")
+      violate(
+        .answer, "a list of \(group.orders.count) was answered with \(report.count) and \(report.known) known"
+      )
     }
   }
 
@@ -168,7 +170,9 @@ final class PromiseChecker {
     }
     doubtful.removeAll()
     if let diskBooks, stored.books != diskBooks {
-      violate(.books, "the books on disk end with ticket \(diskBooks.issued), and the start read \(stored.books.issued)")
+      violate(
+        .books,
+        "the books on disk end with ticket \(diskBooks.issued), and the start read \(stored.books.issued)")
     }
     diskBooks = diskBooks ?? stored.books
     paused = stored.books.paused
@@ -179,7 +183,9 @@ final class PromiseChecker {
       violate(.storeContradiction, "\(error)")
     }
     for name in promised where name.day == stored.books.day && outcomes[name] == nil {
-      if view.states[name.ticket] == nil { violate(.lostTicket, "ticket \(name.ticket) was spoken and is gone") }
+      if view.states[name.ticket] == nil {
+        violate(.lostTicket, "ticket \(name.ticket) was spoken and is gone")
+      }
     }
   }
 
@@ -203,7 +209,9 @@ final class PromiseChecker {
   /// Makes a start read what is not so, for the planted bugs that do.
   func spoil(_ stored: StoredQueue, as bug: PlantedBug) -> StoredQueue {
     var stored = stored
-    if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day { stored.books = olderBooks }
+    if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day {
+      stored.books = olderBooks
+    }
     if bug == .forgetsTheDelayedAtTheStart { stored.delayed = [] }
     return stored
   }

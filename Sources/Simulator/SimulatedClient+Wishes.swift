@@ -23,7 +23,7 @@ extension SimulatedClient {
       let windows = ServiceWindows(
         service: chance.draw(0...1) == 0 ? .deposit : .loan, count: chance.draw(0...3))
       return Wish(command: .scale([windows]))
-    case 96..<97:
+    case 96..<98:
       guard !world.isCalm else { return enqueue() }
       let timeout: Int64? = chance.draw(0...1) == 0 ? nil : chance.draw(0...500)
       return Wish(command: .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))

@@ -66,7 +66,8 @@ final class SimulatedClient {
       }
     }
     // Somebody who is content looks in from time to time, because the end of the history may want something.
-    let pause = isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : chance.draw(1_000...90_000)
+    let pause =
+      isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : chance.draw(1_000...90_000)
     world.agenda.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
@@ -136,7 +137,8 @@ final class SimulatedClient {
 
   private func hear(_ reply: ControlReply) {
     guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
-      return world.violate(.answer, "client \(number) got an answer to request \(reply.number), which is not open")
+      return world.violate(
+        .answer, "client \(number) got an answer to request \(reply.number), which is not open")
     }
     if reply.more { return }
     let wish = outstanding.remove(at: place).wish

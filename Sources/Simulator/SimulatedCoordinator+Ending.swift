@@ -18,6 +18,8 @@ struct SimulatedEnding {
   var seats: [(link: Int, number: UInt32)] = []
   var serveUntil: MonotonicTime?
   var leaveUntil: MonotonicTime?
+  /// The last word, once the day is closed.
+  var report: StoppedReport?
 
   var nextDeadline: MonotonicTime? {
     switch step {
@@ -75,14 +77,15 @@ extension SimulatedCoordinator {
   private func finishDay() {
     commit()
     guard isAlive, retryAt == nil, !core.isUnsettled else { return }
-    let books = core.books
-    let report = StoppedReport(
-      day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
-      waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished)
-    happen(.endDay)
-    guard isAlive else { return }
-    commit()
-    guard isAlive, retryAt == nil else { return }
+    if ending?.report == nil || bug == .closesTheDayTwice {
+      let books = core.books
+      ending?.report = StoppedReport(
+        day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
+        waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished)
+      happen(.endDay)
+      commit()
+    }
+    guard isAlive, retryAt == nil, let report = ending?.report else { return }
     for seat in ending?.seats ?? [] { answer(seat.link, seat.number, .stopped(report)) }
     leave()
   }

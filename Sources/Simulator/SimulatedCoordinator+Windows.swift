@@ -73,7 +73,9 @@ extension SimulatedCoordinator {
   }
 
   func tell(_ window: Window, _ message: WindowMessage) {
-    guard let link = post(window)?.link, let bytes = world.encode(message, limit: FrameLimits.teller) else { return }
+    guard let link = post(window)?.link, let bytes = world.encode(message, limit: FrameLimits.teller) else {
+      return
+    }
     toTellers.append((link, bytes))
   }
 
@@ -181,7 +183,8 @@ extension SimulatedCoordinator {
       post.phase = .ready
       post.readyBy = nil
       post.history.becameReady(at: now.monotonic)
-      happen(.tellerReady(post.window, post.generation, pid: Int32(truncatingIfNeeded: post.teller ?? 0) + 100))
+      happen(
+        .tellerReady(post.window, post.generation, pid: Int32(truncatingIfNeeded: post.teller ?? 0) + 100))
     case (.ready, .done), (.ready, .failed), (.ready, .returned), (.ready, .beat):
       pass(message, from: post.window, post.generation)
     case (.leaving, _): break
@@ -223,7 +226,9 @@ extension SimulatedCoordinator {
 
   /// A process has ended. What it said before may still be on its way.
   func reap(_ teller: SimulatedTeller) {
-    guard isAlive, let end = teller.end, let post = posts.first(where: { $0.teller == teller.number }) else { return }
+    guard isAlive, let end = teller.end, let post = posts.first(where: { $0.teller == teller.number }) else {
+      return
+    }
     now = world.clock.moment
     post.ended = end
     post.readyBy = nil

@@ -55,7 +55,11 @@ extension Simulation {
     switch kind {
     case .tellerKilled:
       statistics.note(kind)
-      if chance.draw(0...1) == 0 { teller.die(.signal(SimulatedTeller.Signal.kill)) } else { teller.fuse = Int(chance.draw(0...5)) }
+      if chance.draw(0...1) == 0 {
+        teller.die(.signal(SimulatedTeller.Signal.kill))
+      } else {
+        teller.fuse = Int(chance.draw(0...5))
+      }
     case .messageLate:
       // What it says from now on is heard long after it has died.
       network.slow(teller.link, by: chance.draw(2_000...30_000))

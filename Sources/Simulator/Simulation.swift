@@ -112,7 +112,9 @@ public final class Simulation {
   }
 
   private func checkPatience() {
-    guard clock.now.since(calmSince) > Self.longestEnd || statistics.occurrences > Self.longestHistory else { return }
+    guard clock.now.since(calmSince) > Self.longestEnd || statistics.occurrences > Self.longestHistory else {
+      return
+    }
     violate(.notDrained, "the faults have ended long ago, and \(checker.leftovers())")
   }
 
@@ -124,7 +126,9 @@ public final class Simulation {
     case .tellerWentOn(let number): tellers[number].goOn()
     case .tellerSignalled(let number, let signal): tellers[number].receive(signal: signal)
     case .tellerReaped(let number):
-      if let coordinator, tellers[number].incarnation == coordinator.number { coordinator.reap(tellers[number]) }
+      if let coordinator, tellers[number].incarnation == coordinator.number {
+        coordinator.reap(tellers[number])
+      }
     case .coordinatorTurn(let incarnation):
       if let coordinator, coordinator.number == incarnation { coordinator.turn() }
     case .coordinatorStart: startCoordinator()
@@ -147,7 +151,9 @@ public final class Simulation {
   private func deliver(_ link: Int, _ end: LinkEnd) {
     guard let arrival = network.take(from: link, at: end) else { return }
     if end == .coordinator {
-      if let coordinator, network.incarnation(of: link) == coordinator.number { coordinator.receive(arrival, on: link) }
+      if let coordinator, network.incarnation(of: link) == coordinator.number {
+        coordinator.receive(arrival, on: link)
+      }
       return
     }
     switch network.peer(of: link) {

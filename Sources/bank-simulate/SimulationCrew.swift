@@ -37,11 +37,13 @@ final class SimulationCrew: Sendable {
     for _ in 1..<max(jobs, 1) {
       var thread = pthread_t()
       let crew = Unmanaged.passRetained(self)
-      let code = pthread_create(&thread, nil, { crew in
-        let crew = Unmanaged<SimulationCrew>.fromOpaque(crew!).takeRetainedValue()
-        while crew.simulateNext() {}
-        return nil
-      }, crew.toOpaque())
+      let code = pthread_create(
+        &thread, nil,
+        { crew in
+          let crew = Unmanaged<SimulationCrew>.fromOpaque(crew!).takeRetainedValue()
+          while crew.simulateNext() {}
+          return nil
+        }, crew.toOpaque())
       if code == 0 { threads.append(thread) } else { crew.release() }
     }
     while simulateNext() { report(present) }

@@ -15,7 +15,8 @@ struct SimulationTests {
     #expect(outcome.statistics.receipts > 0)
   }
 
-  @Test("the same seed gives the same history to the byte", arguments: [1, 2, 3, 77, 4_711, .max] as [UInt64])
+  @Test(
+    "the same seed gives the same history to the byte", arguments: [1, 2, 3, 77, 4_711, .max] as [UInt64])
   func isDeterministic(seed: UInt64) {
     let (first, second) = (Simulation.run(seed: seed), Simulation.run(seed: seed))
     #expect(first == second)
