@@ -11,6 +11,7 @@ extension Coordinator {
   /// A client asks for something.
   func serve(_ request: ControlRequest, for session: ControlSession) {
     let number = request.number
+    if let openingFailure { return refuseOpening(openingFailure, request, session) }
     if session.list != nil {
       guard case .enqueueList = request.command else {
         return server.refuse(session, .malformed, "another request between the parts of a list")
@@ -239,10 +240,23 @@ extension Coordinator {
     let seats = followers.windowWaiters
     followers.windowWaiters.removeAll()
     for seat in seats { server.answer(seat.session, seat.number, .failure(failure)) }
-    guard !isOpen else { return }
-    staff.flush()
-    server.flush()
+    guard !isOpen, openingFailure == nil else { return }
+    openingFailure = failure
+    staff.closeAll()
     staff.killAll()
+    // Whoever started this process may not have asked yet: it is told when it does, if it does soon.
+    if !seats.isEmpty || server.sessions.isEmpty {
+      exitCode = 1
+    } else {
+      tellFailureUntil = now.monotonic + Self.failurePatience
+    }
+  }
+
+  /// Answers whoever asks a bank that could not be opened, which was all that it was still there for. Who begins by
+  /// following asks for something next.
+  private func refuseOpening(_ failure: Failure, _ request: ControlRequest, _ session: ControlSession) {
+    if case .follow = request.command { return }
+    server.answer(session, request.number, .failure(failure))
     exitCode = 1
   }
 

@@ -46,6 +46,10 @@ final class Coordinator {
 
   /// Whether every window has had a teller at work once.
   var isOpen = false
+  /// Why the bank cannot open, and how long it stays to say so.
+  var openingFailure: Failure?
+  var tellFailureUntil: MonotonicTime?
+  static let failurePatience = TimeSpan.seconds(5)
   /// What is staged now was staged before, and the disk was full.
   var isStagingAgain = false
   var ending: Ending?
@@ -137,6 +141,7 @@ final class Coordinator {
     server.keepTime(now)
     if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
+    if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
     keepEndingTime()
     guardianship?.keepTime(now.monotonic)
@@ -155,6 +160,7 @@ final class Coordinator {
     consider(server.nextDeadline)
     consider(commitDue)
     consider(retryAt)
+    consider(tellFailureUntil)
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
     consider(homeWatch?.checkAt)

@@ -80,17 +80,19 @@ public enum CoordinatorProcess {
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
+    if options.isRecovery { recoverWindows(of: &configuration, home, log) }
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: store, contents: contents, incarnation: incarnation, executable: try tellerExecutable(), now: now
-    )
-    coordinator.onClosed = {
+      store: store, contents: contents, incarnation: incarnation, executable: try sibling("bank-teller"), now: now)
+    coordinator.onClosed = { [unowned coordinator] in
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()
       coordinator.guardianship?.closed()
       lock.release()
     }
     coordinator.onLockLost = { lock.retake(home) }
+    coordinator.guardianship = Guardianship(
+      home, options, lock: lock, loop: loop, log: log, executable: try sibling("bank-guardian"))
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       switch report.signal {
       case SIGHUP: coordinator.reloadBySignal()

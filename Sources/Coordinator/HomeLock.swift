@@ -33,6 +33,12 @@ final class HomeLock {
     }
   }
 
+  /// A descriptor with which a guardian takes part in the lock.
+  func share() throws(SystemError) -> FileDescriptor {
+    guard lock != nil else { throw SystemError(call: "flock", subject: "", code: EBADF) }
+    return try lock!.share()
+  }
+
   /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
   /// keeps on the database still holds him off.
   func retake(_ home: BankHome) {
@@ -40,6 +46,9 @@ final class HomeLock {
     if case .acquired(let fresh) = consume outcome { lock = consume fresh }
   }
 
-  /// Gives the lock back.
-  func release() { lock = nil }
+  /// Gives the lock back, whoever shares it.
+  func release() {
+    guard let lock = lock.take() else { return }
+    lock.unlock()
+  }
 }

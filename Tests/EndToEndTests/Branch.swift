@@ -105,7 +105,11 @@ final class Branch {
 
   /// The present status, which there must be.
   func status(at location: SourceLocation = #_sourceLocation) throws -> Status {
-    Status(try json("status", at: location))
+    let status = Status(try json("status", at: location))
+    // Seen alive once, they are recognised while they end.
+    let pids = [status.pid] + status.workers.map(\.pid) + [status.guardianPid].compactMap { $0 }
+    for pid in pids { _ = processes.isAlive(pid) }
+    return status
   }
 
   /// Waits until something is so, looking again and again.

@@ -70,22 +70,48 @@ struct HomeTests {
     "tellers that die before they are ready are tried a while, then start fails, says why, and leaves nobody")
   func brokenTeller() throws {
     try withBranch { branch in
-      let place = branch.path("programs")
-      mkdir(place, 0o700)
-      for name in ["bankctl", "bankd", "bank-guardian"] {
-        try FileManager.default.copyItem(atPath: "\(Binaries.directory)/\(name)", toPath: "\(place)/\(name)")
-      }
-      try FileManager.default.createSymbolicLink(
-        atPath: "\(place)/bank-teller", withDestinationPath: "/bin/false")
-      let outcome = try branch.launch(["start"], program: "\(place)/bankctl").finish(within: .seconds(60))
+      let bankctl = try programs(of: branch, teller: "#!/bin/sh\nexit 7\n")
+      let outcome = try branch.launch(["start"], program: bankctl).finish(within: .seconds(60))
       #expect(outcome.code == 1, outcome.story)
-      #expect(outcome.err.contains("code 1"), "the exit code is told: \(outcome.err)")
+      #expect(outcome.err.contains("code 7"), "the exit code is told: \(outcome.err)")
       try branch.expectNobodyLeft()
-      let deaths = branch.events("exit", in: "coordinator").count { $0["code"] == "1" }
+      let deaths = branch.events("exit", in: "coordinator").count { $0["code"] == "7" }
       #expect((1...60).contains(deaths), "a restart storm is throttled: \(deaths)")
       #expect(
         Status(try branch.start("--speed", "max")).state == "open", "with its teller back the bank opens")
     }
+  }
+
+  @Test("tellers that cannot even be started: start says so at once, in both languages, and so does open")
+  func missingTeller() throws {
+    try withBranch { branch in
+      let bankctl = try programs(of: branch, teller: nil)
+      for words in [["start"], ["start", "--foreground"], ["open", "--customers", "1"]] {
+        for tongue in Tongue.allCases {
+          let outcome = try branch.launch(words, program: bankctl, language: tongue).finish()
+          #expect(outcome.code == 1, outcome.story)
+          #expect(outcome.err.contains("bank-teller") && outcome.err.contains("ENOENT"), outcome.story)
+        }
+      }
+      let document = try branch.launch(["start", "--json"], program: bankctl).finish()
+      #expect(try document.json()["error"]["code"].text == "windows_failed", document.story)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  /// Programs of their own with another teller; the path of bankctl. A child writes them: what this process has open
+  /// for writing could not be run (ETXTBSY), nor what a program that is being started at this moment has inherited.
+  private func programs(of branch: Branch, teller: String?) throws -> String {
+    let place = branch.path("programs")
+    let text = try branch.write(teller ?? "", to: "teller")
+    let ours = ["bankctl", "bankd", "bank-guardian"].map { "'\(Binaries.directory)/\($0)'" }.joined(
+      separator: " ")
+    let copy = "mkdir '\(place)' && cp \(ours) '\(place)'"
+    let add =
+      teller == nil ? "" : " && cp '\(text)' '\(place)/bank-teller' && chmod 700 '\(place)/bank-teller'"
+    let outcome = try branch.launch(["-c", copy + add], program: "/bin/sh").finish()
+    try #require(outcome.code == 0, outcome.story)
+    return place + "/bankctl"
   }
 
   @Test("a stale socket of a bank that was killed is no obstacle")

@@ -3,17 +3,25 @@
 import Foundation
 import Glibc
 
-struct ProcessTable {
+final class ProcessTable {
   static let mark = "BANK_TEST_BRANCH"
   let branch: String
+  /// Those that were seen with the mark. A process that is ending loses its environment some time before its
+  /// descriptors, and with them its locks, are closed; only when it is a zombie has it let go of everything.
+  private var known: Set<Int> = []
+
+  init(branch: String) { self.branch = branch }
 
   /// Whether a process of this branch has this pid and has not ended; a zombie has.
-  func isAlive(_ pid: Int) -> Bool { Self.state(pid).map { $0 != "Z" && $0 != "X" } ?? false && isOurs(pid) }
+  func isAlive(_ pid: Int) -> Bool {
+    guard let state = Self.state(pid), state != "Z", state != "X" else { return false }
+    return isOurs(pid)
+  }
 
   /// All that are alive.
   func all() -> [Int] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return names.compactMap { Int($0) }.filter(isAlive).sorted()
+    return names.compactMap { Int($0) }.filter { isAlive($0) }.sorted()
   }
 
   func name(_ pid: Int) -> String {
@@ -25,9 +33,12 @@ struct ProcessTable {
   func signal(_ pid: Int, _ number: Int32) -> Bool { isAlive(pid) && kill(pid_t(pid), number) == 0 }
 
   private func isOurs(_ pid: Int) -> Bool {
-    Self.read("/proc/\(pid)/environ").split(separator: 0).contains {
-      $0.elementsEqual("\(Self.mark)=\(branch)".utf8)
-    }
+    let environment = Self.read("/proc/\(pid)/environ")
+    if environment.isEmpty { return known.contains(pid) && Self.state(pid).map { $0 != "Z" } ?? false }
+    guard environment.split(separator: 0).contains(where: { $0.elementsEqual("\(Self.mark)=\(branch)".utf8) })
+    else { return false }
+    known.insert(pid)
+    return true
   }
 
   /// The state behind the name, which may hold anything, also brackets (proc(5)).

@@ -1,0 +1,185 @@
+// Owns the life of a guarded coordinator: started or taken over, heard, seen to end, and succeeded.
+// It must not know what is decided about a successor, nor the protocol: the coordinator's word for its guardian is a
+// datagram, and everybody of this user could send one, so what does not name the coordinator's process is not heard.
+// Invariant: everything that a coordinator has said is heard before its end is judged.
+// Failure: a coordinator that cannot be started is told to the policy as one that has ended.
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import Supervision
+
+extension Guardian {
+  /// Starts the first coordinator.
+  ///
+  /// - Parameter channel: its conversation with whoever wants the bank open; becomes its descriptor 3.
+  public func begin(channel: consuming FileDescriptor?) {
+    do throws(SystemError) {
+      try spawn(channel: channel)
+      note("guarding")
+    } catch {
+      couldNotStart(error)
+    }
+  }
+
+  /// Takes a coordinator over that runs already.
+  public func adopt(_ other: GuardianOptions.Ward) {
+    do throws(SystemError) {
+      // After the process is held, its number cannot become a stranger's; before, it was the parent's.
+      guard let process = try OtherProcess(pid: other.pid), CurrentProcess.parentPid == other.pid else {
+        note("adopted_too_late")
+        wardEnded(.unseen, pid: other.pid)
+        return
+      }
+      try watch(.adopted(process))
+      note("adopted")
+    } catch {
+      couldNotStart(error)
+    }
+  }
+
+  func restart() {
+    do throws(SystemError) {
+      try spawn(channel: nil)
+    } catch {
+      couldNotStart(error)
+      return
+    }
+    note("restarted")
+    if let pid = ward?.pid { onNews?(.restarted(pid: pid)) }
+  }
+
+  private func spawn(channel: consuming FileDescriptor?) throws(SystemError) {
+    var words = order.words + refusal
+    var environment = ServiceNotifier.strip(Environment.all())
+    var share: FileDescriptor?
+    if let equipment {
+      share = try equipment.lock.share()
+      words += ["--guardian", "\(CurrentProcess.pid)"]
+      environment[ServiceNotifier.addressVariable] = home.socket
+      if let interval = order.manager?.watchdog {
+        environment[ServiceNotifier.watchdogVariable] = "\(TimeSpan(interval).nanoseconds / 1_000)"
+      }
+    }
+    if policy.hasOpened { words.append("--recover") }
+    let keepsErrors = hasHome && !order.isForeground
+    let child = try ChildProcess.spawn(
+      executable: order.program, arguments: words, environment: environment, channel: channel,
+      keepsake: share, standardOutput: .null,
+      standardError: keepsErrors ? .append(path: home.standardError) : .inherit, newSession: true)
+    do throws(SystemError) {
+      try watch(.started(child))
+    } catch {
+      child.kill(SIGKILL)
+      throw error
+    }
+  }
+
+  private func watch(_ process: Ward.Process) throws(SystemError) {
+    let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in wardIsReady()
+    }
+    ward = Ward(process: process, registration: registration, since: SystemClock.moment().monotonic)
+  }
+
+  /// The pidfd speaks: the coordinator has ended.
+  private func wardIsReady() {
+    guard let ward else { return }
+    let end: CoordinatorEnd
+    switch ward.process {
+    case .adopted: end = .unseen
+    case .started(let child):
+      guard let status = child.reap() else { return }
+      end = CoordinatorEnd(status)
+    }
+    loop.deregister(ward.registration)
+    // Whatever it has still said comes before its end.
+    hearWard()
+    let uptime = SystemClock.moment().monotonic.since(ward.since)
+    log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {
+      $0.field("child", ward.pid)
+      switch end {
+      case .code(let code): $0.field("code", code)
+      case .signal(let signal): $0.field("signal", signal)
+      case .unseen: break
+      }
+      $0.field("uptime_ms", uptime.milliseconds)
+      $0.field("phase", policy.phase.rawValue)
+    }
+    wardEnded(end, pid: ward.pid)
+  }
+
+  private func couldNotStart(_ error: SystemError) {
+    log?.write(event: "spawn_failed", level: .error) { $0.field("msg", error.description) }
+    if !hasHome || !policy.hasOpened {
+      _ = try? StandardStreams.write("bank-guardian: \(error.description)\n", to: .error)
+    }
+    wardEnded(.unseen, pid: 0)
+  }
+
+  private func wardEnded(_ end: CoordinatorEnd, pid: Int32) {
+    ward = nil
+    lastEnd = end
+    if pid > 0 { onNews?(.ended(end, pid: pid)) }
+    let wasStopping = policy.phase == .stopping
+    let now = SystemClock.moment().monotonic
+    switch policy.ended(end, at: now) {
+    case .end(let end): finish(end)
+    case .restart:
+      if wasStopping { noteCutOffDrain() }
+      restart()
+    case .restartAfter(let pause):
+      if wasStopping { noteCutOffDrain() }
+      restartAt = now + pause
+      log?.write(event: "backoff", level: .warn) { $0.field("pause_ms", pause.milliseconds) }
+      onNews?(.pausing(pause))
+    }
+    if self.end == nil {
+      order.manager?.tell(.status("The coordinator ended (\(end)); opening the bank again."))
+    }
+  }
+
+  /// Whoever asked for the end was not told that it came, and can ask again.
+  private func noteCutOffDrain() {
+    log?.write(event: "drain_cut_off", level: .warn) {
+      $0.field("msg", "the coordinator died while the bank was closing; the bank opens again")
+    }
+  }
+
+  private func note(_ event: StaticString) {
+    log?.write(event: event) { $0.field("child", ward?.pid ?? 0) }
+  }
+
+  // MARK: - What the coordinator says
+
+  func hearWard() {
+    // Bounded, because anybody of this user may write here.
+    for _ in 0..<64 {
+      guard let equipment, let bytes = try? Datagrams.receive(from: equipment.socket) else { return }
+      hear(ServiceMessage(bytes))
+    }
+  }
+
+  private func hear(_ message: ServiceMessage) {
+    guard let ward, message.mainPid == ward.pid else { return }
+    let now = SystemClock.moment().monotonic
+    var passedOn = message.without("MAINPID").without(Self.closedField)
+    if message.isReady {
+      let wasOpening = policy.phase == .opening
+      policy.opened(at: now)
+      if wasOpening { onNews?(.opened) }
+    }
+    if message.isStopping {
+      policy.stopping()
+      // A manager gives whoever says this a short while to end. A drain that an operator has asked for may take hours.
+      if !policy.isToEnd { passedOn = passedOn.without("STOPPING") }
+    }
+    if message[Self.closedField] == "1" {
+      policy.closed()
+      passedOn = passedOn.with("STOPPING", "1")
+    }
+    if !passedOn.fields.isEmpty { order.manager?.tell(passedOn) }
+  }
+
+  /// With this field the coordinator says that everything is kept and the home is free.
+  public static let closedField = "X_BANK_CLOSED"
+}
