@@ -27,6 +27,8 @@ struct FaultPlan {
   let clients: Int
   /// Commands of each client.
   let commands: Int
+  /// How much more slowly than usual the clients think.
+  let thought: Int64
   /// Customers of one slice of a large request.
   let slice: Int64
   /// How long the work for one customer takes, in microseconds.
@@ -66,7 +68,8 @@ struct FaultPlan {
     policy.maxDelayed = Int(chance.draw(1...6))
     policy.maxCrashes = Int32(chance.draw(1...4))
     policy.maxFailures = Int32(chance.draw(1...4))
-    policy.lease = .milliseconds(Int64(work) / 250 + chance.draw(40...400))
+    // Some leases are shorter than the work: then the beats of the tellers keep them.
+    policy.lease = .milliseconds(Int64(work) / 1_000 * chance.draw(1...8) / 2 + chance.draw(30...300))
     policy.retryFirst = .milliseconds(chance.draw(5...200))
     policy.retryLimit = .milliseconds(chance.draw(200...2_000))
     self.policy = policy
@@ -75,6 +78,7 @@ struct FaultPlan {
     commands = Int(chance.draw(6...22))
     slice = chance.draw(2...7)
     gather = .milliseconds(chance.draw(0...3))
+    thought = [1, 1, 4, 25][Int(chance.draw(0...3))]
   }
 
   /// What goes wrong next.

@@ -13,7 +13,10 @@ extension SimulatedClient {
     switch chance.draw(0...99) {
     case 0..<42: return enqueue()
     case 42..<62: return list()
-    case 62..<72: return known.isEmpty ? enqueue() : Wish(command: .cancel(someTicket()))
+    case 62..<69: return known.isEmpty ? enqueue() : Wish(command: .cancel(someTicket()))
+    case 69..<72:
+      // Somebody who has forgotten the answer asks again, and must get the same.
+      return answered ?? enqueue()
     case 72..<75: return known.isEmpty ? enqueue() : Wish(command: .requeue(someTicket()))
     case 75..<79: return Wish(command: .requeueDead)
     case 79..<83: return Wish(command: .pause(someService()))

@@ -36,6 +36,8 @@ final class SimulatedClient {
   private(set) var outstanding: [(number: UInt32, wish: Wish)] = []
   /// What has to be asked again.
   private(set) var again: [Wish] = []
+  /// The last request that may be repeated and was answered.
+  private(set) var answered: Wish?
   /// Tickets that it was told of, newest last.
   var known: [(day: Int64, ticket: Int64)] = []
   /// Set when the bank has said that it has ended.
@@ -66,8 +68,8 @@ final class SimulatedClient {
       }
     }
     // Somebody who is content looks in from time to time, because the end of the history may want something.
-    let pause =
-      isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : chance.draw(1_000...90_000)
+    let thought = chance.draw(1_000...90_000) * (world.isCalm ? 1 : world.plan.thought)
+    let pause = isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : thought
     world.agenda.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
@@ -146,6 +148,7 @@ final class SimulatedClient {
     case .failure(let failure): failed(wish, failure)
     case .enqueued(let report):
       world.checker.clientHeard(report, group: wish.group)
+      if wish.isRepeated { answered = wish }
       guard report.count > 0, report.first <= report.last else { break }
       for ticket in report.first...report.last { known.append((report.day, ticket)) }
     case .stopped: wasToldOfTheEnd = true

@@ -50,6 +50,7 @@ extension SimulatedCoordinator {
       sessions[link] = nil
       requests = requests.filter { $0.value.link != link }
       ending?.seats.removeAll { $0.link == link }
+      windowWaiters.removeAll { $0.link == link }
       return
     }
     if sessions[link] == nil { sessions[link] = ClientSession() }
@@ -112,7 +113,7 @@ extension SimulatedCoordinator {
       guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
       for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }
       retryGivenUp()
-      answer(link, number, .status(statusReport()))
+      windowWaiters.append((link, number))
     case .stop(let order): stop(order, link, number)
     default: answer(link, number, .status(statusReport()))
     }
@@ -126,6 +127,19 @@ extension SimulatedCoordinator {
       IntakeOrder(
         request: open(link, number, .enqueue(known: 0)), source: .drawn(draw), key: order.key,
         total: order.count))
+  }
+
+  /// Whoever changed the windows is told when they are as they shall be.
+  func tellWindowWaiters() {
+    guard isAlive, !windowWaiters.isEmpty, isSettled else { return }
+    for seat in windowWaiters { answer(seat.link, seat.number, .status(statusReport())) }
+    windowWaiters.removeAll()
+  }
+
+  /// They will not be.
+  func disappointWindowWaiters(_ code: Failure.Code) {
+    for seat in windowWaiters { answer(seat.link, seat.number, .failure(Failure(code))) }
+    windowWaiters.removeAll()
   }
 
   // MARK: - Intake

@@ -43,7 +43,10 @@ extension SimulatedCoordinator {
       ending.serveUntil = min(ending.serveUntil ?? until, until)
     }
     self.ending = ending
-    if isFirst { happen(.drain) }
+    if isFirst {
+      disappointWindowWaiters(.draining)
+      happen(.drain)
+    }
     if order.now { finishServing() }
   }
 

@@ -254,9 +254,14 @@ extension SimulatedCoordinator {
     switch post.history.died(at: now.monotonic) {
     case .atOnce: start(post)
     case .after(let pause): post.restartAt = now.monotonic + pause
-    case .giveUp: post.isGivenUp = true
+    case .giveUp:
+      post.isGivenUp = true
+      disappointWindowWaiters(.windowsFailed)
     }
   }
+
+  /// Whether every window has a teller at work, and those that were to be closed are gone.
+  var isSettled: Bool { posts.allSatisfy { $0.isWanted && $0.phase == .ready } }
 
   /// Tries the windows again that were given up.
   func retryGivenUp() { for post in posts where post.isGivenUp && post.isWanted { openWindow(post.window) } }

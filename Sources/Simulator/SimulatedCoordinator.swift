@@ -43,6 +43,8 @@ final class SimulatedCoordinator {
   var lastRequest: RequestNumber = 0
   var intake: [IntakeOrder] = []
   var ending: SimulatedEnding?
+  /// Clients who wait until the windows are as they shall be.
+  var windowWaiters: [(link: Int, number: UInt32)] = []
   /// Bytes that leave at the end of the turn.
   var toTellers: [(link: Int, bytes: [UInt8])] = []
   var toClients: [(link: Int, bytes: [UInt8])] = []
@@ -103,6 +105,7 @@ final class SimulatedCoordinator {
     advanceIntake()
     flushTellers()
     commitIfDue()
+    tellWindowWaiters()
     flushTellers()
     flushClients()
     rest()
