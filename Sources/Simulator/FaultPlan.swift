@@ -56,7 +56,7 @@ struct FaultPlan {
       let weight = chance.draw(0...3)
       return switch kind {
       case .coordinatorKilled, .tellerKilled: (kind, weight * 3 + 1)
-      case .messageLate, .tellerFailed: (kind, weight * 4)
+      case .messageLate, .tellerFailed, .diskFull: (kind, weight * 4)
       default: (kind, weight * weight)
       }
     }

@@ -43,7 +43,12 @@ struct MutantCore: QueueCoreUnderTest {
 
   private mutating func events(for event: QueueEvent) -> [QueueEvent] {
     switch (bug, event) {
-    case (.forgetsTheLost, .tellerLost): [.tick]
+    case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
+      if let present = machine.numbers(of: window), present.generation == generation, present.lease != nil {
+        [.tick]
+      } else {
+        [event]
+      }
     case (.ignoresGenerations, .tellerAnswered(let window, let generation, let lease, let answer)):
       // Whoever speaks is taken for the present teller, with the customer whom that one holds.
       if let present = machine.numbers(of: window), present.generation > generation, let held = present.lease

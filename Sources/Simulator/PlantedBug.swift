@@ -65,7 +65,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .gradesUpsideDown: "The lowest grade is served first."
     case .servesThePaused: "A pause changes nothing."
     case .forgetsPages: "The next page of a line is never read."
-    case .forgetsTheLost: "The end of a teller is not noticed."
+    case .forgetsTheLost: "The end of a teller with a customer in hand is not noticed."
     case .ignoresGenerations: "A late word of a dead teller counts for its successor."
     case .believesEveryTeller: "A teller that answers for somebody else's customer finishes its own."
     case .takesProgressForDone: "A report of progress counts as the end of the work."
@@ -104,7 +104,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   /// The promises that it can break first.
   public var breaks: Set<Violation.Kind> {
     switch self {
-    case .forgetsToPutBack, .forgetsToBury: [.lostTicket]
+    case .forgetsToPutBack: [.lostTicket, .order]
+    case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]
     case .forgetsTheReceipt: [.attempt]
     case .forgetsTheCancelled: [.notDurable, .books, .lostTicket]
@@ -135,7 +136,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .neverWakes: [.lease, .notDrained]
     case .drainsNever, .drainsTooEarly: [.notDrained]
     case .saysCommittedTooEarly: [.notDurable]
-    case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket]
+    case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction]
     case .performsLastFirst: [.storeContradiction, .ledger]
     case .forgetsWhatItHeldBack: [.notDrained]
     case .forgetsKeys, .remembersTheFirstSliceOnly: [.repeatedKey]

@@ -55,6 +55,11 @@ extension PromiseChecker {
     case .resume(_, let service): if !core.isJammed { setPaused(false, service) }
     case .drain: isDraining = true
     case .finish: isFinishing = true
+    case .endDay:
+      if hasEndedDay {
+        violate(.books, "day \(view.day) is closed, and the day before was closed a moment ago")
+      }
+      hasEndedDay = true
     default: break
     }
   }

@@ -81,6 +81,7 @@ final class PromiseChecker {
   var isDraining = false
   var isFinishing = false
   var hasDrained = false
+  var hasEndedDay = false
   var step = CheckedStep()
 
   init(policy: QueuePolicy) { self.policy = policy }
@@ -159,6 +160,7 @@ final class PromiseChecker {
     isDraining = false
     isFinishing = false
     hasDrained = false
+    hasEndedDay = false
   }
 
   /// A store was opened: everything that was spoken must be there, and nobody stands at a window.

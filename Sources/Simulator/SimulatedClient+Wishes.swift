@@ -11,22 +11,22 @@ extension SimulatedClient {
     guard commandsLeft > 0 else { return nil }
     commandsLeft -= 1
     switch chance.draw(0...99) {
-    case 0..<42: return enqueue()
-    case 42..<62: return list()
-    case 62..<69: return known.isEmpty ? enqueue() : Wish(command: .cancel(someTicket()))
-    case 69..<72:
+    case 0..<36: return enqueue()
+    case 36..<56: return list()
+    case 56..<62: return known.isEmpty ? enqueue() : Wish(command: .cancel(someTicket()))
+    case 62..<67:
       // Somebody who has forgotten the answer asks again, and must get the same.
       return answered ?? enqueue()
-    case 72..<75: return known.isEmpty ? enqueue() : Wish(command: .requeue(someTicket()))
-    case 75..<79: return Wish(command: .requeueDead)
-    case 79..<83: return Wish(command: .pause(someService()))
-    case 83..<90: return Wish(command: .resume(someService()))
-    case 90..<92: return Wish(command: .reset)
-    case 92..<96:
+    case 67..<70: return known.isEmpty ? enqueue() : Wish(command: .requeue(someTicket()))
+    case 70..<74: return Wish(command: .requeueDead)
+    case 74..<78: return Wish(command: .pause(someService()))
+    case 78..<86: return Wish(command: .resume(someService()))
+    case 86..<88: return Wish(command: .reset)
+    case 88..<95:
       let windows = ServiceWindows(
         service: chance.draw(0...1) == 0 ? .deposit : .loan, count: chance.draw(0...3))
       return Wish(command: .scale([windows]))
-    case 96..<98:
+    case 95..<97:
       guard !world.isCalm else { return enqueue() }
       let timeout: Int64? = chance.draw(0...1) == 0 ? nil : chance.draw(0...500)
       return Wish(command: .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))

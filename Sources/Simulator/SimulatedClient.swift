@@ -64,6 +64,8 @@ final class SimulatedClient {
           ask(again.removeFirst())
         } else if let wish = think() {
           ask(wish)
+          // Somebody who presses a button twice means it once.
+          if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
         }
       }
     }

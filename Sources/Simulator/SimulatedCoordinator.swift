@@ -133,7 +133,8 @@ final class SimulatedCoordinator {
 
   /// Whether the process is still there for the next step.
   func survives() -> Bool {
-    guard isAlive else { return false }
+    // A core that has broken a promise is asked nothing more: it may be in no state to answer.
+    guard isAlive, world.violation == nil else { return false }
     guard let left = fuse else { return true }
     fuse = left - 1
     guard left <= 0 else { return true }
@@ -169,7 +170,7 @@ final class SimulatedCoordinator {
 
   /// Lets an event happen; the checker sees it, and what follows from it.
   func apply(_ event: QueueEvent) {
-    guard isAlive else { return }
+    guard isAlive, world.violation == nil else { return }
     world.statistics.events += 1
     world.trace.line(now.monotonic, "  event \(event)")
     world.checker.willApply(event, to: core, at: now)

@@ -277,10 +277,10 @@ public final class Simulation {
     guard coordinator != nil, clients.allSatisfy({ $0.isContent }) else { return }
     guard clients[0].state == .ready, let wish = finale.next(windows: plan.windows) else { return }
     clients[0].ask(wish)
-    if finale.hasAskedForTheEnd, plan.temper != .calm, chance.draw(0...2) == 0 {
+    if finale.hasAskedForTheEnd, plan.temper != .calm, chance.draw(0...1) == 0 {
       // The last thing that goes wrong: the disk is full while the bank closes.
       statistics.note(.diskFull)
-      fullUntil = clock.now + .milliseconds(chance.draw(1...2_000))
+      fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 2_000 : 200)))
     }
   }
 

@@ -1,6 +1,8 @@
 // Owns the words of the command line of the simulator. It must not know what a history is.
 // Invariant: what is read is in range. A word that means nothing is refused with what would mean something.
 
+import Simulator
+
 /// What the simulator was asked to do.
 struct SimulateOptions: Equatable {
   /// The seeds from here on.
@@ -9,6 +11,8 @@ struct SimulateOptions: Equatable {
   var seeds: UInt64 = 200
   /// Replay this one.
   var seed: UInt64?
+  /// What is wrong on purpose.
+  var bug: PlantedBug?
   /// Print every event of the replayed history.
   var isTraced = false
   /// Print JSON.
@@ -38,6 +42,12 @@ struct SimulateOptions: Equatable {
       case "--trace", "--json":
         guard value == nil else { throw Misuse(words: "\(name) takes no value") }
         if name == "--trace" { isTraced = true } else { isJSON = true }
+      case "--bug":
+        guard let text = value ?? rest.popFirst(), let found = PlantedBug(rawValue: text) else {
+          let names = PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")
+          throw Misuse(words: "--bug takes one of \(names)")
+        }
+        bug = found
       case "--seeds", "--from", "--seed", "--jobs":
         guard let text = value ?? rest.popFirst(), let number = UInt64(text) else {
           throw Misuse(words: "\(name) takes a whole number")

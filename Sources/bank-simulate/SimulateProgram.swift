@@ -11,6 +11,7 @@ enum SimulateProgram {
   private static let usage = """
     usage: scripts/simulate [--seeds N] [--from SEED] [--jobs N] [--json]
            scripts/simulate --seed SEED [--trace] [--json]
+           either with --bug NAME: a planted bug, which the checker must find
 
     """
 
@@ -24,16 +25,18 @@ enum SimulateProgram {
   }
 
   private static func replay(_ seed: UInt64, _ options: SimulateOptions) -> Int32 {
-    let outcome = Simulation.run(seed: seed, trace: options.isTraced ? { say($0 + "\n") } : nil)
+    let outcome = Simulation.run(
+      seed: seed, bug: options.bug, trace: options.isTraced ? { say($0 + "\n") } : nil)
     let report = SimulateReport(
-      statistics: outcome.statistics, failed: outcome.violation == nil ? nil : outcome, seconds: nil)
+      statistics: outcome.statistics, failed: outcome.violation == nil ? nil : outcome, bug: options.bug,
+      seconds: nil)
     say(options.isJSON ? report.json : report.text)
     return outcome.violation == nil ? 0 : 1
   }
 
   private static func simulate(_ options: SimulateOptions) -> Int32 {
     let jobs = options.jobs > 0 ? options.jobs : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    let crew = SimulationCrew(from: options.from, count: options.seeds)
+    let crew = SimulationCrew(from: options.from, count: options.seeds, bug: options.bug)
     let isTerminal = Terminal.isTerminal(StandardStreams.Stream.error.fd)
     let began = SystemClock.monotonic()
     var toldAt = began
@@ -47,7 +50,8 @@ enum SimulateProgram {
     if isTerminal { complain("\r\u{1B}[K") }
     let took = SystemClock.monotonic() - began
     let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
-    let report = SimulateReport(statistics: progress.statistics, failed: progress.failed, seconds: seconds)
+    let report = SimulateReport(
+      statistics: progress.statistics, failed: progress.failed, bug: options.bug, seconds: seconds)
     say(options.isJSON ? report.json : report.text)
     return progress.failed == nil ? 0 : 1
   }

@@ -8,6 +8,8 @@ import Simulator
 struct SimulateReport {
   var statistics: Statistics
   var failed: Simulation.Outcome?
+  /// What was wrong on purpose.
+  var bug: PlantedBug?
   /// How long it took; nil where that says nothing.
   var seconds: Double?
 
@@ -62,7 +64,9 @@ struct SimulateReport {
     return "{\(fields.joined(separator: ","))}\n"
   }
 
-  private func command(_ seed: UInt64) -> String { "scripts/simulate --seed \(seed) --trace" }
+  private func command(_ seed: UInt64) -> String {
+    "scripts/simulate --seed \(seed)" + (bug.map { " --bug \($0.rawValue)" } ?? "") + " --trace"
+  }
 
   private func row(_ name: String, _ count: Int64) -> String {
     let padded = name + String(repeating: " ", count: max(1, 28 - name.count))

@@ -20,13 +20,15 @@ final class SimulationCrew: Sendable {
   private let last: UInt64
 
   /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
-  init(from: UInt64, count: UInt64) {
+  init(from: UInt64, count: UInt64, bug: PlantedBug? = nil) {
     progress = Mutex(Progress(next: 0))
     self.from = from
+    self.bug = bug
     last = count
   }
 
   private let from: UInt64
+  private let bug: PlantedBug?
 
   /// Where it stands now.
   var present: Progress { progress.withLock { $0 } }
@@ -59,7 +61,7 @@ final class SimulationCrew: Sendable {
       return from &+ progress.next
     }
     guard let seed else { return false }
-    let outcome = Simulation.run(seed: seed)
+    let outcome = Simulation.run(seed: seed, bug: bug)
     progress.withLock { progress in
       progress.statistics += outcome.statistics
       guard outcome.violation != nil else { return }
