@@ -16,7 +16,7 @@ final class HomeLock {
     do throws(SystemError) {
       let outcome: LockFile.Outcome
       if let inherited = consume inherited {
-        outcome = try LockFile.join(inherited, path: home.lock)
+        outcome = try Self.join(inherited, home.lock)
       } else {
         outcome = try LockFile.acquire(path: home.lock)
       }
@@ -30,6 +30,17 @@ final class HomeLock {
         throw Failure(.alreadyOpen, subject: error.subject, detail: home.path)
       }
       throw Failure(.badHome, subject: home.path, detail: error.description)
+    }
+  }
+
+  /// A lock whose file was removed while the guardian had it is worth nothing; the one that has its name now may be
+  /// free.
+  private static func join(
+    _ inherited: consuming FileDescriptor, _ path: String
+  ) throws(SystemError) -> LockFile.Outcome {
+    switch try LockFile.join(inherited, path: path) {
+    case .acquired(let lock): return .acquired(lock)
+    case .heldBy: return try LockFile.acquire(path: path)
     }
   }
 
