@@ -1,5 +1,5 @@
 // Owns who stands in the queue: ticket numbers, days, money, and a customer with its history in numbers.
-// It knows no line, no teller and no disk. Everything here is a plain value of fixed size.
+// It knows no line, no teller and no disk. Everything here is a plain value.
 
 /// The number on a ticket: 1, 2, 3 … within one business day.
 public typealias TicketNumber = Int64
@@ -25,6 +25,8 @@ public enum Limits {
   public static let keyLength = 200
   /// Windows of one service.
   public static let windowsPerService: Int64 = 256
+  /// The longest payload of a customer, in bytes of UTF-8.
+  public static let payloadLength = 1_024
   /// The highest ticket number of a day.
   public static let ticket: TicketNumber = 1_000_000_000_000
 }
@@ -37,7 +39,7 @@ public struct Customer: Sendable, Equatable {
   public var service: Service
   /// The customer's standing.
   public var grade: Grade
-  /// The amount of the transaction, in won, at least 1.
+  /// The amount of the transaction, in won: at least 1 where the service moves money, else 0.
   public var amount: Won
   /// The customer's account.
   public var account: AccountNumber
@@ -49,11 +51,13 @@ public struct Customer: Sendable, Equatable {
   public var crashes: Int32
   /// Attempts since the last requeue that a teller itself reported as failed.
   public var failures: Int32
+  /// What the worker needs to know beyond that, such as the juice that was ordered; the queue never reads it.
+  public var payload: String
 
   /// Puts the parts together.
   public init(
     ticket: TicketNumber, service: Service, grade: Grade, amount: Won, account: AccountNumber,
-    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0
+    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, payload: String = ""
   ) {
     self.ticket = ticket
     self.service = service
@@ -64,6 +68,7 @@ public struct Customer: Sendable, Equatable {
     self.attempts = attempts
     self.crashes = crashes
     self.failures = failures
+    self.payload = payload
   }
 
   /// The line in which this customer waits.
@@ -80,20 +85,23 @@ public struct CustomerOrder: Sendable, Equatable {
   public var amount: Won
   /// The customer's account.
   public var account: AccountNumber
+  /// What the worker needs to know beyond that.
+  public var payload: String
 
   /// Puts the parts together.
-  public init(service: Service, grade: Grade, amount: Won, account: AccountNumber) {
+  public init(service: Service, grade: Grade, amount: Won, account: AccountNumber, payload: String = "") {
     self.service = service
     self.grade = grade
     self.amount = amount
     self.account = account
+    self.payload = payload
   }
 
   /// The customer that this order becomes with a ticket.
   public func customer(ticket: TicketNumber, issuedAt: WallTime) -> Customer {
     Customer(
       ticket: ticket, service: service, grade: grade, amount: amount, account: account,
-      issuedAt: issuedAt)
+      issuedAt: issuedAt, payload: payload)
   }
 }
 

@@ -30,11 +30,12 @@ public struct Phrasebook: Sendable {
   /// Puts the parts together.
   public init(_ language: Language) { self.language = language }
 
-  /// `예금`, `대출`; `deposit`, `loan`.
+  /// `예금`, `대출`, `쥬스`; `deposit`, `loan`, `juice`.
   public func service(_ service: Service) -> String {
     switch (service, language) {
     case (.deposit, .korean): "예금"
     case (.loan, .korean): "대출"
+    case (.juice, .korean): "쥬스"
     case (_, .english): service.name
     }
   }

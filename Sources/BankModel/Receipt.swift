@@ -7,12 +7,19 @@ public enum Outcome: UInt8, CaseIterable, Sendable, Codable {
   case served = 1
   /// An operator took the customer out of the queue.
   case cancelled = 2
+  /// A worker attended to the customer and could not give what was asked for: too little was in stock, and nothing
+  /// was taken.
+  case outOfStock = 3
+
+  /// Whether a worker brought the business to its end, in whatever way. The books count these as served.
+  public var isAttended: Bool { self != .cancelled }
 
   /// The name in JSON.
   public var name: String {
     switch self {
     case .served: "served"
     case .cancelled: "cancelled"
+    case .outOfStock: "out_of_stock"
     }
   }
 }
@@ -71,14 +78,39 @@ public struct Transfer: Hashable, Sendable {
     self.amount = amount
   }
 
-  /// The transfer that serving this customer makes: a deposit comes from cash, a loan from the loans.
-  public init(serving customer: Customer) {
-    switch customer.service {
+  /// The transfer that serving a customer makes: a deposit comes from cash, a loan from the loans; nil where the
+  /// service moves no money.
+  public init?(serving service: Service, amount: Won, account: AccountNumber) {
+    switch service {
     case .deposit: debit = .cash
     case .loan: debit = .loans
+    case .juice: return nil
     }
-    credit = .customer(customer.account)
-    amount = customer.amount
+    credit = .customer(account)
+    self.amount = amount
+  }
+}
+
+/// What was missing for an order.
+public struct Shortage: Hashable, Sendable {
+  /// The item's name.
+  public var item: String
+  /// How many were needed.
+  public var needed: Int64
+  /// How many there were.
+  public var available: Int64
+
+  /// Items that can be missing for one order, at most.
+  public static let listLimit = 64
+
+  /// Whether less is there than is needed, and the item has a name of 1 to 64 bytes.
+  public var isPossible: Bool { 0 <= available && available < needed && 1...64 ~= item.utf8.count }
+
+  /// Puts the parts together.
+  public init(item: String, needed: Int64, available: Int64) {
+    self.item = item
+    self.needed = needed
+    self.available = available
   }
 }
 
@@ -114,12 +146,17 @@ public struct Receipt: Hashable, Sendable {
   public var startedAt: WallTime?
   /// When the ticket ended.
   public var finishedAt: WallTime
+  /// The customer's payload.
+  public var payload: String
+  /// What was missing, where the outcome is ``Outcome/outOfStock``.
+  public var shortages: [Shortage]
 
   /// Puts the parts together.
   public init(
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, grade: Grade,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
-    account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime
+    account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime,
+    payload: String = "", shortages: [Shortage] = []
   ) {
     self.sequence = sequence
     self.day = day
@@ -136,13 +173,13 @@ public struct Receipt: Hashable, Sendable {
     self.issuedAt = issuedAt
     self.startedAt = startedAt
     self.finishedAt = finishedAt
+    self.payload = payload
+    self.shortages = shortages
   }
 
   /// The movement of money that this receipt stands for; nil where nothing was done.
   public var transfer: Transfer? {
-    guard outcome == .served else { return nil }
-    return Transfer(
-      debit: service == .deposit ? .cash : .loans, credit: .customer(account), amount: amount)
+    outcome == .served ? Transfer(serving: service, amount: amount, account: account) : nil
   }
 }
 

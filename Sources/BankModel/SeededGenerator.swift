@@ -43,24 +43,34 @@ public struct CustomerDraw: Sendable {
   public var amount: Won?
   /// The fixed account, or nil for chance.
   public var account: AccountNumber?
+  /// The payload; never left to chance.
+  public var payload: String
   private var generator: SeededGenerator
 
   /// Puts the parts together.
-  public init(service: Service?, grade: Grade, amount: Won?, account: AccountNumber?, seed: UInt64) {
+  public init(
+    service: Service?, grade: Grade, amount: Won?, account: AccountNumber?, payload: String = "", seed: UInt64
+  ) {
     self.service = service
     self.grade = grade
     self.amount = amount
     self.account = account
+    self.payload = payload
     generator = SeededGenerator(seed: seed)
   }
 
   /// The next customer. Fixed parts use up no chance.
   public mutating func next() -> CustomerOrder {
-    CustomerOrder(
-      service: service ?? (generator.next() >> 63 == 0 ? .deposit : .loan),
+    let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
+    guard service.movesMoney else {
+      return CustomerOrder(service: service, grade: grade, amount: 0, account: 0, payload: payload)
+    }
+    return CustomerOrder(
+      service: service,
       grade: grade,
       amount: amount ?? drawAmount(),
-      account: account ?? generator.draw(Self.accounts))
+      account: account ?? generator.draw(Self.accounts),
+      payload: payload)
   }
 
   private mutating func drawAmount() -> Won {

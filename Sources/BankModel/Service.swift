@@ -6,12 +6,20 @@
 public enum Service: UInt8, CaseIterable, Sendable, Codable, Comparable {
   case deposit = 1
   case loan = 2
+  case juice = 3
 
-  /// The name in commands, JSON and window names: `deposit`, `loan`.
+  /// What a customer who leaves the choice to chance comes for: the services of the bank itself.
+  public static let drawn: [Service] = [.deposit, .loan]
+
+  /// Whether serving a customer moves money, so that the receipt is a transfer in the ledger.
+  public var movesMoney: Bool { self != .juice }
+
+  /// The name in commands, JSON and window names: `deposit`, `loan`, `juice`.
   public var name: String {
     switch self {
     case .deposit: "deposit"
     case .loan: "loan"
+    case .juice: "juice"
     }
   }
 

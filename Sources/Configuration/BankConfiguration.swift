@@ -11,11 +11,14 @@ public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
   public var deposit: Value
   /// The value for loans.
   public var loan: Value
+  /// The value for juice.
+  public var juice: Value
 
   /// One value for each.
-  public init(deposit: Value, loan: Value) {
+  public init(deposit: Value, loan: Value, juice: Value) {
     self.deposit = deposit
     self.loan = loan
+    self.juice = juice
   }
 
   /// The value for one service.
@@ -24,12 +27,14 @@ public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
       switch service {
       case .deposit: deposit
       case .loan: loan
+      case .juice: juice
       }
     }
     set {
       switch service {
       case .deposit: deposit = newValue
       case .loan: loan = newValue
+      case .juice: juice = newValue
       }
     }
   }
@@ -51,9 +56,10 @@ public struct BankConfiguration: Sendable, Equatable {
   }
 
   /// Windows of each service. `windows`
-  public var windows = ByService<Int32>(deposit: 2, loan: 1)
+  public var windows = ByService<Int32>(deposit: 2, loan: 1, juice: 1)
   /// How long serving one customer takes, before ``speed``. `work`
-  public var work = ByService<TimeSpan>(deposit: .milliseconds(700), loan: .milliseconds(1100))
+  public var work = ByService<TimeSpan>(
+    deposit: .milliseconds(700), loan: .milliseconds(1100), juice: .milliseconds(500))
   /// The factor that divides every simulated span. `speed`
   public var speed = Speed.one
   /// The language, or nil for that of the locale. `lang`

@@ -18,7 +18,7 @@ extension Coordinator {
     }
     let draw = CustomerDraw(
       service: order.service, grade: order.grade, amount: order.amount, account: order.account,
-      seed: order.seed)
+      payload: order.payload ?? "", seed: order.seed)
     let request = requests.open(session, number, for: .enqueue(known: 0))
     intake.append(
       EnqueueIntake.Order(request: request, source: .drawn(draw), key: order.key, total: order.count))
@@ -163,6 +163,10 @@ extension EnqueueOrder {
   fileprivate var fault: String? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
       return "1 to \(BankModel.Limits.customersPerCommand) customers a command, not \(count)"
+    }
+    let length = payload?.utf8.count ?? 0
+    if length > BankModel.Limits.payloadLength {
+      return "a payload has at most \(BankModel.Limits.payloadLength) bytes, not \(length)"
     }
     let sample = EnqueueEntry(
       service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)

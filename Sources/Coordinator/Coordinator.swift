@@ -195,6 +195,8 @@ final class Coordinator {
   private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
     case .done(let lease): happen(.tellerAnswered(window, generation, lease, .done))
+    case .outOfStock(let lease, let missing):
+      happen(.tellerAnswered(window, generation, lease, .outOfStock(missing)))
     case .failed(let lease, let reason):
       happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
     case .returned(let lease): happen(.tellerAnswered(window, generation, lease, .returned))

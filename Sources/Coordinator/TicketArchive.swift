@@ -62,8 +62,8 @@ extension TicketReport {
     self.init(
       day: receipt.day, ticket: receipt.ticket, service: receipt.service, grade: receipt.grade,
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
-      attempts: attempts, receipt: ReceiptReport(receipt))
-    guard receipt.outcome == .served, let window = receipt.window, let startedAt = receipt.startedAt else {
+      attempts: attempts, receipt: ReceiptReport(receipt), payload: receipt.payload.isEmpty ? nil : receipt.payload)
+    guard receipt.outcome.isAttended, let window = receipt.window, let startedAt = receipt.startedAt else {
       return
     }
     self.attempts.append(
@@ -81,7 +81,8 @@ extension TicketReport {
       day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
       amount: customer.amount,
       account: customer.account, issuedAt: customer.issuedAt.milliseconds, state: stored.state,
-      dueAt: stored.dueAt?.milliseconds, attempts: attempts)
+      dueAt: stored.dueAt?.milliseconds, attempts: attempts,
+      payload: customer.payload.isEmpty ? nil : customer.payload)
   }
 }
 

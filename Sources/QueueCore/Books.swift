@@ -14,7 +14,7 @@ public struct Books: Sendable, Equatable {
   public var openedAt: WallTime
   /// Tickets issued; also the highest number.
   public var issued: Int64
-  /// Receipts with the outcome served.
+  /// Receipts of customers whom a worker attended to: served, or sent away because too little was in stock.
   public var served: Int64
   /// Receipts with the outcome cancelled.
   public var cancelled: Int64
@@ -26,7 +26,7 @@ public struct Books: Sendable, Equatable {
   public var businessTime: TimeSpan
   /// Customers in line or at a window, by ``Line/index``.
   public var waiting: [Int64]
-  /// Receipts with the outcome served, by service (raw value − 1).
+  /// The same by service (raw value − 1).
   public var servedByService: [Int64]
   /// Services that an operator has paused, by raw value − 1.
   public var paused: [Bool]

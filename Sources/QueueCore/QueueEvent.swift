@@ -62,8 +62,25 @@ public enum QueueEvent: Sendable {
 public enum TellerAnswer: Sendable, Equatable {
   /// The work is done.
   case done
+  /// Too little was in stock: nothing was taken, and the customer's business is at its end.
+  case outOfStock([Shortage])
   /// The work could not be done.
   case failed(reason: String)
   /// The customer is given back, as was asked.
   case returned
+}
+
+extension Service {
+  /// What cannot be true of a list of what was missing, for a sentence; nil where it can.
+  ///
+  /// The list comes from a worker and goes into the books, so everything that the books would refuse is refused here.
+  func fault(of missing: [Shortage]) -> String? {
+    if movesMoney { return "without stock, which \(name) does not need" }
+    if missing.isEmpty || missing.count > Shortage.listLimit { return "for want of \(missing.count) items" }
+    if Set(missing.map(\.item)).count < missing.count { return "for want of one item twice" }
+    if let odd = missing.first(where: { !$0.isPossible }) {
+      return "for want of \(odd.needed) of which there are \(odd.available)"
+    }
+    return nil
+  }
 }

@@ -77,15 +77,22 @@ extension QueueMachine {
     }
     switch desks[service][place].state {
     case .serving(let held) where held == lease:
-      guard answer != .returned else {
+      if answer == .returned {
         breakOff(
           service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
         return
       }
+      if case .outOfStock(let missing) = answer, let fault = window.service.fault(of: missing) {
+        breakOff(
+          service, place, "sent customer \(lease.ticket) away \(fault)", at: now, into: &effects)
+        return
+      }
       guard let customer = release(service, place) else { return }
-      if answer == .done {
-        complete(customer, lease, service, place, at: now, into: &effects)
-      } else {
+      switch answer {
+      case .done: complete(customer, lease, service, place, at: now, into: &effects)
+      case .outOfStock(let missing):
+        complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
+      case .failed, .returned:
         interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
       }
       free(service, place, into: &effects)
@@ -154,11 +161,12 @@ extension QueueMachine {
   // MARK: - The ends of an attempt
 
   private mutating func complete(
-    _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, at now: Moment,
-    into effects: inout [QueueEffect]
+    _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, missing: [Shortage] = [],
+    at now: Moment, into effects: inout [QueueEffect]
   ) {
     let desk = desks[service][place]
-    let receipt = receipt(of: customer, .served, at: desk, lease, now)
+    var receipt = receipt(of: customer, missing.isEmpty ? .served : .outOfStock, at: desk, lease, now)
+    receipt.shortages = missing
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
     books.waiting[customer.line.index] -= 1
     books.served += 1
@@ -223,7 +231,8 @@ extension QueueMachine {
       day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
       outcome: outcome, window: desk?.window, generation: desk?.generation ?? 0, pid: desk?.pid ?? 0,
       attempts: lease?.attempt ?? customer.attempts, amount: customer.amount, account: customer.account,
-      issuedAt: customer.issuedAt, startedAt: desk?.startedAt.wall, finishedAt: now.wall)
+      issuedAt: customer.issuedAt, startedAt: desk?.startedAt.wall, finishedAt: now.wall,
+      payload: customer.payload)
   }
 
   mutating func record(

@@ -185,7 +185,7 @@ extension SimulatedCoordinator {
       post.history.becameReady(at: now.monotonic)
       happen(
         .tellerReady(post.window, post.generation, pid: Int32(truncatingIfNeeded: post.teller ?? 0) + 100))
-    case (.ready, .done), (.ready, .failed), (.ready, .returned), (.ready, .beat):
+    case (.ready, .done), (.ready, .outOfStock), (.ready, .failed), (.ready, .returned), (.ready, .beat):
       pass(message, from: post.window, post.generation)
     case (.leaving, _): break
     case (_, _):
@@ -197,6 +197,8 @@ extension SimulatedCoordinator {
   private func pass(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
     case .done(let lease): happen(.tellerAnswered(window, generation, lease, .done))
+    case .outOfStock(let lease, let missing):
+      happen(.tellerAnswered(window, generation, lease, .outOfStock(missing)))
     case .failed(let lease, let reason):
       happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
     case .returned(let lease): happen(.tellerAnswered(window, generation, lease, .returned))

@@ -55,13 +55,9 @@ struct ReceiptMoney {
 
   /// Whether the transfer follows from service, outcome and account.
   var isItsOwn: Bool {
-    guard amount >= 1 else { return false }
-    switch outcome {
-    case .cancelled: return debit == nil && credit == nil
-    case .served:
-      let own: LedgerAccount = service == .deposit ? .cash : .loans
-      return debit == own.code && credit == LedgerAccount.customer(account).code
-    }
+    guard amount >= (service.movesMoney ? 1 : 0) else { return false }
+    let own = outcome == .served ? Transfer(serving: service, amount: amount, account: account) : nil
+    return debit == own?.debit.code && credit == own?.credit.code
   }
 }
 

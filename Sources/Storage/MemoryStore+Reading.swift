@@ -116,10 +116,7 @@ extension MemoryStore {
         continue
       }
       counts[receipt.day, default: DayReceipts()].count(receipt.ticket, receipt.service, receipt.outcome)
-      switch receipt.outcome {
-      case .served: report.audit.served += 1
-      case .cancelled: report.audit.cancelled += 1
-      }
+      if receipt.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
       let transfer = receipt.transfer
       report.weigh(
         ReceiptMoney(
@@ -172,7 +169,7 @@ extension MemoryStore {
     }
     for receipt in contents.receipts {
       let recorded = contents.attempts[TicketOfDay(day: receipt.day, ticket: receipt.ticket)]?.count ?? 0
-      let least = recorded + (receipt.outcome == .served ? 1 : 0)
+      let least = recorded + (receipt.outcome.isAttended ? 1 : 0)
       note(
         receipt.ticket, receipt.day, counted: Int(receipt.attempts), possible: least...recorded + 1, &report)
     }

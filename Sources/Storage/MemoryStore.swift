@@ -145,8 +145,8 @@ public final class MemoryStore: QueueStore {
   private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime) {
     var books = day == saved.day ? saved : Books(day: day, openedAt: moment)
     let receipts = contents.receipts.filter { $0.day == day }
-    books.served = Int64(receipts.count { $0.outcome == .served })
-    books.cancelled = Int64(receipts.count { $0.outcome == .cancelled })
+    books.served = Int64(receipts.count(where: \.outcome.isAttended))
+    books.cancelled = Int64(receipts.count) - books.served
     books.issued = max(books.issued, books.served + books.cancelled)
     books.delayed = 0
     books.dead = 0

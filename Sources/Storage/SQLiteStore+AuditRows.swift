@@ -39,15 +39,12 @@ extension SQLiteStore {
         }
         // Subscripts with a default work in place, so a day's counts are not copied for every row.
         counts[day, default: DayReceipts()].count(ticket, line.service, outcome)
-        switch outcome {
-        case .served: report.audit.served += 1
-        case .cancelled: report.audit.cancelled += 1
-        }
+        if outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
         report.weigh(
           ReceiptMoney(
             sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(7),
             account: row.integer(8), debit: row.optional(9), credit: row.optional(10)))
-        try requireAttempts(row.integer(6) - (outcome == .served ? 1 : 0), day, ticket, outcome, &report)
+        try requireAttempts(row.integer(6) - (outcome.isAttended ? 1 : 0), day, ticket, outcome, &report)
       }
     }
     return counts
@@ -73,7 +70,7 @@ extension SQLiteStore {
         case .delayed: counts.delayed += 1
         default: counts.dead += 1
         }
-        if row.integer(1) < 1 || row.integer(2) < 0 {
+        if row.integer(1) < (line.service.movesMoney ? 1 : 0) || row.integer(2) < 0 {
           report.note("ticket \(position.ticket): amount or account are impossible")
         }
         if (row.optional(4) != nil) != (state == .delayed) {
@@ -142,7 +139,7 @@ extension SQLiteStore {
     if let receipt = try receipt(day: day, ticket: ticket) {
       counted = Int64(receipt.attempts)
       // The last attempt of who is served is the receipt; who is cancelled may have been at a window or not.
-      possible = recorded + (receipt.outcome == .served ? 1 : 0)...recorded + 1
+      possible = recorded + (receipt.outcome.isAttended ? 1 : 0)...recorded + 1
     } else if isPresent, let found = try find(ticket) {
       counted = Int64(found.customer.attempts)
       possible = recorded...recorded
@@ -176,11 +173,11 @@ extension DayReceipts {
   mutating func count(_ ticket: TicketNumber, _ service: Service, _ outcome: Outcome) {
     lowest = min(lowest, ticket)
     highest = max(highest, ticket)
-    switch outcome {
-    case .served:
+    if outcome.isAttended {
       served += 1
       servedByService[Int(service.rawValue) - 1] += 1
-    case .cancelled: cancelled += 1
+    } else {
+      cancelled += 1
     }
   }
 }

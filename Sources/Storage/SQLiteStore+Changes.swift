@@ -32,6 +32,7 @@ extension SQLiteStore {
     statement.bind(5, customer.attempts)
     statement.bind(6, customer.crashes)
     statement.bind(7, customer.failures)
+    try statement.bind(8, nonEmpty: customer.payload)
     try statement.run(broken: "ticket \(customer.ticket) of \(presentDay) already stands in the queue")
   }
 
@@ -65,16 +66,26 @@ extension SQLiteStore {
     statement.bind(13, receipt.issuedAt.milliseconds)
     statement.bind(14, optional: receipt.startedAt?.milliseconds)
     statement.bind(15, receipt.finishedAt.milliseconds)
+    try statement.bind(16, nonEmpty: receipt.payload)
     let transfer = receipt.transfer
-    statement.bind(16, optional: transfer?.debit.code)
-    statement.bind(17, optional: transfer?.credit.code)
+    statement.bind(17, optional: transfer?.debit.code)
+    statement.bind(18, optional: transfer?.credit.code)
     try statement.run(broken: "ticket \(receipt.ticket) of day \(receipt.day) already has a receipt")
     sequence += 1
+    for shortage in receipt.shortages { try insert(shortage, of: receipt) }
     guard receipt.day == saved?.day else { return }
-    switch receipt.outcome {
-    case .served: staged.served += 1
-    case .cancelled: staged.cancelled += 1
-    }
+    if receipt.outcome.isAttended { staged.served += 1 } else { staged.cancelled += 1 }
+  }
+
+  private func insert(_ shortage: Shortage, of receipt: Receipt) throws(StoreError) {
+    let statement = statements.insertShortage
+    statement.bind(1, receipt.day)
+    statement.bind(2, receipt.ticket)
+    try statement.bind(3, text: shortage.item)
+    statement.bind(4, shortage.needed)
+    statement.bind(5, shortage.available)
+    try statement.run(
+      broken: "ticket \(receipt.ticket) of day \(receipt.day) lacks \(shortage.item) twice")
   }
 
   private func update(_ customer: Customer) throws(StoreError) {

@@ -160,7 +160,7 @@ extension SQLiteStore {
       ticket: position.ticket, service: line.service, grade: line.grade, amount: row.integer(1),
       account: row.integer(2), issuedAt: WallTime(milliseconds: row.integer(3)),
       attempts: try small(row.integer(4)), crashes: try small(row.integer(5)),
-      failures: try small(row.integer(6)))
+      failures: try small(row.integer(6)), payload: row.text(8))
     return StoredCustomer(
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }
@@ -172,13 +172,28 @@ extension SQLiteStore {
     }
     var window: Window?
     if let place = row.optional(6) { window = Window(service: line.service, place: try small(place)) }
+    let (day, ticket) = (row.integer(1), row.integer(2))
     return Receipt(
-      sequence: row.integer(0), day: row.integer(1), ticket: row.integer(2), service: line.service,
+      sequence: row.integer(0), day: day, ticket: ticket, service: line.service,
       grade: line.grade, outcome: outcome, window: window, generation: try small(row.integer(7)),
       pid: try small(row.integer(8)), attempts: try small(row.integer(9)), amount: row.integer(10),
       account: row.integer(11), issuedAt: WallTime(milliseconds: row.integer(12)),
       startedAt: row.optional(13).map(WallTime.init(milliseconds:)),
-      finishedAt: WallTime(milliseconds: row.integer(14)))
+      finishedAt: WallTime(milliseconds: row.integer(14)), payload: row.text(15),
+      shortages: outcome == .outOfStock ? try shortages(day: day, ticket: ticket) : [])
+  }
+
+  private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {
+    let statement = statements.shortages
+    statement.bind(1, day)
+    statement.bind(2, ticket)
+    defer { statement.reset() }
+    var shortages: [Shortage] = []
+    while try statement.step() {
+      shortages.append(
+        Shortage(item: statement.text(0), needed: statement.integer(1), available: statement.integer(2)))
+    }
+    return shortages
   }
 
   private func attempt(in row: Statement) throws(StoreError) -> Attempt {

@@ -24,9 +24,10 @@ struct Schema: Sendable {
   /// - `request_key`: the tickets that a client's idempotency key stands for.
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
+  /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `line` and `service_state`: the present day's waiting customers by line; served customers and pauses by service.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator.
-  static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1])
+  static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2])
 
   private static let version1 = """
     -- A customer of the present day whose business is not finished.
@@ -128,5 +129,26 @@ struct Schema: Sendable {
       value INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     INSERT INTO meta VALUES ('incarnation', 0);
+    """
+
+  /// Juice: a service that moves no money, whose customers say what they want and may have to go without it.
+  private static let version2 = """
+    -- What the worker needs to know beyond the service; null for nothing.
+    ALTER TABLE customer ADD COLUMN payload TEXT;
+    ALTER TABLE receipt ADD COLUMN payload TEXT;
+
+    -- What was missing where the outcome is 3, out of stock.
+    CREATE TABLE shortage (
+      day INTEGER NOT NULL,
+      ticket INTEGER NOT NULL,
+      item TEXT NOT NULL,
+      needed INTEGER NOT NULL,
+      available INTEGER NOT NULL,
+      PRIMARY KEY (day, ticket, item)
+    ) STRICT, WITHOUT ROWID;
+
+    -- The rows of the new service, in a store that has begun its first day.
+    INSERT INTO line SELECT 3, grade, 0 FROM line WHERE service = 1;
+    INSERT INTO service_state SELECT 3, 0, 0 FROM service_state WHERE service = 1;
     """
 }

@@ -47,6 +47,11 @@ struct Statement {
     if code != SQLITE_OK { throw failure(code) }
   }
 
+  /// Binds text, or null for the empty text.
+  func bind(_ index: Int32, nonEmpty text: String) throws(StoreError) {
+    if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
+  }
+
   /// Goes to the next row; false when there is none, and then the statement is reset. See sqlite3_step.
   func step() throws(StoreError) -> Bool {
     let code = sqlite3_step(handle)
@@ -87,7 +92,8 @@ struct Statement {
   /// The text in a column; empty for null.
   func text(_ column: Int32) -> String {
     guard let text = sqlite3_column_text(handle, column) else { return "" }
-    return String(cString: text)
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
   /// The file that the statement's connection has open.

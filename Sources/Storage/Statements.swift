@@ -9,17 +9,17 @@ import QueueCore
 struct Statements {
   let begin, commit, rollBack: Statement
   let insertCustomer, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, cancelEveryone, insertAttempt, insertKey: Statement
+  let insertReceipt, insertShortage, cancelEveryone, insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts, updateLine, updateService: Statement
   let customers, customer, countCustomers, delayed: Statement
-  let receipts, receiptsOfDay, receipt, attempts, key: Statement
+  let receipts, receiptsOfDay, receipt, shortages, attempts, key: Statement
 
   /// Columns of a customer's row, in the order in which rows are read.
-  static let customerColumns = "position, amount, account, issued_ms, attempts, crashes, failures, due_ms"
+  static let customerColumns = "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, payload"
   /// Columns of a receipt, in the order in which rows are read.
   static let receiptColumns = """
     sequence, day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, issued_ms, \
-    started_ms, finished_ms
+    started_ms, finished_ms, payload
     """
 
   init(_ database: Database) throws(StoreError) {
@@ -28,7 +28,7 @@ struct Statements {
     rollBack = try database.prepare("ROLLBACK", while: "rolling back a transaction")
 
     insertCustomer = try database.prepare(
-      "INSERT INTO customer (\(Self.customerColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+      "INSERT INTO customer (\(Self.customerColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
       while: "adding a customer")
     deleteCustomer = try database.prepare(
       "DELETE FROM customer WHERE position = ?", while: "removing a customer")
@@ -45,15 +45,20 @@ struct Statements {
     insertReceipt = try database.prepare(
       """
       INSERT INTO receipt (\(Self.receiptColumns), debit, credit)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, while: "writing a receipt")
+    insertShortage = try database.prepare(
+      "INSERT INTO shortage (day, ticket, item, needed, available) VALUES (?, ?, ?, ?, ?)",
+      while: "writing what was missing")
     // Left out, the sequence is one more than the highest, and rows arrive in the order of the tickets.
     cancelEveryone = try database.prepare(
       """
       INSERT INTO receipt (
         day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
-        issued_ms, started_ms, finished_ms)
-      SELECT ?1, ticket, service, grade, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2
+        issued_ms, started_ms, finished_ms, payload)
+      SELECT
+        ?1, ticket, service, grade, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2,
+        payload
       FROM customer ORDER BY ticket
       """, while: "cancelling everyone")
     insertAttempt = try database.prepare(
@@ -83,7 +88,7 @@ struct Statements {
       WHERE day = ?1
       """, while: "closing a day")
     countReceipts = try database.prepare(
-      "SELECT count(*) FILTER (WHERE outcome = 1), count(*) FILTER (WHERE outcome = 2) FROM receipt WHERE day = ?",
+      "SELECT count(*) FILTER (WHERE outcome <> 2), count(*) FILTER (WHERE outcome = 2) FROM receipt WHERE day = ?",
       while: "counting the receipts of a day")
     updateLine = try database.prepare(
       "UPDATE line SET waiting = ?3 WHERE service = ?1 AND grade = ?2", while: "saving a line")
@@ -118,6 +123,9 @@ struct Statements {
     receipt = try database.prepare(
       "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",
       while: "looking for a receipt")
+    shortages = try database.prepare(
+      "SELECT item, needed, available FROM shortage WHERE day = ? AND ticket = ? ORDER BY item",
+      while: "reading what was missing")
     attempts = try database.prepare(
       """
       SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal

@@ -19,10 +19,13 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var seed: UInt64
   /// Makes the request repeatable: the same key again returns the same tickets and adds nobody.
   public var key: String?
+  /// What the worker needs to know beyond the service; nil for nothing.
+  public var payload: String?
 
   /// Puts the parts together.
   public init(
-    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64, key: String?
+    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64, key: String?,
+    payload: String? = nil
   ) {
     self.count = count
     self.service = service
@@ -31,6 +34,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
     self.account = account
     self.seed = seed
     self.key = key
+    self.payload = payload
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -41,6 +45,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
     case account = 5
     case seed = 6
     case key = 7
+    case payload = 8
   }
 }
 

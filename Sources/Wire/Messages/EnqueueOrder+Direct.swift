@@ -1,13 +1,14 @@
 // Owns the short way for taking tickets one at a time: the order, and the tickets.
 // It must not differ from the Codable conformances beside it in any byte; the tests compare them.
-// Failure: nil or false, and the long way is taken, as it is by every order with a key.
+// Failure: nil or false, and the long way is taken, as it is by every order with a key or a payload.
 
 import BankModel
 
 extension ClientMessage: FrameMessage {
-  /// Orders for customers of one kind, without a key.
+  /// Orders for customers of one kind, without a key and a payload.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
-    guard case .request(let request) = self, case .enqueue(let order) = request.command, order.key == nil
+    guard case .request(let request) = self, case .enqueue(let order) = request.command, order.key == nil,
+      order.payload == nil
     else {
       return false
     }
@@ -25,7 +26,7 @@ extension ClientMessage: FrameMessage {
     return true
   }
 
-  /// Orders for customers of one kind, without a key.
+  /// Orders for customers of one kind, without a key and a payload.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> ClientMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 2, fields: 2)

@@ -11,7 +11,7 @@ extension TellerMessage: FrameMessage {
     case .done(let lease): lease.append(to: &buffer, kind: 3)
     case .returned(let lease): lease.append(to: &buffer, kind: 5)
     case .beat(let lease): lease.append(to: &buffer, kind: 6)
-    case .hello, .ready, .failed: return false
+    case .hello, .ready, .failed, .outOfStock: return false
     }
     return true
   }
@@ -29,10 +29,12 @@ extension TellerMessage: FrameMessage {
 }
 
 extension WindowMessage: FrameMessage {
-  /// Assignments, acknowledgements and recalls.
+  /// Assignments without a payload, acknowledgements and recalls.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
-    case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
+    case .assign(let assignment):
+      guard assignment.payload == nil else { return false }
+      assignment.append(to: &buffer, kind: 3)
     case .acknowledged(let lease): lease.append(to: &buffer, kind: 4)
     case .recall(let lease): lease.append(to: &buffer, kind: 5)
     case .welcome, .refused, .close: return false
@@ -40,7 +42,7 @@ extension WindowMessage: FrameMessage {
     return true
   }
 
-  /// Assignments, acknowledgements and recalls.
+  /// Assignments without a payload, acknowledgements and recalls.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> WindowMessage? {
     guard body.count > 1 else { return nil }
     switch body[1] {

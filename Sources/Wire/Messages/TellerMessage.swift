@@ -14,6 +14,8 @@ public enum TellerMessage: Sendable, Equatable {
   case done(Lease)
   /// The work of this lease could not be done; the next customer may come.
   case failed(Lease, reason: String)
+  /// Too little was in stock for the customer of this lease: nothing was taken; the next customer may come.
+  case outOfStock(Lease, [Shortage])
   /// The customer of this lease is given back, as `recall` asked; the next customer may come.
   case returned(Lease)
   /// The work of this lease makes progress. Said by the work itself, never by a timer.
@@ -26,6 +28,7 @@ public enum TellerMessage: Sendable, Equatable {
     case failed = 4
     case returned = 5
     case beat = 6
+    case outOfStock = 7
   }
 }
 
@@ -39,6 +42,8 @@ extension TellerMessage: Codable {
     case .done(let lease): try message.encode(lease, forKey: .done)
     case .failed(let lease, let reason):
       try message.encode(FailedLease(lease: lease, reason: reason), forKey: .failed)
+    case .outOfStock(let lease, let missing):
+      try message.encode(LeaseWithShortages(lease: lease, shortages: missing), forKey: .outOfStock)
     case .returned(let lease): try message.encode(lease, forKey: .returned)
     case .beat(let lease): try message.encode(lease, forKey: .beat)
     }
@@ -57,6 +62,9 @@ extension TellerMessage: Codable {
     case .failed:
       let failed = try message.decode(FailedLease.self, forKey: .failed)
       self = .failed(failed.lease, reason: failed.reason)
+    case .outOfStock:
+      let answer = try message.decode(LeaseWithShortages.self, forKey: .outOfStock)
+      self = .outOfStock(answer.lease, answer.shortages)
     case .returned: self = .returned(try message.decode(Lease.self, forKey: .returned))
     case .beat: self = .beat(try message.decode(Lease.self, forKey: .beat))
     }
@@ -70,6 +78,40 @@ private struct FailedLease: Codable {
   enum CodingKeys: Int, CodingKey {
     case lease = 1
     case reason = 2
+  }
+}
+
+private struct LeaseWithShortages: Codable {
+  var lease: Lease
+  var shortages: [Shortage]
+
+  enum CodingKeys: Int, CodingKey {
+    case lease = 1
+    case shortages = 2
+  }
+}
+
+extension Shortage: Codable {
+  enum CodingKeys: Int, CodingKey {
+    case item = 1
+    case needed = 2
+    case available = 3
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      item: try fields.decode(String.self, forKey: .item), needed: try fields.decode(Int64.self, forKey: .needed),
+      available: try fields.decode(Int64.self, forKey: .available))
+  }
+
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(item, forKey: .item)
+    try fields.encode(needed, forKey: .needed)
+    try fields.encode(available, forKey: .available)
   }
 }
 

@@ -33,12 +33,14 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var attempts: [AttemptReport]
   /// The receipt, when done.
   public var receipt: ReceiptReport?
+  /// What the worker needs to know beyond the service; nil for nothing.
+  public var payload: String?
 
   /// Puts the parts together.
   public init(
     day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
-    window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil
+    window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil, payload: String? = nil
   ) {
     self.day = day
     self.ticket = ticket
@@ -54,6 +56,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
     self.window = window
     self.attempts = attempts
     self.receipt = receipt
+    self.payload = payload
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -71,6 +74,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
     case window = 12
     case attempts = 13
     case receipt = 14
+    case payload = 15
   }
 }
 
@@ -150,6 +154,10 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var startedAt: Int64?
   /// When the ticket ended.
   public var finishedAt: Int64
+  /// What the worker needed to know beyond the service; nil for nothing.
+  public var payload: String?
+  /// What was missing, where the outcome is out of stock; nil for nothing.
+  public var shortages: [Shortage]?
 
   /// Puts the parts together.
   public init(_ receipt: Receipt) {
@@ -167,6 +175,8 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
     issuedAt = receipt.issuedAt.milliseconds
     startedAt = receipt.startedAt?.milliseconds
     finishedAt = receipt.finishedAt.milliseconds
+    payload = receipt.payload.isEmpty ? nil : receipt.payload
+    shortages = receipt.shortages.isEmpty ? nil : receipt.shortages
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -184,5 +194,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
     case issuedAt = 12
     case startedAt = 13
     case finishedAt = 14
+    case payload = 15
+    case shortages = 16
   }
 }

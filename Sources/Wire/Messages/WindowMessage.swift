@@ -131,12 +131,15 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var amount: Int64
   /// The customer's account.
   public var account: Int64
+  /// What the worker needs to know beyond that; nil for nothing.
+  public var payload: String?
 
   /// Puts the parts together.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
     self.init(
       day: day, lease: lease, service: customer.service, grade: customer.grade, amount: customer.amount,
       account: customer.account)
+    if !customer.payload.isEmpty { payload = customer.payload }
   }
 
   init(day: BusinessDay, lease: Lease, service: Service, grade: Grade, amount: Won, account: AccountNumber) {
@@ -162,5 +165,6 @@ public struct Assignment: Codable, Sendable, Equatable {
     case grade = 6
     case amount = 7
     case account = 8
+    case payload = 9
   }
 }

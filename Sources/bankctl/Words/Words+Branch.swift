@@ -53,6 +53,7 @@ extension Words {
     switch outcome {
     case .served: say("served", "완료")
     case .cancelled: say("cancelled", "취소")
+    case .outOfStock: say("out of stock", "재고 부족")
     }
   }
 
