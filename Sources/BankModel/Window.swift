@@ -63,9 +63,15 @@ public enum ProcessEnd: Hashable, Sendable {
 /// What a process of the branch is for.
 public enum WorkerRole: UInt8, Sendable, Codable {
   case teller = 1
+  case juice = 2
 
   /// The name in JSON.
-  public var name: String { "teller" }
+  public var name: String {
+    switch self {
+    case .teller: "teller"
+    case .juice: "juice"
+    }
+  }
 }
 
 /// What a worker is doing.

@@ -27,13 +27,15 @@ public struct LaunchOrder: Sendable, Equatable {
   public var deposit: Int64?
   /// Loan windows, where not the configuration decides.
   public var loan: Int64?
+  /// Juice stations, where not the configuration decides.
+  public var juice: Int64?
   /// The speed factor as it is written, where not the configuration decides.
   public var speed: String?
 
   /// An order; everything that is not said is left to the configuration.
   public init(
     _ purpose: Purpose, home: BankHome, configuration: String? = nil, language: String = "en",
-    deposit: Int64? = nil, loan: Int64? = nil, speed: String? = nil
+    deposit: Int64? = nil, loan: Int64? = nil, juice: Int64? = nil, speed: String? = nil
   ) {
     self.purpose = purpose
     self.home = home
@@ -41,6 +43,7 @@ public struct LaunchOrder: Sendable, Equatable {
     self.language = language
     self.deposit = deposit
     self.loan = loan
+    self.juice = juice
     self.speed = speed
   }
 
@@ -52,6 +55,7 @@ public struct LaunchOrder: Sendable, Equatable {
     words += ["--lang", language]
     if let deposit { words += ["--deposit", String(deposit)] }
     if let loan { words += ["--loan", String(loan)] }
+    if let juice { words += ["--juice", String(juice)] }
     if let speed { words += ["--speed", speed] }
     return words
   }

@@ -71,7 +71,7 @@ final class Coordinator {
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
     server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
-    incarnation: Int64, executable: String, now: Moment
+    incarnation: Int64, programs: WorkerPrograms, now: Moment
   ) {
     self.home = home
     self.options = options
@@ -84,7 +84,7 @@ final class Coordinator {
     self.incarnation = incarnation
     machine = QueueMachine(contents, policy: configuration.policy, at: now)
     staff = WindowStaff(
-      loop: loop, log: log, executable: executable, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
+      loop: loop, log: log, programs: programs, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
     self.server = server
   }
 

@@ -93,7 +93,7 @@ public enum CoordinatorProcess {
     }
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: store, contents: contents, incarnation: incarnation, executable: try sibling("bank-teller"),
+      store: store, contents: contents, incarnation: incarnation, programs: try WorkerPrograms(),
       now: now)
     coordinator.onClosed = { [unowned coordinator] in
       // Nothing is lost if the log cannot be copied now: the next start reads it.

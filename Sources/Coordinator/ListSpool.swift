@@ -106,6 +106,7 @@ final class ListSpool {
 extension EnqueueEntry {
   /// What is wrong with this entry; nil for nothing.
   var fault: String? {
+    if !service.movesMoney { return "customers for \(service.name) do not come in a list" }
     if !(1...BankModel.Limits.amount).contains(amount) {
       return "an amount is 1 to \(BankModel.Limits.amount) won, not \(amount)"
     }

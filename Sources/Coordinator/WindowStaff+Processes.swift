@@ -50,7 +50,7 @@ extension WindowStaff {
   private func spawn(_ post: WindowPost) throws(SystemError) {
     let pair = try UnixSocket.pair()
     let child = try ChildProcess.spawn(
-      executable: executable,
+      executable: programs[post.window.service],
       arguments: [post.window.description, String(post.generation), String(getpid())],
       environment: environment, channel: pair.second)
     let channel = try TellerChannel(
@@ -81,7 +81,7 @@ extension WindowStaff {
       post.readyBy = nil
       post.history.becameReady(at: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
       onEvent?(post.window, post.generation, .ready(pid: post.pid))
-    case (.ready, .done), (.ready, .failed), (.ready, .returned), (.ready, .beat):
+    case (.ready, .done), (.ready, .outOfStock), (.ready, .failed), (.ready, .returned), (.ready, .beat):
       onEvent?(post.window, post.generation, .said(message))
     case (.leaving, _): break
     case (_, _):
@@ -95,7 +95,7 @@ extension WindowStaff {
     let mine = BuildIdentity.current
     let reason: Refusal.Reason? =
       hello.version != protocolVersion
-      ? .version : hello.build != mine ? .build : hello.role != .teller ? .hello : nil
+      ? .version : hello.build != mine ? .build : hello.role != post.window.service.peerRole ? .hello : nil
     if let reason {
       let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
       channel.send(.refused(Refusal(reason: reason, build: mine, detail: detail)))

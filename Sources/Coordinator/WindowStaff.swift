@@ -38,7 +38,7 @@ final class WindowStaff {
 
   let loop: EventLoop
   let log: LogFile
-  let executable: String
+  let programs: WorkerPrograms
   let environment: [String: String]
   private let policy: RestartPolicy
   private var chance: SeededGenerator
@@ -53,11 +53,11 @@ final class WindowStaff {
   static let leaveGrace = TimeSpan.seconds(3)
 
   init(
-    loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
+    loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy, seed: UInt64
   ) {
     self.loop = loop
     self.log = log
-    self.executable = executable
+    self.programs = programs
     self.policy = policy
     chance = SeededGenerator(seed: seed)
     environment = ServiceNotifier.strip(Environment.all())

@@ -22,7 +22,7 @@ enum StartCommand {
   }
 
   private static func open(_ session: Session) throws(CommandError) -> StatusReport {
-    let order = try session.openingOrder()
+    let order = try session.openingOrder(juice: session.invocation.integer("juice"))
     let launched: LaunchedBank
     let answer: ControlAnswer
     do throws(ControlError) {

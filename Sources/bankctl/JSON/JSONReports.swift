@@ -66,13 +66,30 @@ extension JSONValue {
 
   /// A line of `receipts`.
   static func receipt(_ receipt: ReceiptReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.name),
       "grade": .string(receipt.grade.name), "outcome": .string(receipt.outcome.name),
       "window": .init(receipt.window), "attempts": .init(receipt.attempts), "amount": .init(receipt.amount),
       "debit": .init(receipt.debit), "credit": .init(receipt.credit), "issued_at": .instant(receipt.issuedAt),
       "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
     ]
+    return shape.adding(particulars(receipt.payload, receipt.shortages))
+  }
+
+  /// What only some customers have: a payload, and something that was missing.
+  private static func particulars(_ payload: String?, _ shortages: [Shortage]?) -> JSONValue {
+    var shape: JSONValue = [:]
+    if let payload { shape = shape.adding(["payload": .string(payload)]) }
+    if let shortages { shape = shape.adding(["missing": missing(shortages)]) }
+    return shape
+  }
+
+  /// What was missing for an order.
+  static func missing(_ shortages: [Shortage]) -> JSONValue {
+    .array(
+      shortages.map {
+        ["item": .string($0.item), "needed": .init($0.needed), "available": .init($0.available)]
+      })
   }
 
   /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while
@@ -84,7 +101,7 @@ extension JSONValue {
       "amount": .init(ticket.amount), "account": .init(ticket.account),
       "issued_at": .instant(ticket.issuedAt),
     ]
-    return shape.adding(standing(ticket))
+    return shape.adding(standing(ticket)).adding(particulars(ticket.payload, nil))
   }
 
   /// What is only true in the present state of a ticket.
@@ -107,6 +124,7 @@ extension JSONValue {
         "debit": .init(receipt.debit), "credit": .init(receipt.credit),
         "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
       ])
+      shape = shape.adding(particulars(nil, receipt.shortages))
     }
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
   }

@@ -56,7 +56,7 @@ final class ForegroundBank {
 
   /// Starts a coordinator.
   static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
-    let order = try session.openingOrder()
+    let order = try session.openingOrder(juice: 0)
     let bell = Bell()
     let loop: EventLoop
     let source: SignalSource

@@ -8,11 +8,13 @@ import Posix
 
 extension Session {
   /// The order to open, as the options `--deposit`, `--loan`, `--speed` and `--config` say.
-  func openingOrder() throws(CommandError) -> LaunchOrder {
+  ///
+  /// - Parameter juice: Juice stations; nil for what the configuration says.
+  func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
     LaunchOrder(
       .open, home: home,
       configuration: try surroundings.configuration(flag: invocation.text("config"), home: home),
       language: words.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
-      speed: invocation.speed("speed")?.description)
+      juice: juice, speed: invocation.speed("speed")?.description)
   }
 }

@@ -51,7 +51,7 @@ extension BankctlTable {
     let chance: Text = Text("at random", "무작위")
     return [
       OptionSpec(
-        "service", .choice(serviceNames), default: chance,
+        "service", .choice(ticketServices), default: chance,
         summary: Text(
           "What they come for.",
           "찾아온 "

@@ -17,6 +17,11 @@ extension BankctlTable {
       OptionSpec(
         "loan", windows, default: Text("the configuration's, 1", "설정을 따름, 1"),
         summary: Text("Windows for loans.", "대출 창구의 수입니다.")),
+    ]
+  }
+
+  private static var paceOptions: [OptionSpec] {
+    [
       OptionSpec(
         "speed", .speed, default: Text("the configuration's, 1", "설정을 따름, 1"),
         summary: Text(
@@ -52,7 +57,7 @@ extension BankctlTable {
         OptionSpec(
           "seed", seed, value: "S", default: Text("from the system", "시스템이 정함"),
           summary: Text("Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다.")),
-      ] + windowOptions)
+      ] + windowOptions + paceOptions)
   }
 
   private static var console: CommandSpec {
@@ -67,7 +72,7 @@ extension BankctlTable {
             "A day without a keyboard.",
             "키보드 없이 하루를 보냅니다.")),
       ],
-      options: windowOptions)
+      options: windowOptions + paceOptions)
   }
 
   private static var start: CommandSpec {
@@ -83,6 +88,10 @@ extension BankctlTable {
           "bankctl start --foreground", Text("For systemd and containers.", "systemd와 컨테이너에서 씁니다.")),
       ],
       options: windowOptions + [
+        OptionSpec(
+          "juice", windows, default: Text("the configuration's, 1", "설정을 따름, 1"),
+          summary: Text("Juice stations.", "쥬스 스테이션의 수입니다."))
+      ] + paceOptions + [
         OptionSpec(
           "foreground",
           summary: Text(

@@ -42,6 +42,9 @@ extension BankctlTable {
     OperandSpec("SERVICE", .text, .optional, summary: summary)
   }
 
+  private static let anyService = Text(
+    "deposit, loan or juice; all without it.", "deposit, loan, juice 중 하나. 없으면 모두입니다.")
+
   private static var pause: CommandSpec {
     CommandSpec(
       "pause", group: group,
@@ -51,7 +54,7 @@ extension BankctlTable {
         Example("bankctl pause", Text("Every service.", "모든 업무를 멈춥니다.")),
       ],
       operands: [
-        serviceOperand(Text("deposit or loan; all without it.", "deposit 또는 loan. 없으면 모두입니다."))
+        serviceOperand(anyService)
       ])
   }
 
@@ -64,7 +67,7 @@ extension BankctlTable {
         Example("bankctl resume", Text("Every service.", "모든 업무를 다시 시작합니다.")),
       ],
       operands: [
-        serviceOperand(Text("deposit or loan; all without it.", "deposit 또는 loan. 없으면 모두입니다."))
+        serviceOperand(anyService)
       ])
   }
 

@@ -65,8 +65,11 @@ enum BankctlTable {
     ]
   }
 
-  /// The services as an option takes them.
-  static let serviceNames: [Choice] = [Choice("deposit", aliases: ["예금"]), Choice("loan", aliases: ["대출"])]
+  /// The services that customers take tickets for, as an option takes them.
+  static let ticketServices: [Choice] = [Choice("deposit", aliases: ["예금"]), Choice("loan", aliases: ["대출"])]
+
+  /// All services.
+  static let serviceNames = ticketServices + [Choice("juice", aliases: ["쥬스", "주스"])]
 
   /// Windows of one service.
   static let windows: ValueKind = .integer(0...Limits.windowsPerService)

@@ -49,7 +49,7 @@ extension Words {
       return say("the field '\(field.rawValue)' is there twice.", "'\(field.rawValue)' 항목이 두 번 있습니다.")
     case .wrongType(let field): return wrongType(field)
     case .unknownName(let field, let name, let near):
-      let known = field == .service ? Service.allCases.map(\.name) : Grade.allCases.map(\.name)
+      let known = field == .service ? Service.drawn.map(\.name) : Grade.allCases.map(\.name)
       let offered = alternatives(near.isEmpty ? known : near)
       return say(
         "there is no \(field.rawValue) \(quoted(name)); did you mean \(offered)?",

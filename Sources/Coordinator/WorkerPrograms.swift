@@ -1,0 +1,27 @@
+// Owns which program works at the windows of which service. It knows no process.
+// All programs of one build stand in one directory.
+
+import BankModel
+import Posix
+import Wire
+
+/// The programs of the workers, as paths.
+struct WorkerPrograms {
+  private let directory: String
+
+  /// The programs beside this one.
+  init() throws(SystemError) { directory = Paths.directory(of: try Paths.executable()) }
+
+  /// The program that serves customers of a service.
+  subscript(service: Service) -> String {
+    Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
+  }
+}
+
+extension Service {
+  /// What a worker of this service says that it is.
+  var peerRole: PeerRole { self == .juice ? .juice : .teller }
+
+  /// What a worker of this service is in a report.
+  var workerRole: WorkerRole { self == .juice ? .juice : .teller }
+}
