@@ -14,6 +14,9 @@ public enum Service: UInt8, CaseIterable, Sendable, Codable, Comparable {
   /// Whether serving a customer moves money, so that the receipt is a transfer in the ledger.
   public var movesMoney: Bool { self != .juice }
 
+  /// Whether serving a customer takes something from the stock, which is given back when the ticket is cancelled.
+  public var drawsOnStock: Bool { self == .juice }
+
   /// The name in commands, JSON and window names: `deposit`, `loan`, `juice`.
   public var name: String {
     switch self {

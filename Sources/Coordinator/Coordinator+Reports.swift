@@ -43,7 +43,8 @@ extension Coordinator {
       }
     let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
     return WorkerReport(
-      name: post.window.description, role: post.window.service.workerRole, service: post.window.service, window: post.window.place,
+      name: post.window.description, role: post.window.service.workerRole, service: post.window.service,
+      window: post.window.place,
       pid: post.pid, generation: post.generation, state: state, ticket: lease?.ticket,
       restarts: post.restarts,
       served: numbers?.served ?? 0, residentKilobytes: resident / 1024)

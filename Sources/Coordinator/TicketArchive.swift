@@ -62,7 +62,8 @@ extension TicketReport {
     self.init(
       day: receipt.day, ticket: receipt.ticket, service: receipt.service, grade: receipt.grade,
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
-      attempts: attempts, receipt: ReceiptReport(receipt), payload: receipt.payload.isEmpty ? nil : receipt.payload)
+      attempts: attempts, receipt: ReceiptReport(receipt),
+      payload: receipt.payload.isEmpty ? nil : receipt.payload)
     guard receipt.outcome.isAttended, let window = receipt.window, let startedAt = receipt.startedAt else {
       return
     }

@@ -25,6 +25,22 @@ public enum StoreChange: Sendable, Equatable {
   case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber)
   /// Everyone who is still kept, of any state, leaves with a cancelled receipt.
   case cancelEveryone(day: BusinessDay, at: WallTime)
+  /// The stock has given back what was put by for a cancelled ticket, or knows that nothing was.
+  case released(TicketOfDay)
+}
+
+/// One ticket over all days.
+public struct TicketOfDay: Hashable, Sendable {
+  /// The business day.
+  public var day: BusinessDay
+  /// The ticket's number.
+  public var ticket: TicketNumber
+
+  /// Puts the parts together.
+  public init(day: BusinessDay, ticket: TicketNumber) {
+    self.day = day
+    self.ticket = ticket
+  }
 }
 
 /// What a store holds when it is opened.
@@ -213,6 +229,12 @@ public protocol QueueStore: AnyObject {
   func receipts(
     day: BusinessDay?, after sequence: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
+
+  /// Tickets for which something may still be put by in the stock, though they were cancelled; at most `limit`.
+  ///
+  /// Every cancelled receipt of a service that draws on the stock adds its ticket, in its own transaction, because a
+  /// worker that died may have put something by without telling anybody. `.released` takes it out again.
+  func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay]
 
   /// The receipt of one ticket.
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?

@@ -66,7 +66,7 @@ enum GradeMirror {
     case .postpone(let customer, let dueAt): return .postpone(mirrored(customer), dueAt: dueAt)
     case .bury(let customer): return .bury(mirrored(customer))
     case .revive(let customer, let state): return .revive(mirrored(customer), from: state)
-    case .record, .remember, .cancelEveryone: return change
+    case .record, .remember, .cancelEveryone, .released: return change
     }
   }
 }

@@ -5,12 +5,6 @@
 import BankModel
 import QueueCore
 
-/// A ticket of a day.
-struct TicketOfDay: Hashable {
-  var day: BusinessDay
-  var ticket: TicketNumber
-}
-
 /// The reverse of one step.
 enum MemoryStep {
   case remove(Int64)
@@ -18,6 +12,8 @@ enum MemoryStep {
   case removeReceipt
   case removeAttempt(TicketOfDay)
   case forget([UInt8])
+  case removeRelease(TicketOfDay)
+  case restoreRelease(TicketOfDay)
 }
 
 /// Customers, receipts, attempts and keys.
@@ -31,6 +27,8 @@ struct MemoryContents {
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
   /// By the bytes of the key: two spellings of one character are two keys, as in the database.
   private(set) var keys: [[UInt8]: IssuedTickets] = [:]
+  /// Cancelled tickets for which something may still be put by.
+  private(set) var releases: Set<TicketOfDay> = []
 
   // MARK: Changes
 
@@ -58,6 +56,11 @@ struct MemoryContents {
       keys[bytes] = IssuedTickets(day: day, first: first, last: last)
       reverse.append(.forget(bytes))
     case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment, &reverse)
+    case .released(let ticket):
+      guard releases.remove(ticket) != nil else {
+        throw damage("nothing was to be given back for ticket \(ticket.ticket) of day \(ticket.day)")
+      }
+      reverse.append(.restoreRelease(ticket))
     }
   }
 
@@ -107,6 +110,9 @@ struct MemoryContents {
     receipts.append(receipt)
     receipts[receipts.count - 1].sequence = Int64(receipts.count)
     reverse.append(.removeReceipt)
+    if receipt.outcome == .cancelled, receipt.service.drawsOnStock, releases.insert(ticket).inserted {
+      reverse.append(.removeRelease(ticket))
+    }
   }
 
   private mutating func add(_ attempt: Attempt, _ reverse: inout [MemoryStep]) throws(StoreError) {
@@ -129,7 +135,7 @@ struct MemoryContents {
           day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
           outcome: .cancelled, window: nil, generation: 0, pid: 0, attempts: customer.attempts,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt, startedAt: nil,
-          finishedAt: moment), &reverse)
+          finishedAt: moment, payload: customer.payload), &reverse)
     }
   }
 
@@ -149,6 +155,8 @@ struct MemoryContents {
       attempts[ticket]?.removeLast()
       if attempts[ticket]?.isEmpty == true { attempts[ticket] = nil }
     case .forget(let key): keys[key] = nil
+    case .removeRelease(let ticket): releases.remove(ticket)
+    case .restoreRelease(let ticket): releases.insert(ticket)
     }
   }
 

@@ -64,6 +64,13 @@ extension MemoryStore {
       contents.receipts.dropFirst(skipped).lazy.filter { day == nil || $0.day == day }.prefix(max(0, limit)))
   }
 
+  /// Cancelled tickets for which something may still be put by. See `QueueStore`.
+  public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
+    try beginReading()
+    let all = contents.releases.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
+    return Array(all.prefix(max(0, limit)))
+  }
+
   /// The receipt of one ticket.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try beginReading()

@@ -19,6 +19,7 @@ extension SQLiteStore {
     case .remember(let key, let day, let first, let last):
       try remember(key, IssuedTickets(day: day, first: first, last: last))
     case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment)
+    case .released(let ticket): try note(released: ticket)
     }
   }
 
@@ -73,6 +74,12 @@ extension SQLiteStore {
     try statement.run(broken: "ticket \(receipt.ticket) of day \(receipt.day) already has a receipt")
     sequence += 1
     for shortage in receipt.shortages { try insert(shortage, of: receipt) }
+    if receipt.outcome == .cancelled, receipt.service.drawsOnStock {
+      statements.insertRelease.bind(1, receipt.day)
+      statements.insertRelease.bind(2, receipt.ticket)
+      try statements.insertRelease.run(
+        broken: "ticket \(receipt.ticket) of day \(receipt.day) was cancelled before")
+    }
     guard receipt.day == saved?.day else { return }
     if receipt.outcome.isAttended { staged.served += 1 } else { staged.cancelled += 1 }
   }
@@ -86,6 +93,16 @@ extension SQLiteStore {
     statement.bind(5, shortage.available)
     try statement.run(
       broken: "ticket \(receipt.ticket) of day \(receipt.day) lacks \(shortage.item) twice")
+  }
+
+  private func note(released ticket: TicketOfDay) throws(StoreError) {
+    statements.deleteRelease.bind(1, ticket.day)
+    statements.deleteRelease.bind(2, ticket.ticket)
+    try statements.deleteRelease.run()
+    if database.changes == 1 { return }
+    throw .damaged(
+      path: database.path,
+      detail: "nothing was to be given back for ticket \(ticket.ticket) of day \(ticket.day)")
   }
 
   private func update(_ customer: Customer) throws(StoreError) {
@@ -159,6 +176,11 @@ extension SQLiteStore {
     let cancelled = database.changes
     sequence += cancelled
     if day == saved?.day { staged.cancelled += cancelled }
+    for service in Service.allCases where service.drawsOnStock {
+      statements.releaseEveryone.bind(1, day)
+      statements.releaseEveryone.bind(2, service.rawValue)
+      try statements.releaseEveryone.run(broken: "someone who waits on day \(day) was cancelled before")
+    }
     try statements.deleteEveryone.run()
     if database.changes != cancelled {
       throw .damaged(path: database.path, detail: "day \(day) has customers that could not be cancelled")

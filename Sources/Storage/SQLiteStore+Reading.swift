@@ -114,6 +114,19 @@ extension SQLiteStore {
     return receipts
   }
 
+  /// Cancelled tickets for which something may still be put by. See `QueueStore`.
+  public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
+    try requireHealth()
+    let statement = statements.releases
+    statement.bind(1, Int64(max(0, limit)))
+    defer { statement.reset() }
+    var tickets: [TicketOfDay] = []
+    while try statement.step() {
+      tickets.append(TicketOfDay(day: statement.integer(0), ticket: statement.integer(1)))
+    }
+    return tickets
+  }
+
   /// The receipt of one ticket.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try requireHealth()

@@ -25,6 +25,7 @@ struct Schema: Sendable {
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
   /// - `shortage`: what was missing for a ticket that ended out of stock.
+  /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `line` and `service_state`: the present day's waiting customers by line; served customers and pauses by service.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2])
@@ -145,6 +146,13 @@ struct Schema: Sendable {
       needed INTEGER NOT NULL,
       available INTEGER NOT NULL,
       PRIMARY KEY (day, ticket, item)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Cancelled tickets for which the stock has still to give back what it put by.
+    CREATE TABLE release (
+      day INTEGER NOT NULL,
+      ticket INTEGER NOT NULL,
+      PRIMARY KEY (day, ticket)
     ) STRICT, WITHOUT ROWID;
 
     -- The rows of the new service, in a store that has begun its first day.

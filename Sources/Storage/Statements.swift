@@ -9,13 +9,15 @@ import QueueCore
 struct Statements {
   let begin, commit, rollBack: Statement
   let insertCustomer, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, insertShortage, cancelEveryone, insertAttempt, insertKey: Statement
+  let insertReceipt, insertShortage, insertRelease, releaseEveryone, deleteRelease, cancelEveryone,
+    insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts, updateLine, updateService: Statement
   let customers, customer, countCustomers, delayed: Statement
-  let receipts, receiptsOfDay, receipt, shortages, attempts, key: Statement
+  let receipts, receiptsOfDay, receipt, shortages, releases, attempts, key: Statement
 
   /// Columns of a customer's row, in the order in which rows are read.
-  static let customerColumns = "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, payload"
+  static let customerColumns =
+    "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, payload"
   /// Columns of a receipt, in the order in which rows are read.
   static let receiptColumns = """
     sequence, day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, issued_ms, \
@@ -50,6 +52,13 @@ struct Statements {
     insertShortage = try database.prepare(
       "INSERT INTO shortage (day, ticket, item, needed, available) VALUES (?, ?, ?, ?, ?)",
       while: "writing what was missing")
+    insertRelease = try database.prepare(
+      "INSERT INTO release (day, ticket) VALUES (?, ?)", while: "noting what is to be given back")
+    releaseEveryone = try database.prepare(
+      "INSERT INTO release (day, ticket) SELECT ?1, ticket FROM customer WHERE service = ?2",
+      while: "noting what is to be given back")
+    deleteRelease = try database.prepare(
+      "DELETE FROM release WHERE day = ? AND ticket = ?", while: "noting what was given back")
     // Left out, the sequence is one more than the highest, and rows arrive in the order of the tickets.
     cancelEveryone = try database.prepare(
       """
@@ -123,6 +132,9 @@ struct Statements {
     receipt = try database.prepare(
       "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",
       while: "looking for a receipt")
+    releases = try database.prepare(
+      "SELECT day, ticket FROM release ORDER BY day, ticket LIMIT ?",
+      while: "reading what is to be given back")
     shortages = try database.prepare(
       "SELECT item, needed, available FROM shortage WHERE day = ? AND ticket = ? ORDER BY item",
       while: "reading what was missing")

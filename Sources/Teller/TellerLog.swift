@@ -41,6 +41,11 @@ struct TellerLog {
           "msg",
           phrasebook.completed(ticket: customer.ticket, grade: customer.grade, service: customer.service))
       }
+    case .sentAway(let customer, let shortages):
+      file.write(event: "out_of_stock", at: moment) {
+        $0.customer(customer)
+        $0.field("missing", shortages.map(\.item).joined(separator: ","))
+      }
     case .recalled(let customer):
       file.write(event: "recalled", at: moment) { $0.customer(customer) }
     case .failed(let customer, let reason):
@@ -66,5 +71,6 @@ extension LogFields {
     field("service", customer.service.name)
     if customer.grade != .regular { field("grade", customer.grade.name) }
     field("attempt", customer.attempt)
+    if let payload = customer.payload { field("payload", payload) }
   }
 }

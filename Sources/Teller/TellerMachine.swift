@@ -14,11 +14,16 @@ import Wire
 /// | new | | says hello |
 /// | greeting | welcome | opens its log, says ready |
 /// | idle | assign | begins to serve; no work at all is done on the spot |
+/// | providing | what the customer needs is there | begins the work |
+/// | providing | it is missing, or cannot be found out in time | says so in the place of done |
 /// | serving | | beats, and says done when the time has come |
 /// | serving | recall of its lease | says returned |
 /// | serving | close | ends after its customer |
 /// | idle | close | ends |
 /// | any | refused, or a message out of turn | ends |
+///
+/// A teller at a bank's window goes from idle to serving at once. A worker that ``provides`` first gets what the customer
+/// needs; how, is the shell's business. Waiting for it is no progress, so nothing beats in that time.
 ///
 /// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
 public struct TellerMachine: Sendable {
@@ -27,6 +32,8 @@ public struct TellerMachine: Sendable {
     var began: MonotonicTime
     var ends: MonotonicTime
     var nextBeat: MonotonicTime
+    /// Until when what the customer needs must be there; nil once it is.
+    var providedBy: MonotonicTime?
   }
 
   private enum State: Sendable {
@@ -41,9 +48,19 @@ public struct TellerMachine: Sendable {
   /// Why the process ends after the customer in hand; nil while it does not.
   private var closing: String?
   private let build: String
+  private let role: PeerRole
+  private let provides: Bool
 
-  /// A teller of this build that has not begun.
-  public init(build: String) { self.build = build }
+  /// A worker of this build that has not begun.
+  ///
+  /// - Parameters:
+  ///   - role: What it says that it is.
+  ///   - provides: Whether each customer needs something that has to be got first.
+  public init(build: String, role: PeerRole = .teller, provides: Bool = false) {
+    self.build = build
+    self.role = role
+    self.provides = provides
+  }
 
   /// Whether the exit was ordered.
   public var hasEnded: Bool { if case .ended = state { true } else { false } }
@@ -51,7 +68,7 @@ public struct TellerMachine: Sendable {
   /// When ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
     guard case .serving(_, let service) = state else { return nil }
-    return min(service.ends, service.nextBeat)
+    return service.providedBy ?? min(service.ends, service.nextBeat)
   }
 
   /// Takes an event in and puts what is to be done behind `actions`.
@@ -63,6 +80,7 @@ public struct TellerMachine: Sendable {
     case .began: begin(&actions)
     case .heard(let message): hear(message, now, &actions)
     case .timeCame: work(now, &actions)
+    case .provided(let lease, let provision): provided(lease, provision, now, &actions)
     case .askedToEnd: close("asked to end by a signal", &actions)
     case .coordinatorGone: end(TellerExit.done, "the coordinator is gone", &actions)
     case .coordinatorUnintelligible(let words): violate(words, &actions)
@@ -78,7 +96,7 @@ public struct TellerMachine: Sendable {
 extension TellerMachine {
   private mutating func begin(_ actions: inout [TellerAction]) {
     guard case .new = state else { return }
-    actions.append(.say(.hello(Hello(build: build, role: .teller))))
+    actions.append(.say(.hello(Hello(build: build, role: role))))
     state = .greeting
   }
 
@@ -127,11 +145,47 @@ extension TellerMachine {
       return
     }
     if orders.logsCustomers { actions.append(.log(.started(assignment))) }
-    let service = Service(
+    var service = Service(
       assignment: assignment, began: now, ends: now + .microseconds(orders.workMicroseconds),
       nextBeat: now + .microseconds(orders.beatMicroseconds))
+    // The lease is four beats: half of it is left for the work to make its first progress.
+    if provides {
+      service.providedBy =
+        now + .microseconds(orders.beatMicroseconds) + .microseconds(orders.beatMicroseconds)
+    }
     state = .serving(orders, service)
-    work(now, &actions)
+    if provides { actions.append(.provide(assignment)) } else { work(now, &actions) }
+  }
+
+  private mutating func provided(
+    _ lease: Lease, _ provision: Provision, _ now: MonotonicTime, _ actions: inout [TellerAction]
+  ) {
+    guard case .serving(let orders, var service) = state, service.assignment.lease == lease,
+      service.providedBy != nil
+    else { return }
+    switch provision {
+    case .ready:
+      service.providedBy = nil
+      service.ends = now + .microseconds(orders.workMicroseconds)
+      service.nextBeat = now + .microseconds(orders.beatMicroseconds)
+      state = .serving(orders, service)
+      // The way to the stock was progress, and the lease began before it.
+      if service.ends > now { actions.append(.say(.beat(lease))) }
+      work(now, &actions)
+    case .missing(let shortages):
+      if orders.logsCustomers { actions.append(.log(.sentAway(service.assignment, shortages))) }
+      actions.append(.say(.outOfStock(lease, shortages)))
+      rest(orders, &actions)
+    case .unknown(let reason): fail(service.assignment, reason, orders, &actions)
+    }
+  }
+
+  private mutating func fail(
+    _ assignment: Assignment, _ reason: String, _ orders: TellerOrders, _ actions: inout [TellerAction]
+  ) {
+    actions.append(.log(.failed(assignment, reason: reason)))
+    actions.append(.say(.failed(assignment.lease, reason: reason)))
+    rest(orders, &actions)
   }
 
   private mutating func recall(_ lease: Lease, _ actions: inout [TellerAction]) {
@@ -156,7 +210,11 @@ extension TellerMachine {
   /// Goes on with the customer in hand: done when the time has come, or a beat when one is due.
   private mutating func work(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
     guard case .serving(let orders, var service) = state else { return }
-    if now >= service.ends {
+    if let deadline = service.providedBy {
+      if now >= deadline {
+        fail(service.assignment, "the stock service did not answer in time", orders, &actions)
+      }
+    } else if now >= service.ends {
       if orders.logsCustomers {
         actions.append(.log(.completed(service.assignment, took: now.since(service.began))))
       }

@@ -17,6 +17,7 @@ public final class TellerProcess {
   private let loop: EventLoop
   private let channel: MessageChannel<WindowMessage, TellerMessage>
   private let complain: (String) -> Void
+  private let provider: (any Provider)?
   private var machine: TellerMachine
   private var actions: [TellerAction] = []
   private var log: TellerLog?
@@ -29,20 +30,27 @@ public final class TellerProcess {
   /// - Parameters:
   ///   - descriptor: the socket to the coordinator.
   ///   - loop: where it waits; others may share it.
+  ///   - role: what this worker is.
+  ///   - provider: gets what each customer needs, where that is anything.
   ///   - complain: told in one line what whoever started the process should know.
   /// - Throws: a descriptor that cannot be waited for.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, build: String = BuildIdentity.current,
-    complain: @escaping (String) -> Void
+    role: PeerRole = .teller, provider: (any Provider)? = nil, complain: @escaping (String) -> Void
   ) throws(SystemError) {
     self.loop = loop
     self.complain = complain
-    machine = TellerMachine(build: build)
+    self.provider = provider
+    machine = TellerMachine(build: build, role: role, provides: provider != nil)
     channel = try MessageChannel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller,
       backlogLimit: Self.backlogLimit)
     channel.onMessage = { [unowned self] in apply(.heard($0)) }
     channel.onEnd = { [unowned self] in apply(Self.event(of: $0)) }
+    provider?.onProvided = { [unowned self] lease, provision in
+      apply(.provided(lease, provision))
+      settle()
+    }
     apply(.began)
     settle()
   }
@@ -84,7 +92,10 @@ public final class TellerProcess {
   private func perform(_ action: TellerAction, at moment: Moment) {
     switch action {
     case .say(let message): channel.send(message)
-    case .openLog(let orders): openLog(orders)
+    case .provide(let assignment): provider?.provide(assignment)
+    case .openLog(let orders):
+      provider?.begin(orders)
+      openLog(orders)
     case .log(let note): log?.write(note, at: moment)
     case .complain(let words): complain(words)
     case .exit(let code): exitCode = code

@@ -14,6 +14,8 @@ public enum TellerEvent: Sendable, Equatable {
   case heard(WindowMessage)
   /// The moment of ``TellerMachine/wakeAt`` came. One too early changes nothing.
   case timeCame
+  /// What a customer needs was looked for, with this result. One that comes after the lease has ended is late.
+  case provided(Lease, Provision)
   /// A signal asked the process to end.
   case askedToEnd
   /// The coordinator closed the connection, or died.
@@ -24,8 +26,21 @@ public enum TellerEvent: Sendable, Equatable {
   case connectionFailed(String)
 }
 
+/// Whether there is what a customer needs.
+public enum Provision: Sendable, Equatable {
+  /// It is there, and put by for this customer: the work can begin.
+  case ready
+  /// There is too little, and nothing was taken.
+  case missing([Shortage])
+  /// It could not be found out, for this reason.
+  case unknown(String)
+}
+
 /// Something the shell has to do, in order.
 public enum TellerAction: Sendable, Equatable {
+  /// Get what this customer needs, and report it as ``TellerEvent/provided(_:_:)``. Asked for the same ticket again
+  /// after a crash, it must find what was put by before.
+  case provide(Assignment)
   /// Send this to the coordinator.
   case say(TellerMessage)
   /// Open the log that the orders name.
@@ -46,6 +61,8 @@ public enum TellerNote: Sendable, Equatable {
   case started(Assignment)
   /// The work for a customer is done, and took so long.
   case completed(Assignment, took: TimeSpan)
+  /// A customer was sent away because of these shortages.
+  case sentAway(Assignment, [Shortage])
   /// A customer was given back.
   case recalled(Assignment)
   /// A customer cannot be served here.

@@ -16,7 +16,7 @@ import Testing
 
   @Test(
     "a name that is none is refused",
-    arguments: ["", "loan", "loan-", "loan-0", "loan--1", "juice-1", "loan-257", "-1"])
+    arguments: ["", "loan", "loan-", "loan-0", "loan--1", "cocoa-1", "loan-257", "-1"])
   func badWindows(name: String) { #expect(Window(name: name) == nil) }
 
   @Test("lines are numbered densely, service by service, the highest grade first")
@@ -35,14 +35,15 @@ import Testing
     #expect(LedgerAccount.customer(12).description == "customer-12")
   }
 
-  @Test("a deposit moves from cash to the customer, a loan from the loans")
+  @Test("a deposit moves from cash to the customer, a loan from the loans, and juice moves no money")
   func transfers() {
-    let deposit = CustomerOrder(service: .deposit, grade: .regular, amount: 5, account: 3)
-      .customer(ticket: 1, issuedAt: WallTime(milliseconds: 0))
-    #expect(Transfer(serving: deposit) == Transfer(debit: .cash, credit: .customer(3), amount: 5))
-    var loan = deposit
-    loan.service = .loan
-    #expect(Transfer(serving: loan) == Transfer(debit: .loans, credit: .customer(3), amount: 5))
+    #expect(
+      Transfer(serving: .deposit, amount: 5, account: 3)
+        == Transfer(debit: .cash, credit: .customer(3), amount: 5))
+    #expect(
+      Transfer(serving: .loan, amount: 5, account: 3)
+        == Transfer(debit: .loans, credit: .customer(3), amount: 5))
+    #expect(Transfer(serving: .juice, amount: 5, account: 3) == nil)
   }
 
   @Test("time saturates instead of overflowing, and a span is never negative")

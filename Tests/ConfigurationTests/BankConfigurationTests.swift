@@ -39,13 +39,14 @@ import Testing
   @Test("every key is read") func everything() throws {
     let configuration = try decode(
       """
-      {"windows": {"deposit": 0, "loan": 256}, "work": {"deposit": "0s", "loan": "2h"}, "speed": 2.5, "lang": "ko",
+      {"windows": {"deposit": 0, "loan": 256, "juice": 3}, "speed": 2.5, "lang": "ko",
+       "work": {"deposit": "0s", "loan": "2h", "juice": "1s"},
        "max_waiting": 5, "lease": "100ms", "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
        "retry_limit": "1m30s", "gather": "0ms", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
       """)
     var expected = BankConfiguration()
-    expected.windows = ByService(deposit: 0, loan: 256)
-    expected.work = ByService(deposit: .zero, loan: .seconds(7200))
+    expected.windows = ByService(deposit: 0, loan: 256, juice: 3)
+    expected.work = ByService(deposit: .zero, loan: .seconds(7200), juice: .seconds(1))
     expected.speed = .thousandths(2500)
     expected.language = .korean
     expected.maxWaiting = 5

@@ -139,7 +139,7 @@ import Testing
     branch.happen(.drain)
     branch.happen(.endDay)
     var expected = Books(day: 2, openedAt: branch.now.wall)
-    expected.paused = [false, true]
+    expected.paused = [false, true, false]
     #expect(branch.machine.books == expected)
   }
 

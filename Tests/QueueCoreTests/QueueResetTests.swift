@@ -131,7 +131,7 @@ import Testing
     branch.happen(.reset(9))
     branch.happen(.committed)
     #expect(branch.machine.books.delayed == 0)
-    #expect(branch.machine.books.paused == [false, true])
+    #expect(branch.machine.books.paused == [false, true, false])
     #expect(branch.pass(.seconds(60)) == [])
   }
 }

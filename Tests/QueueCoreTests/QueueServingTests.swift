@@ -109,7 +109,7 @@ import Testing
     try branch.answer(.deposit1)
     #expect((branch.machine.waitingCount, branch.machine.serving) == (0, 0))
     #expect(branch.machine.books.served == 2)
-    #expect(branch.machine.books.servedByService == [2, 0])
+    #expect(branch.machine.books.servedByService == [2, 0, 0])
     #expect(branch.machine.numbers(of: .deposit1)?.served == 2)
     #expect(branch.machine.isIdle)
     #expect(branch.machine.books.isFinished)

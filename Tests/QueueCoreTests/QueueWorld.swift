@@ -180,7 +180,7 @@ struct QueueWorld {
     case .postpone(let customer, let dueAt): move(customer, from: .waiting, to: .delayed, dueAt)
     case .bury(let customer): move(customer, from: .waiting, to: .dead, nil)
     case .revive(let customer, let state): move(customer, from: state, to: .waiting, nil)
-    case .record, .remember: break
+    case .record, .remember, .released: break
     case .cancelEveryone:
       staged.customers.removeAll()
       staged.receipts.removeAll()

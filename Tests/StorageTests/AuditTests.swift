@@ -76,8 +76,14 @@ struct AuditTests {
       ("UPDATE receipt SET day = 9 WHERE day = 3", 1, 1),
       ("UPDATE receipt SET ticket = -4 WHERE day = 3", 1, 1),
       ("UPDATE receipt SET ticket = 5 WHERE day = 3", 1, 1),
-      ("INSERT INTO customer VALUES ((3 << 60) | (2 << 52) | (1 << 48) | 5, 1, 1, 1, 0, 0, 0, NULL)", 0, 1),
-      ("INSERT INTO customer VALUES ((1 << 60) | (2 << 52) | (1 << 48) | 11, 1, 1, 1, 0, 0, 0, NULL)", 0, 1),
+      (
+        "INSERT INTO customer VALUES ((3 << 60) | (2 << 52) | (1 << 48) | 5, 1, 1, 1, 0, 0, 0, NULL, NULL)",
+        0, 1
+      ),
+      (
+        "INSERT INTO customer VALUES ((1 << 60) | (2 << 52) | (1 << 48) | 11, 1, 1, 1, 0, 0, 0, NULL, NULL)",
+        0, 1
+      ),
       ("DELETE FROM day WHERE day = 3", 0, 1),
     ])
   func duplicated(_ script: String, _ lost: Int64, _ duplicated: Int64) throws {

@@ -75,7 +75,7 @@ extension ConformanceTests {
     let branch = try Branch(kind)
     try branch.commit()
     branch.books.businessTime = .seconds(3)
-    branch.books.paused = [true, false]
+    branch.books.paused = [true, false, false]
     try branch.commit()
     let books = branch.books
     try branch.crash()

@@ -34,7 +34,7 @@ struct ConformanceTests {
     let branch = try Branch(kind)
     for index in 0..<60 { try branch.arrive(Line.allCases[index % 6]) }
     try branch.commit()
-    for line in Line.allCases {
+    for line in Line.allCases.prefix(6) {
       let expected = (0..<10).map { Int64(line.index + 1 + $0 * 6) }
       let first = try branch.store.page(of: line, after: 0, limit: 4)
       #expect(first.map(\.ticket) == Array(expected[..<4]))

@@ -34,7 +34,7 @@ struct MessageGoldenTests {
   @Test("every case of every message has a sample of its own")
   func everyCase() {
     #expect(TellerMessage.samples.map(\.message.itsCase) == TellerMessage.Case.allCases)
-    #expect(WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases)
+    #expect(WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [.assign])
     #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases)
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
     for which in ControlCommand.Case.allCases {
@@ -49,15 +49,18 @@ struct MessageGoldenTests {
 
   @Test("every value of an enumeration has the number or the name it has always had")
   func values() throws {
-    try compareAll([.deposit, .loan] as [BankModel.Service], "values-service")
+    try compareAll([.deposit, .loan] as [BankModel.Service], "values-service", added: [(.juice, "juice")])
     try compareAll([.vvip, .vip, .regular] as [BankModel.Grade], "values-grade")
     try compareAll([.waiting, .delayed, .dead, .serving, .done] as [CustomerState], "values-customer-state")
-    try compareAll([.served, .cancelled] as [Outcome], "values-outcome")
+    try compareAll(
+      [.served, .cancelled] as [Outcome], "values-outcome", added: [(.outOfStock, "out-of-stock")])
     try compareAll(
       [.served, .killed, .leaseExpired, .recalled, .failed] as [AttemptEnd], "values-attempt-end")
     try compareAll([.starting, .idle, .serving, .backoff, .stopped] as [WorkerState], "values-worker-state")
     try compareAll([.open, .paused, .draining, .closed] as [BankState], "values-bank-state")
     try compareAll([.korean, .english] as [Language], "values-language")
+    try expectGolden([.juice] as [WorkerRole], "values-worker-role-juice")
+    try expectGolden([.juice] as [PeerRole], "values-peer-role-juice")
     try compareAll(
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
@@ -74,10 +77,14 @@ struct MessageGoldenTests {
   }
 
   /// A new value changes no file: it gets one of its own, and this list stays.
-  private func compareAll<Value: Codable & Equatable & CaseIterable>(_ values: [Value], _ name: String) throws
-  {
+  private func compareAll<Value: Codable & Equatable & CaseIterable>(
+    _ values: [Value], _ name: String, added: [(value: Value, name: String)] = []
+  ) throws {
     try expectGolden(values, name)
-    #expect(Array(Value.allCases) == values, "\(name): a value was added and has no golden file")
+    for (value, suffix) in added { try expectGolden([value], "\(name)-\(suffix)") }
+    #expect(
+      Array(Value.allCases) == values + added.map(\.value),
+      "\(name): a value was added and has no golden file")
   }
 
   @Test("no golden file is left that nothing reads")

@@ -21,7 +21,7 @@ private let refusal = Refusal(reason: .build, version: 1, build: "dev", detail: 
 private let tellersHello = Hello(version: 1, build: "a1b2c3", role: .teller)
 
 extension TellerMessage {
-  enum Case: String, CaseIterable { case hello, ready, done, failed, returned, beat }
+  enum Case: String, CaseIterable { case hello, ready, done, failed, returned, beat, outOfStock }
 
   var itsCase: Case {
     switch self {
@@ -31,6 +31,7 @@ extension TellerMessage {
     case .failed: .failed
     case .returned: .returned
     case .beat: .beat
+    case .outOfStock: .outOfStock
     }
   }
 
@@ -42,6 +43,13 @@ extension TellerMessage {
     case .failed: .failed(lease, reason: "no pen: 펜이 없습니다")
     case .returned: .returned(lease)
     case .beat: .beat(lease)
+    case .outOfStock:
+      .outOfStock(
+        lease,
+        [
+          Shortage(item: "strawberry", needed: 16, available: 10),
+          Shortage(item: "banana", needed: 1, available: 0),
+        ])
     }
   }
 
@@ -85,7 +93,17 @@ extension WindowMessage {
     }
   }
 
-  static let samples = Case.allCases.map { Sample("window-\($0.rawValue)", sample($0)) }
+  private static let orderOfJuice = WindowMessage.assign(
+    Assignment(
+      day: 12,
+      customer: Customer(
+        ticket: 7, service: .juice, grade: .regular, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 0), payload: "strawberry-banana"),
+      lease: Lease(ticket: 7, attempt: 1, generation: 1)))
+
+  static let samples =
+    Case.allCases.map { Sample("window-\($0.rawValue)", sample($0)) }
+    + [Sample("window-assign-payload", orderOfJuice)]
 }
 
 extension ClientMessage {

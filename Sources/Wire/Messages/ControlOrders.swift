@@ -24,7 +24,8 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
 
   /// Puts the parts together.
   public init(
-    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64, key: String?,
+    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64,
+    key: String?,
     payload: String? = nil
   ) {
     self.count = count

@@ -102,7 +102,8 @@ extension Shortage: Codable {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
-      item: try fields.decode(String.self, forKey: .item), needed: try fields.decode(Int64.self, forKey: .needed),
+      item: try fields.decode(String.self, forKey: .item),
+      needed: try fields.decode(Int64.self, forKey: .needed),
       available: try fields.decode(Int64.self, forKey: .available))
   }
 

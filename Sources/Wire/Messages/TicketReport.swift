@@ -40,7 +40,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public init(
     day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
-    window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil, payload: String? = nil
+    window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil,
+    payload: String? = nil
   ) {
     self.day = day
     self.ticket = ticket

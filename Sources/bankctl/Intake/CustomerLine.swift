@@ -73,7 +73,8 @@ struct CustomerLine: Sendable, Equatable {
   private mutating func take(_ value: FlatJSONScanner.Value, _ field: Field) throws(Fault) {
     switch (field, value) {
     case (.service, .text(let name)):
-      service = try Self.named(field, name, Service.drawn.first { $0.name == name }, Service.drawn.map(\.name))
+      service = try Self.named(
+        field, name, Service.drawn.first { $0.name == name }, Service.drawn.map(\.name))
     case (.grade, .text(let name)):
       grade = try Self.named(field, name, Grade(name: name), Grade.allCases.map(\.name))
     case (.key, .text(let text)):

@@ -1,0 +1,19 @@
+// Owns the contract between a worker and whoever gets it what its customers need.
+// It must not know what that is, nor where it comes from.
+// Invariant: the same ticket of the same day asked for again, by any process at any time, gets the same answer and
+// takes nothing twice. Failure: ``Provision/unknown(_:)``, with the reason; the customer is tried again later.
+
+import Wire
+import BankModel
+
+/// Gets what a customer needs, without making the worker's loop wait.
+public protocol Provider: AnyObject {
+  /// Told every result, in the loop, and never from within ``provide(_:)``.
+  var onProvided: ((Lease, Provision) -> Void)? { get set }
+
+  /// The worker was welcomed with these orders.
+  func begin(_ orders: TellerOrders)
+
+  /// Begins to get what this customer needs. One customer at a time; a new one ends the search for the one before.
+  func provide(_ assignment: Assignment)
+}

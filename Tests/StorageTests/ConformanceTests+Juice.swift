@@ -1,0 +1,96 @@
+// What every store keeps of a service that draws on the stock: payloads, shortages, and what has to be given back.
+// It must not know how a store does it. Each test runs against every kind of store.
+
+import BankModel
+import QueueCore
+import Testing
+
+extension ConformanceTests {
+  private func juice(_ ticket: TicketNumber, _ name: String = "mango-kiwi") -> Customer {
+    Customer(
+      ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+      issuedAt: WallTime(milliseconds: 1_700_000_000_000), payload: name)
+  }
+
+  private func receipt(_ customer: Customer, _ outcome: Outcome, _ shortages: [Shortage] = []) -> Receipt {
+    Receipt(
+      day: 1, ticket: customer.ticket, service: .juice, grade: .regular, outcome: outcome, window: nil,
+      generation: 0, pid: 0, attempts: outcome.isAttended ? 1 : 0, amount: 0, account: 0,
+      issuedAt: customer.issuedAt, startedAt: nil, finishedAt: WallTime(milliseconds: 1_700_000_000_500),
+      payload: customer.payload, shortages: shortages)
+  }
+
+  private func books(issued: Int64, waiting: Int64, served: Int64 = 0, cancelled: Int64 = 0, _ branch: Branch)
+    -> Books
+  {
+    var books = branch.books
+    books.issued = issued
+    books.served = served
+    books.cancelled = cancelled
+    books.waiting[Line(service: .juice, grade: .regular).index] = waiting
+    books.servedByService[Int(Service.juice.rawValue) - 1] = served
+    return books
+  }
+
+  @Test(
+    "a payload stays with its customer and stands on the receipt, whatever is in it",
+    arguments: StoreKind.allCases)
+  func payload(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    let customer = juice(1, "망고\u{0}\u{1F95D} '\"; DROP TABLE customer")
+    try branch.store.stage(.insert(customer))
+    try branch.store.commit(books(issued: 1, waiting: 1, branch))
+    #expect(try branch.store.find(1)?.customer == customer)
+    #expect(try branch.store.page(of: customer.line, after: 0, limit: 5) == [customer])
+    try branch.store.stage(.finish(customer, from: .waiting, receipt(customer, .served)))
+    try branch.store.commit(books(issued: 1, waiting: 0, served: 1, branch))
+    #expect(try branch.store.receipt(day: 1, ticket: 1)?.payload == customer.payload)
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test(
+    "what was missing stands on the receipt; it counts as served and moves no money",
+    arguments: StoreKind.allCases)
+  func shortages(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    let customer = juice(1)
+    let missing = [
+      Shortage(item: "kiwi", needed: 1, available: 0), Shortage(item: "mango", needed: 2, available: 1),
+    ]
+    try branch.store.stage(.insert(customer))
+    try branch.store.stage(.finish(customer, from: .waiting, receipt(customer, .outOfStock, missing)))
+    try branch.store.commit(books(issued: 1, waiting: 0, served: 1, branch))
+    #expect(try branch.store.receipt(day: 1, ticket: 1)?.shortages == missing)
+    #expect(try branch.store.receipts(day: nil, after: 0, limit: 5).map(\.shortages) == [missing])
+    #expect(try branch.store.trialBalance().customers.transfers == 0)
+    let audit = try branch.store.audit()
+    #expect(audit.problems == [])
+    #expect(audit.served == 1)
+    #expect(try branch.store.unreleased(limit: 5) == [])
+  }
+
+  @Test("a cancelled order leaves a note until the stock has given back", arguments: StoreKind.allCases)
+  func releases(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    for ticket in 1...4 as ClosedRange<TicketNumber> { try branch.store.stage(.insert(juice(ticket))) }
+    try branch.store.commit(books(issued: 4, waiting: 4, branch))
+    try branch.store.stage(.finish(juice(2), from: .waiting, receipt(juice(2), .cancelled)))
+    #expect(try branch.store.unreleased(limit: 5) == [TicketOfDay(day: 1, ticket: 2)])
+    branch.store.rollBack()
+    #expect(try branch.store.unreleased(limit: 5) == [])
+    try branch.store.stage(.finish(juice(2), from: .waiting, receipt(juice(2), .cancelled)))
+    try branch.store.commit(books(issued: 4, waiting: 3, cancelled: 1, branch))
+    try branch.store.stage(.cancelEveryone(day: 1, at: WallTime(milliseconds: 1_700_000_000_900)))
+    #expect(
+      try branch.store.unreleased(limit: 3)
+        == [1, 2, 3].map { TicketOfDay(day: 1, ticket: $0) })
+    try branch.store.stage(.released(TicketOfDay(day: 1, ticket: 1)))
+    #expect(
+      try branch.store.unreleased(limit: 9)
+        == [2, 3, 4].map { TicketOfDay(day: 1, ticket: $0) })
+    #expect(throws: StoreError.self) {
+      try branch.store.stage(.released(TicketOfDay(day: 1, ticket: 1)))
+    }
+    #expect(try branch.store.unreleased(limit: 9) == [TicketOfDay(day: 1, ticket: 2)])
+  }
+}
