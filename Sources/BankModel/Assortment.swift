@@ -3,7 +3,7 @@
 // of the built-in one are those of the original juice maker.
 
 /// A fruit that is kept in stock.
-public struct Fruit: Hashable, Sendable {
+public struct Fruit: Hashable, Sendable, Codable {
   /// Its name in commands.
   public var id: ItemID
   /// What it is called in Korean.
@@ -26,10 +26,19 @@ public struct Fruit: Hashable, Sendable {
 
   /// What it is called.
   public func name(in language: Language) -> String { language == .korean ? korean : english }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case id = 1
+    case korean = 2
+    case english = 3
+    case emoji = 4
+    case initial = 5
+  }
 }
 
 /// A juice and what it is made of.
-public struct Juice: Hashable, Sendable {
+public struct Juice: Hashable, Sendable, Codable {
   /// Its name in commands. Juices have names of their own: `banana` is a fruit and a juice.
   public var id: ItemID
   /// What it is called in Korean.
@@ -60,10 +69,18 @@ public struct Juice: Hashable, Sendable {
       return Shortage(item: part.item, needed: overflow ? .max : needed, available: available)
     }
   }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case id = 1
+    case korean = 2
+    case english = 3
+    case recipe = 4
+  }
 }
 
 /// Everything a branch keeps and makes.
-public struct Assortment: Hashable, Sendable {
+public struct Assortment: Hashable, Sendable, Codable {
   /// The fruits, in the order in which they are listed.
   public var fruits: [Fruit]
   /// The juices, in the order in which they are listed.
@@ -73,6 +90,12 @@ public struct Assortment: Hashable, Sendable {
   public init(fruits: [Fruit], juices: [Juice]) {
     self.fruits = fruits
     self.juices = juices
+  }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case fruits = 1
+    case juices = 2
   }
 
   /// The fruit that a person calls so, in commands, in Korean or in English.

@@ -1,5 +1,6 @@
 // Owns what lies on the shelves of the stock: items, amounts, and lots with their dates. It knows no order, no disk and
-// no calendar: a day is a number that is handed in. Everything here is a plain value.
+// no calendar: a day is a number that is handed in. Everything here is a plain value, and says under which numbers its
+// parts stand in messages; those are never given a new meaning.
 
 /// So many pieces of an item.
 public typealias Quantity = Int64
@@ -26,12 +27,18 @@ public enum StockLimits {
 }
 
 /// The name of an item: `strawberry`, `hot6`. Any text can be asked for; only a valid one can be kept.
-public struct ItemID: Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
   /// The name as scripts write it.
-  public let name: String
+  public let rawValue: String
 
   /// An item of this name.
-  public init(_ name: String) { self.name = name }
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// An item of this name.
+  public init(_ name: String) { rawValue = name }
+
+  /// The name as scripts write it.
+  public var name: String { rawValue }
 
   /// Whether an item can be called so: small letters, digits and `-`, at first a letter, at most
   /// ``StockLimits/itemLength`` bytes.
@@ -51,7 +58,7 @@ public struct ItemID: Hashable, Sendable, Comparable, CustomStringConvertible {
 }
 
 /// So many pieces of one item.
-public struct ItemAmount: Hashable, Sendable {
+public struct ItemAmount: Hashable, Sendable, Codable {
   /// Of what.
   public var item: ItemID
   /// How many.
@@ -62,10 +69,16 @@ public struct ItemAmount: Hashable, Sendable {
     self.item = item
     self.quantity = quantity
   }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case item = 1
+    case quantity = 2
+  }
 }
 
 /// When the pieces of a lot were made and until when they are good.
-public struct LotDates: Hashable, Sendable, Comparable {
+public struct LotDates: Hashable, Sendable, Codable, Comparable {
   /// The day on which they were made.
   public var made: DayNumber
   /// The last day on which they may be sold.
@@ -86,10 +99,16 @@ public struct LotDates: Hashable, Sendable, Comparable {
   public static func < (left: LotDates, right: LotDates) -> Bool {
     (left.expires, left.made) < (right.expires, right.made)
   }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case made = 1
+    case expires = 2
+  }
 }
 
 /// Pieces of one item with the same dates. What never expires, such as fruit, is one lot without dates.
-public struct Lot: Hashable, Sendable {
+public struct Lot: Hashable, Sendable, Codable {
   /// The dates; nil where nothing expires.
   public var dates: LotDates?
   /// Pieces, at least 1.
@@ -109,10 +128,16 @@ public struct Lot: Hashable, Sendable {
     guard let dates else { return false }
     return other.map { dates < $0 } ?? true
   }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case quantity = 1
+    case dates = 2
+  }
 }
 
 /// Everything there is of one item.
-public struct ItemStock: Hashable, Sendable {
+public struct ItemStock: Hashable, Sendable, Codable {
   /// Of what.
   public var item: ItemID
   /// The lots in the order in which they are sold. None is empty.
@@ -130,5 +155,11 @@ public struct ItemStock: Hashable, Sendable {
   /// The pieces that may be sold on a day.
   public func quantity(on today: DayNumber) -> Quantity {
     lots.reduce(0) { $0 + ($1.isExpired(on: today) ? 0 : $1.quantity) }
+  }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case item = 1
+    case lots = 2
   }
 }

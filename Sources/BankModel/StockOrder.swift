@@ -1,14 +1,21 @@
 // Owns the words of a conversation with the stock: what can be asked of it, what it answers, and what a change of it is.
-// It knows no connection and no disk. The raw values stand in the database: they are never given a new meaning.
+// It knows no connection and no disk. The raw values stand in the database and in
+// messages: they are never given a new meaning.
 
 /// The name under which something is asked of the stock, chosen by whoever asks. The same name again gets the same
 /// answer and changes nothing.
-public struct OrderID: Hashable, Sendable, CustomStringConvertible {
+public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The name, such as `3-17` for ticket 17 of day 3.
-  public let text: String
+  public let rawValue: String
 
   /// An order of this name; any text can be handed in, only a valid one is taken.
-  public init(_ text: String) { self.text = text }
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// An order of this name; any text can be handed in, only a valid one is taken.
+  public init(_ text: String) { rawValue = text }
+
+  /// The name.
+  public var text: String { rawValue }
 
   /// A name that nobody else has drawn.
   public init(drawnFrom generator: inout SeededGenerator) {
@@ -16,7 +23,7 @@ public struct OrderID: Hashable, Sendable, CustomStringConvertible {
       let text = String(draw, radix: 16)
       return String(repeating: "0", count: 16 - text.utf8.count) + text
     }
-    text = "x-" + digits.joined()
+    rawValue = "x-" + digits.joined()
   }
 
   /// Whether an order can be called so: 1 to ``StockLimits/orderLength`` bytes of visible ASCII.
@@ -69,7 +76,7 @@ public enum StockAction: Hashable, Sendable {
 }
 
 /// One row of the stock's ledger: a lot of an item became more or less.
-public struct StockChange: Hashable, Sendable {
+public struct StockChange: Hashable, Sendable, Codable {
   /// Why.
   public enum Kind: UInt8, Sendable, Codable, CaseIterable {
     /// It was there when the item was first heard of.
@@ -135,10 +142,23 @@ public struct StockChange: Hashable, Sendable {
     self.order = order
     self.at = at
   }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case sequence = 1
+    case item = 2
+    case kind = 3
+    case dates = 4
+    case difference = 5
+    case lot = 6
+    case present = 7
+    case order = 8
+    case at = 9
+  }
 }
 
 /// What is missing of one item.
-public struct Shortage: Hashable, Sendable {
+public struct Shortage: Hashable, Sendable, Codable {
   /// Of what.
   public var item: ItemID
   /// So many were asked for.
@@ -151,6 +171,13 @@ public struct Shortage: Hashable, Sendable {
     self.item = item
     self.needed = needed
     self.available = available
+  }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case item = 1
+    case needed = 2
+    case available = 3
   }
 }
 
@@ -183,7 +210,7 @@ public enum StockRefusal: Hashable, Sendable {
 }
 
 /// The stock as a whole, at one place in the order of its changes.
-public struct StockPicture: Hashable, Sendable {
+public struct StockPicture: Hashable, Sendable, Codable {
   /// Which ledger the sequence counts: a database that was made anew has another.
   public var ledger: Int64
   /// The last change that is part of the picture; 0 before the first.
@@ -196,6 +223,13 @@ public struct StockPicture: Hashable, Sendable {
     self.ledger = ledger
     self.sequence = sequence
     self.items = items
+  }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case ledger = 1
+    case sequence = 2
+    case items = 3
   }
 }
 

@@ -12,6 +12,8 @@ public enum PeerRole: UInt8, Sendable, Codable {
   case client = 1
   /// A teller at a window.
   case teller = 2
+  /// The stock service, to the coordinator that supervises it.
+  case stock = 3
 }
 
 /// The first message on any connection.
