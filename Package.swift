@@ -43,11 +43,12 @@ let package = Package(
 
     // Floor 2: pure machines, the wire format, and the operating system without a word of banking.
     floor("QueueCore", on: ["BankModel"]),
+    floor("StockCore", on: ["BankModel"]),
     floor("Wire", on: ["BankModel"]),
     floor("Posix", on: ["CLinux"]),
 
     // Floor 3: machines meet the outside.
-    floor("Storage", on: ["BankModel", "QueueCore", "CSQLite"]),
+    floor("Storage", on: ["BankModel", "QueueCore", "StockCore", "CSQLite"]),
     floor("Transport", on: ["Wire", "Posix", "CBuild"]),
     floor("Supervision", on: ["BankModel"]),
     floor("Logbook", on: ["BankModel", "Posix"]),
@@ -83,6 +84,7 @@ let package = Package(
 
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
+    tests("StockCoreTests", of: ["StockCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
     tests("PosixTests", of: ["Posix"]),
@@ -97,7 +99,7 @@ let package = Package(
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
-    tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
+    tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
     tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),

@@ -91,29 +91,6 @@ public struct Transfer: Hashable, Sendable {
   }
 }
 
-/// What was missing for an order.
-public struct Shortage: Hashable, Sendable {
-  /// The item's name.
-  public var item: String
-  /// How many were needed.
-  public var needed: Int64
-  /// How many there were.
-  public var available: Int64
-
-  /// Items that can be missing for one order, at most.
-  public static let listLimit = 64
-
-  /// Whether less is there than is needed, and the item has a name of 1 to 64 bytes.
-  public var isPossible: Bool { 0 <= available && available < needed && 1...64 ~= item.utf8.count }
-
-  /// Puts the parts together.
-  public init(item: String, needed: Int64, available: Int64) {
-    self.item = item
-    self.needed = needed
-    self.available = available
-  }
-}
-
 /// The end of one ticket.
 public struct Receipt: Hashable, Sendable {
   /// The place in the order in which receipts were committed, from 1; 0 until the store has given one.

@@ -72,6 +72,19 @@ public struct WallTime: Sendable, Comparable, Hashable {
   public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }
 }
 
+extension WallTime: Codable {
+  /// Reads the milliseconds.
+  public init(from decoder: any Decoder) throws {
+    self.init(milliseconds: try decoder.singleValueContainer().decode(Int64.self))
+  }
+
+  /// Writes the milliseconds alone.
+  public func encode(to encoder: any Encoder) throws {
+    var value = encoder.singleValueContainer()
+    try value.encode(milliseconds)
+  }
+}
+
 /// One reading of both clocks at once.
 public struct Moment: Sendable, Equatable {
   /// For deciding.

@@ -7,17 +7,13 @@ import QueueCore
 
 /// The findings of an audit while it runs.
 struct AuditReport {
-  /// Sentences that are kept.
-  static let limit = 100
-
-  /// The numbers, and the sentences so far.
+  /// The numbers so far.
   var audit = StoreAudit()
-  private var untold = 0
+  /// The sentences so far.
+  var findings = Findings()
 
   /// Adds a problem, as a sentence.
-  mutating func note(_ problem: @autoclosure () -> String) {
-    if audit.problems.count < Self.limit { audit.problems.append(problem()) } else { untold += 1 }
-  }
+  mutating func note(_ problem: @autoclosure () -> String) { findings.note(problem()) }
 
   /// Adds a problem where two counts that must agree do not.
   mutating func compare(_ name: @autoclosure () -> String, books: Int64, rows: Int64) {
@@ -38,9 +34,26 @@ struct AuditReport {
   /// The audit with its last sentence.
   func finished() -> StoreAudit {
     var audit = audit
-    if untold > 0 { audit.problems.append("and \(untold) more") }
+    audit.problems = findings.sentences
     return audit
   }
+}
+
+/// What is wrong, in sentences.
+struct Findings {
+  /// Sentences that are kept.
+  static let limit = 100
+
+  private var told: [String] = []
+  private var untold = 0
+
+  /// Adds a problem, as a sentence.
+  mutating func note(_ problem: @autoclosure () -> String) {
+    if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
+  }
+
+  /// All of them, or as many as are kept and how many there are besides.
+  var sentences: [String] { untold > 0 ? told + ["and \(untold) more"] : told }
 }
 
 /// What a receipt's row says about money.

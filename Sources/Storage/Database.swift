@@ -93,6 +93,17 @@ final class Database {
     }
   }
 
+  /// Asks SQLite whether the whole file is sound. See https://sqlite.org/pragma.html#pragma_integrity_check.
+  func examine(into findings: inout Findings) throws(StoreError) {
+    try withStatement("PRAGMA integrity_check(\(Findings.limit))", while: "checking the file") {
+      row throws(StoreError) in
+      while try row.step() {
+        let finding = row.text(0)
+        if finding != "ok" { findings.note("the file: \(finding)") }
+      }
+    }
+  }
+
   /// Whether a transaction is open. SQLite ends one by itself after some errors.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

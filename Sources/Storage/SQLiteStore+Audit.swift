@@ -39,7 +39,9 @@ extension SQLiteStore {
     try requireHealth()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
     var report = AuditReport()
-    try find(into: &report, auditFile)
+    try find(into: &report) { report throws(StoreError) in
+      try database.examine(into: &report.findings)
+    }
     try find(into: &report) { report throws(StoreError) in
       let days = try readDays(&report)
       let receipts = try auditReceipts(days, &report)
@@ -59,18 +61,6 @@ extension SQLiteStore {
     do throws(StoreError) { try part(&report) } catch {
       guard case .damaged(_, let detail) = error else { throw error }
       report.note(detail)
-    }
-  }
-
-  /// Asks SQLite whether the file is whole. See https://sqlite.org/pragma.html#pragma_integrity_check.
-  private func auditFile(_ report: inout AuditReport) throws(StoreError) {
-    try database.withStatement(
-      "PRAGMA integrity_check(\(AuditReport.limit))", while: "checking the file"
-    ) { row throws(StoreError) in
-      while try row.step() {
-        let finding = row.text(0)
-        if finding != "ok" { report.note("the file: \(finding)") }
-      }
     }
   }
 

@@ -88,7 +88,7 @@ extension SQLiteStore {
     let statement = statements.insertShortage
     statement.bind(1, receipt.day)
     statement.bind(2, receipt.ticket)
-    try statement.bind(3, text: shortage.item)
+    try statement.bind(3, text: shortage.item.name)
     statement.bind(4, shortage.needed)
     statement.bind(5, shortage.available)
     try statement.run(

@@ -1,11 +1,9 @@
-// Owns the queue on disk: the life of the store, its transactions, and what happens after an error. How changes
-// become rows, how books are saved and how rows are read stand in the extensions. It knows no clock and no socket.
+// Owns the queue on disk: staging, committing with the books, and what is counted meanwhile. How changes become rows,
+// how books are saved and how rows are read stand in the extensions; what happens after an error in `Transactions`.
+// It knows no clock and no socket.
 // Invariant: what was staged becomes durable as a whole, with the books that count it, or not at all.
-// A full disk or a broken promise rolls back and the store goes on; after a failed write or fsync it refuses
-// everything, because nobody knows any more what is on disk.
 
 import BankModel
-import CSQLite
 import QueueCore
 
 /// The queue in a SQLite database: one process, one connection, one thread.
@@ -16,23 +14,19 @@ import QueueCore
 /// Two rules for the caller: ``load(now:)`` comes before the first ``commit(_:)``, and the books of a new business day
 /// are committed with or after the changes that end the old one, never before.
 public final class SQLiteStore: QueueStore {
-  /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
-  static let checkpointThreshold: Int32 = 2_000
-
   let database: Database
+  let transactions: Transactions
   let statements: Statements
   /// The books that are on disk; nil until they were read.
   var saved: Books?
   /// Whether a transaction is open.
-  public private(set) var hasStagedChanges = false
+  public var hasStagedChanges: Bool { transactions.isOpen }
   /// The highest sequence number of a receipt, staged ones included.
   var sequence: Int64
   /// The highest sequence number that is committed.
   private var committedSequence: Int64
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
-  /// What ended this store's life, if anything did.
-  private var end: StoreError?
 
   /// Opens the database at a path, or makes a new one with mode 0600.
   ///
@@ -45,27 +39,17 @@ public final class SQLiteStore: QueueStore {
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
   init(path: String, schema: Schema, maximumPages: Int64? = nil) throws(StoreError) {
     database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
+    transactions = try Transactions(database)
     statements = try Statements(database)
     committedSequence =
       try database.number("SELECT max(sequence) FROM receipt", while: "counting receipts") ?? 0
     sequence = committedSequence
   }
 
-  deinit { if end != nil { database.abandon() } }
-
   /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
-  public func close() throws(StoreError) {
-    try requireHealth()
-    rollBack()
-    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) } catch {
-      endLife(with: error)
-      throw error
-    }
-    database.close()
-    end = .failed(path: database.path, detail: "the store was closed")
-  }
+  public func close() throws(StoreError) { try transactions.close() }
 
   // MARK: Transactions
 
@@ -76,7 +60,7 @@ public final class SQLiteStore: QueueStore {
   public func stage(_ change: StoreChange) throws(StoreError) {
     try requireHealth()
     do throws(StoreError) {
-      try beginIfNeeded()
+      try transactions.beginIfNeeded()
       try write(change)
     } catch {
       throw recover(from: error)
@@ -91,32 +75,26 @@ public final class SQLiteStore: QueueStore {
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
     if !hasStagedChanges && books == saved { return }
     do throws(StoreError) {
-      try beginIfNeeded()
+      try transactions.beginIfNeeded()
       try save(books, over: saved)
-      try statements.commit.run()
+      try transactions.commit()
     } catch {
       throw recover(from: error)
     }
     settleTransaction()
     self.saved = books
-    try checkpointIfDue()
+    try transactions.checkpointIfDue()
   }
 
   /// Forgets everything that was staged since the last commit.
   public func rollBack() {
-    if database.isInTransaction && end == nil {
-      // An error here means that SQLite has rolled back already, or will at the next start.
-      try? statements.rollBack.run()
-    }
-    hasStagedChanges = false
-    sequence = committedSequence
-    staged = StagedReceipts()
+    transactions.rollBack()
+    forgetStaged()
   }
 
-  func beginIfNeeded() throws(StoreError) {
-    if hasStagedChanges { return }
-    try statements.begin.run()
-    hasStagedChanges = true
+  private func forgetStaged() {
+    sequence = committedSequence
+    staged = StagedReceipts()
   }
 
   /// Runs `body` in a transaction of its own.
@@ -125,9 +103,9 @@ public final class SQLiteStore: QueueStore {
   ) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
     do throws(StoreError) {
-      try beginIfNeeded()
+      try transactions.beginIfNeeded()
       let result = try body()
-      try statements.commit.run()
+      try transactions.commit()
       settleTransaction()
       return result
     } catch {
@@ -136,50 +114,19 @@ public final class SQLiteStore: QueueStore {
   }
 
   private func settleTransaction() {
-    hasStagedChanges = false
     committedSequence = sequence
     staged = StagedReceipts()
-  }
-
-  /// Copies a log that has grown long into the database.
-  ///
-  /// What was committed is safe whether this succeeds or not. A full disk is met again at the next commit; a failed
-  /// fsync is not to be met twice.
-  private func checkpointIfDue() throws(StoreError) {
-    guard database.logFrames >= Self.checkpointThreshold else { return }
-    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE) } catch {
-      if case .diskFull = error { return }
-      endLife(with: error)
-      throw error
-    }
   }
 
   // MARK: Errors
 
   /// Throws what ended this store's life.
-  func requireHealth() throws(StoreError) {
-    if let end { throw end }
-  }
+  func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
-  /// Takes back what was staged, and gives back the error that the caller is to throw.
-  ///
-  /// A full disk may still have room for what is already in the log: once that is copied, the log begins anew in the
-  /// space that it has, and customers can be finished though nobody new can come.
   private func recover(from error: StoreError) -> StoreError {
-    if case .failed = error { endLife(with: error) }
-    rollBack()
-    guard case .diskFull = error, database.logFrames > 0 else { return error }
-    do throws(StoreError) {
-      try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-      return error
-    } catch let second {
-      if case .diskFull = second { return error }
-      endLife(with: second)
-      return second
-    }
+    defer { forgetStaged() }
+    return transactions.recover(from: error)
   }
-
-  private func endLife(with error: StoreError) { end = error }
 }
 
 /// Receipts in the open transaction, by outcome: what the books of a day that is closed have not counted yet.

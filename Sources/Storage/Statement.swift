@@ -86,8 +86,11 @@ struct Statement {
 
   /// The integer in a column, or nil for null.
   func optional(_ column: Int32) -> Int64? {
-    sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
+    isNull(column) ? nil : integer(column)
   }
+
+  /// Whether there is nothing in a column.
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   /// The text in a column; empty for null.
   func text(_ column: Int32) -> String {

@@ -7,7 +7,6 @@ import QueueCore
 
 /// The statements of a store.
 struct Statements {
-  let begin, commit, rollBack: Statement
   let insertCustomer, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
   let insertReceipt, insertShortage, insertRelease, releaseEveryone, deleteRelease, cancelEveryone,
     insertAttempt, insertKey: Statement
@@ -25,10 +24,6 @@ struct Statements {
     """
 
   init(_ database: Database) throws(StoreError) {
-    begin = try database.prepare("BEGIN IMMEDIATE", while: "beginning a transaction")
-    commit = try database.prepare("COMMIT", while: "committing a transaction")
-    rollBack = try database.prepare("ROLLBACK", while: "rolling back a transaction")
-
     insertCustomer = try database.prepare(
       "INSERT INTO customer (\(Self.customerColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
       while: "adding a customer")

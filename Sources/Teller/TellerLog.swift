@@ -44,7 +44,7 @@ struct TellerLog {
     case .sentAway(let customer, let shortages):
       file.write(event: "out_of_stock", at: moment) {
         $0.customer(customer)
-        $0.field("missing", shortages.map(\.item).joined(separator: ","))
+        $0.field("missing", shortages.map(\.item.name).joined(separator: ","))
       }
     case .recalled(let customer):
       file.write(event: "recalled", at: moment) { $0.customer(customer) }

@@ -113,7 +113,7 @@ struct FailureTests {
     let fault = Fault(in: store, .database)
     fault.write = SQLITE_FULL
     var full = try fillLog(of: store, books)
-    #expect(store.database.logFrames >= SQLiteStore.checkpointThreshold)
+    #expect(store.database.logFrames >= Transactions.checkpointThreshold)
     fault.heal()
     full.businessTime = .seconds(1)
     try store.commit(full)
@@ -216,7 +216,7 @@ struct FailureTests {
       }
       books.waiting[Line.deposit.index] = books.issued
       try store.commit(books)
-    } while store.database.logFrames > 0 && store.database.logFrames < SQLiteStore.checkpointThreshold
+    } while store.database.logFrames > 0 && store.database.logFrames < Transactions.checkpointThreshold
     return books
   }
 
@@ -236,7 +236,7 @@ struct FailureTests {
 }
 
 /// Puts other functions in the place of SQLite's own for one open file. See https://sqlite.org/c3ref/io_methods.html.
-private final class Fault {
+final class Fault {
   enum File: Int32 {
     case database = 7  // SQLITE_FCNTL_FILE_POINTER
     case log = 28  // SQLITE_FCNTL_JOURNAL_POINTER
@@ -247,9 +247,11 @@ private final class Fault {
   /// Outlives the fault on purpose: SQLite may look at it until the connection is closed.
   private let methods: UnsafeMutablePointer<sqlite3_io_methods>
 
-  init(in store: SQLiteStore, _ kind: File) {
+  convenience init(in store: SQLiteStore, _ kind: File) { self.init(in: store.database, kind) }
+
+  init(in database: Database, _ kind: File) {
     var found: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(store.database.handle, "main", kind.rawValue, &found)
+    let code = sqlite3_file_control(database.handle, "main", kind.rawValue, &found)
     guard code == SQLITE_OK, let found, let methods = found.pointee.pMethods else {
       preconditionFailure("SQLite has no such file open.")
     }

@@ -27,6 +27,20 @@ struct MessageGoldenTests {
   @Test("every answer has the bytes it has always had")
   func answers() throws { try compare(ControlAnswer.samples) }
 
+  @Test("what is said to and by the stock service has the bytes it has always had")
+  func stock() throws {
+    try compare(StockMessage.samples)
+    try compare(StockServiceMessage.samples)
+    try compare(StockCommand.samples)
+    try compare(StockResult.samples)
+  }
+
+  @Test("what a supervised service says and hears has the bytes it has always had")
+  func worker() throws {
+    try compare(WorkerMessage.samples)
+    try compare(SupervisorMessage.samples)
+  }
+
   private func compare<Message: Codable & Equatable & Sendable>(_ samples: [Sample<Message>]) throws {
     for sample in samples { try expectGolden(sample.message, sample.name) }
   }
@@ -37,6 +51,12 @@ struct MessageGoldenTests {
     #expect(WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [.assign])
     #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases)
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
+    #expect(StockMessage.samples.map(\.message.itsCase) == StockMessage.Case.allCases)
+    #expect(StockServiceMessage.samples.map(\.message.itsCase) == StockServiceMessage.Case.allCases)
+    #expect(Set(StockCommand.samples.map(\.message.itsCase)) == Set(StockCommand.Case.allCases))
+    #expect(Set(StockResult.samples.map(\.message.itsCase)) == Set(StockResult.Case.allCases))
+    #expect(WorkerMessage.samples.map(\.message.itsCase) == WorkerMessage.Case.allCases)
+    #expect(SupervisorMessage.samples.map(\.message.itsCase) == SupervisorMessage.Case.allCases)
     for which in ControlCommand.Case.allCases {
       #expect(ControlCommand.full(which).itsCase == which)
       #expect(ControlCommand.bare(which).map { $0.itsCase == which } ?? true)
@@ -68,6 +88,9 @@ struct MessageGoldenTests {
       ] as [Failure.Code], "values-failure-code")
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
+    try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
+    try compareAll(StockFailure.Code.allCases, "values-stock-failure-code")
+    try compareAll(StockChange.Kind.allCases, "values-stock-change-kind")
     try expectGolden(
       [.version, .build, .hello, .malformed, .crowded] as [Refusal.Reason], "values-refusal-reason")
     try expectGolden(
@@ -93,7 +116,10 @@ struct MessageGoldenTests {
       TellerMessage.samples.map(\.name) + WindowMessage.samples.map(\.name)
       + ClientMessage.samples.map(\.name)
       + BankMessage.samples.map(\.name) + ControlCommand.samples.map(\.name)
-      + ControlAnswer.samples.map(\.name)
+      + ControlAnswer.samples.map(\.name) + StockMessage.samples.map(\.name)
+      + StockServiceMessage.samples.map(\.name) + StockCommand.samples.map(\.name)
+      + StockResult.samples.map(\.name) + WorkerMessage.samples.map(\.name)
+      + SupervisorMessage.samples.map(\.name)
     #expect(Set(names).count == names.count, "two samples share a file")
     let files = try #require(goldenNames()).filter { !$0.hasPrefix("codec-") && !$0.hasPrefix("values-") }
     #expect(Set(files).subtracting(names) == [])

@@ -51,6 +51,12 @@ struct MessageRefusalTests {
     try expectSkipped(BankMessage.samples)
     try expectSkipped(ControlCommand.samples)
     try expectSkipped(ControlAnswer.samples)
+    try expectSkipped(StockMessage.samples)
+    try expectSkipped(StockServiceMessage.samples)
+    try expectSkipped(StockCommand.samples)
+    try expectSkipped(StockResult.samples)
+    try expectSkipped(WorkerMessage.samples)
+    try expectSkipped(SupervisorMessage.samples)
   }
 
   @Test("a kind that this build does not know is refused")
@@ -62,6 +68,12 @@ struct MessageRefusalTests {
     #expect(isUnknownKind(try refusal(BankMessage.self, stranger)))
     #expect(isUnknownKind(try refusal(ControlCommand.self, stranger)))
     #expect(isUnknownKind(try refusal(ControlAnswer.self, stranger)))
+    #expect(isUnknownKind(try refusal(StockMessage.self, stranger)))
+    #expect(isUnknownKind(try refusal(StockServiceMessage.self, stranger)))
+    #expect(isUnknownKind(try refusal(StockCommand.self, stranger)))
+    #expect(isUnknownKind(try refusal(StockResult.self, stranger)))
+    #expect(isUnknownKind(try refusal(WorkerMessage.self, stranger)))
+    #expect(isUnknownKind(try refusal(SupervisorMessage.self, stranger)))
   }
 
   @Test("a message without a kind is refused")
@@ -126,11 +138,18 @@ struct MessageRefusalTests {
 
   @Test("no message that is cut short is taken for a message")
   func truncated() throws {
-    for sample in ControlAnswer.samples {
+    try expectWhole(ControlAnswer.samples)
+    try expectWhole(StockMessage.samples)
+    try expectWhole(StockCommand.samples)
+    try expectWhole(StockResult.samples)
+  }
+
+  private func expectWhole<Message: Codable & Sendable>(_ samples: [Sample<Message>]) throws {
+    for sample in samples {
       let whole = try CBOREncoder().encode(sample.message)
       for length in 0..<whole.count {
         #expect(throws: CBORDecodingError.self) {
-          _ = try CBORDecoder().decode(ControlAnswer.self, from: Array(whole.prefix(length)))
+          _ = try CBORDecoder().decode(Message.self, from: Array(whole.prefix(length)))
         }
       }
     }

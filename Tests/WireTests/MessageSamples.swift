@@ -47,8 +47,8 @@ extension TellerMessage {
       .outOfStock(
         lease,
         [
-          Shortage(item: "strawberry", needed: 16, available: 10),
-          Shortage(item: "banana", needed: 1, available: 0),
+          Shortage(item: ItemID("strawberry"), needed: 16, available: 10),
+          Shortage(item: ItemID("banana"), needed: 1, available: 0),
         ])
     }
   }

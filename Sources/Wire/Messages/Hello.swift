@@ -12,8 +12,10 @@ public enum PeerRole: UInt8, Sendable, Codable {
   case client = 1
   /// A teller at a window.
   case teller = 2
+  /// The stock service, to the coordinator that supervises it.
+  case stock = 3
   /// A juice station.
-  case juice = 3
+  case juice = 4
 }
 
 /// The first message on any connection.

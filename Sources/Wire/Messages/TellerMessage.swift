@@ -91,31 +91,6 @@ private struct LeaseWithShortages: Codable {
   }
 }
 
-extension Shortage: Codable {
-  enum CodingKeys: Int, CodingKey {
-    case item = 1
-    case needed = 2
-    case available = 3
-  }
-
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      item: try fields.decode(String.self, forKey: .item),
-      needed: try fields.decode(Int64.self, forKey: .needed),
-      available: try fields.decode(Int64.self, forKey: .available))
-  }
-
-  /// Writes the message as its kind and what it carries.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(item, forKey: .item)
-    try fields.encode(needed, forKey: .needed)
-    try fields.encode(available, forKey: .available)
-  }
-}
-
 extension Lease: Codable {
   enum CodingKeys: Int, CodingKey {
     case ticket = 1

@@ -88,7 +88,7 @@ extension JSONValue {
   static func missing(_ shortages: [Shortage]) -> JSONValue {
     .array(
       shortages.map {
-        ["item": .string($0.item), "needed": .init($0.needed), "available": .init($0.available)]
+        ["item": .string($0.item.name), "needed": .init($0.needed), "available": .init($0.available)]
       })
   }
 

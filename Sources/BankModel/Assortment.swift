@@ -1,0 +1,134 @@
+// Owns what a branch sells of its stock: fruits, juices and their recipes. It knows no shelf and no file.
+// Invariant of a whole assortment: no name stands twice, and every recipe is made of fruits that there are. The words
+// of the built-in one are those of the original juice maker.
+
+/// A fruit that is kept in stock.
+public struct Fruit: Hashable, Sendable, Codable {
+  /// Its name in commands.
+  public var id: ItemID
+  /// What it is called in Korean.
+  public var korean: String
+  /// What it is called in English.
+  public var english: String
+  /// One character as its picture.
+  public var emoji: String
+  /// How many there are when the stock first hears of it.
+  public var initial: Quantity
+
+  /// Puts the parts together.
+  public init(id: ItemID, korean: String, english: String, emoji: String, initial: Quantity) {
+    self.id = id
+    self.korean = korean
+    self.english = english
+    self.emoji = emoji
+    self.initial = initial
+  }
+
+  /// What it is called.
+  public func name(in language: Language) -> String { language == .korean ? korean : english }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case id = 1
+    case korean = 2
+    case english = 3
+    case emoji = 4
+    case initial = 5
+  }
+}
+
+/// A juice and what it is made of.
+public struct Juice: Hashable, Sendable, Codable {
+  /// Its name in commands. Juices have names of their own: `banana` is a fruit and a juice.
+  public var id: ItemID
+  /// What it is called in Korean.
+  public var korean: String
+  /// What it is called in English.
+  public var english: String
+  /// The fruits, in the order in which the recipe names them; at least one.
+  public var recipe: [ItemAmount]
+
+  /// Puts the parts together.
+  public init(id: ItemID, korean: String, english: String, recipe: [ItemAmount]) {
+    self.id = id
+    self.korean = korean
+    self.english = english
+    self.recipe = recipe
+  }
+
+  /// What it is called.
+  public func name(in language: Language) -> String { language == .korean ? korean : english }
+
+  /// What is missing for so many of this juice; nothing where they can be made.
+  public func shortages(for count: Quantity = 1, from stock: [ItemStock], today: DayNumber = 0) -> [Shortage]
+  {
+    recipe.compactMap { part in
+      let available = stock.first { $0.item == part.item }?.quantity(on: today) ?? 0
+      let (needed, overflow) = part.quantity.multipliedReportingOverflow(by: count)
+      guard overflow || available < needed else { return nil }
+      return Shortage(item: part.item, needed: overflow ? .max : needed, available: available)
+    }
+  }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case id = 1
+    case korean = 2
+    case english = 3
+    case recipe = 4
+  }
+}
+
+/// Everything a branch keeps and makes.
+public struct Assortment: Hashable, Sendable, Codable {
+  /// The fruits, in the order in which they are listed.
+  public var fruits: [Fruit]
+  /// The juices, in the order in which they are listed.
+  public var juices: [Juice]
+
+  /// Puts the parts together.
+  public init(fruits: [Fruit], juices: [Juice]) {
+    self.fruits = fruits
+    self.juices = juices
+  }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case fruits = 1
+    case juices = 2
+  }
+
+  /// The fruit that a person calls so, in commands, in Korean or in English.
+  public func fruit(called name: String) -> Fruit? {
+    fruits.first { $0.id.name == name || $0.korean == name || $0.english == name }
+  }
+
+  /// The juice that a person calls so, in commands, in Korean or in English.
+  public func juice(called name: String) -> Juice? {
+    juices.first { $0.id.name == name || $0.korean == name || $0.english == name }
+  }
+
+  /// The assortment of the original juice maker, which `config/stock.json` repeats.
+  public static let standard: Assortment = {
+    func fruit(_ id: String, _ korean: String, _ emoji: String) -> Fruit {
+      Fruit(id: ItemID(id), korean: korean, english: id, emoji: emoji, initial: 10)
+    }
+    func juice(_ id: String, _ korean: String, _ recipe: [(String, Quantity)]) -> Juice {
+      Juice(
+        id: ItemID(id), korean: korean, english: id + " juice",
+        recipe: recipe.map { ItemAmount(ItemID($0.0), $0.1) })
+    }
+    return Assortment(
+      fruits: [
+        fruit("strawberry", "딸기", "🍓"), fruit("banana", "바나나", "🍌"), fruit("pineapple", "파인애플", "🍍"),
+        fruit("kiwi", "키위", "🥝"), fruit("mango", "망고", "🥭"),
+      ],
+      juices: [
+        juice("strawberry", "딸기쥬스", [("strawberry", 16)]), juice("banana", "바나나쥬스", [("banana", 2)]),
+        juice("kiwi", "키위쥬스", [("kiwi", 3)]), juice("pineapple", "파인애플쥬스", [("pineapple", 2)]),
+        juice("strawberry-banana", "딸바쥬스", [("strawberry", 10), ("banana", 1)]),
+        juice("mango", "망고쥬스", [("mango", 3)]),
+        juice("mango-kiwi", "망고키위쥬스", [("mango", 2), ("kiwi", 1)]),
+      ])
+  }()
+}

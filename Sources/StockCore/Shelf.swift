@@ -1,0 +1,83 @@
+// Owns the lots of one item while they become more or less. It knows no order and no ledger.
+// Invariant: lots stand in the order in which they are sold, no two have the same dates, none is empty, and `present`
+// is the sum of them all.
+
+import BankModel
+
+/// Everything there is of one item.
+struct Shelf: Sendable, Equatable {
+  let item: ItemID
+  private(set) var lots: [Lot] = []
+  private(set) var present: Quantity = 0
+
+  /// A step: so many more or fewer in one lot.
+  struct Step: Sendable, Equatable {
+    var dates: LotDates?
+    var difference: Quantity
+    /// In the lot, and of the item, afterwards.
+    var lot: Quantity
+    var present: Quantity
+  }
+
+  init(_ item: ItemID) { self.item = item }
+
+  init(_ stock: ItemStock) {
+    item = stock.item
+    for lot in stock.lots { _ = put(lot.quantity, dates: lot.dates) }
+  }
+
+  var stock: ItemStock { ItemStock(item: item, lots: lots) }
+
+  /// Whether any lot has dates.
+  var isDated: Bool { lots.contains { $0.dates != nil } }
+
+  func has(_ dates: LotDates?) -> Bool { lots.contains { $0.dates == dates } }
+
+  func quantity(of dates: LotDates?) -> Quantity { lots.first { $0.dates == dates }?.quantity ?? 0 }
+
+  func quantity(on today: DayNumber) -> Quantity { stock.quantity(on: today) }
+
+  /// Adds pieces to a lot, and opens it where there is none.
+  mutating func put(_ quantity: Quantity, dates: LotDates?) -> Step {
+    precondition(quantity > 0, "nothing cannot be added")
+    present += quantity
+    let place = lots.firstIndex { !$0.comesBefore(dates) } ?? lots.count
+    if place < lots.count, lots[place].dates == dates {
+      lots[place].quantity += quantity
+    } else {
+      lots.insert(Lot(dates: dates, quantity: quantity), at: place)
+    }
+    return Step(dates: dates, difference: quantity, lot: lots[place].quantity, present: present)
+  }
+
+  /// Takes pieces out of one lot.
+  mutating func take(_ quantity: Quantity, dates: LotDates?) -> Step {
+    guard let place = lots.firstIndex(where: { $0.dates == dates }) else {
+      preconditionFailure("there is no such lot of \(item)")
+    }
+    precondition(0 < quantity && quantity <= lots[place].quantity, "a lot of \(item) is never below 0")
+    lots[place].quantity -= quantity
+    present -= quantity
+    let left = lots[place].quantity
+    if left == 0 { lots.remove(at: place) }
+    return Step(dates: dates, difference: -quantity, lot: left, present: present)
+  }
+
+  /// Takes pieces out of the lots in the order in which they are sold; those that have expired are passed over where
+  /// there is a day.
+  mutating func take(_ quantity: Quantity, on today: DayNumber?) -> [Step] {
+    var (left, steps) = (quantity, [Step]())
+    for lot in lots where left > 0 && !(today.map { lot.isExpired(on: $0) } ?? false) {
+      let part = min(left, lot.quantity)
+      steps.append(take(part, dates: lot.dates))
+      left -= part
+    }
+    precondition(left == 0, "more of \(item) is taken than there is")
+    return steps
+  }
+
+  /// Takes out every lot that has expired before a day.
+  mutating func discardExpired(on today: DayNumber) -> [Step] {
+    lots.filter { $0.isExpired(on: today) }.map { take($0.quantity, dates: $0.dates) }
+  }
+}

@@ -1,0 +1,220 @@
+// Owns how a request is judged and decided: what contradicts itself, what is short, what would be too much, and the
+// rows that follow. It decides for all items of an order before it touches a shelf.
+
+import BankModel
+
+extension StockMachine {
+  /// Items that are not known begin with what they are furnished with.
+  mutating func furnish(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
+    var items: [ItemID] = []
+    var changes: [StockChange] = []
+    for amount in amounts where places[amount.item] == nil && shelves.count < StockLimits.items {
+      precondition(
+        amount.item.isValid && (0...StockLimits.quantity).contains(amount.quantity),
+        "what the stock is furnished with was checked")
+      places[amount.item] = shelves.count
+      shelves.append(Shelf(amount.item))
+      items.append(amount.item)
+      guard amount.quantity > 0 else { continue }
+      let place = shelves.count - 1
+      changes += record([put(amount.quantity, dates: nil, at: place)], place, .initial, nil, at: now)
+    }
+    if !items.isEmpty { stage(StockEntry(items: items, changes: changes, at: now), into: &effects) }
+  }
+
+  // MARK: - What contradicts itself
+
+  /// Why a request can never be done as it stands.
+  func objection(to action: StockAction, _ id: OrderID?) -> StockRefusal? {
+    if let id, !id.isValid { return .badOrder(id.text) }
+    switch action {
+    case .take(let amounts, let today):
+      if id == nil { return .badOrder("") }
+      guard (1...StockLimits.itemsPerOrder).contains(amounts.count) else {
+        return .badItemCount(amounts.count)
+      }
+      for (place, amount) in amounts.enumerated() {
+        if let refusal = objection(to: amount) { return refusal }
+        if amounts[..<place].contains(where: { $0.item == amount.item }) { return .itemTwice(amount.item) }
+      }
+      return StockLimits.days.contains(today) ? nil : .badDates(amounts[0].item)
+    case .giveBack: return id == nil ? .badOrder("") : nil
+    case .set(let item, let quantity):
+      if places[item] == nil { return .unknownItem(item) }
+      return (0...StockLimits.quantity).contains(quantity) ? nil : .badQuantity(item, quantity)
+    case .change(let item, let difference, let dates):
+      if places[item] == nil { return .unknownItem(item) }
+      let isPossible = difference != 0 && (-StockLimits.quantity...StockLimits.quantity).contains(difference)
+      if !isPossible { return .badQuantity(item, difference) }
+      return dates?.isValid == false ? .badDates(item) : nil
+    case .discardExpired(let today):
+      return StockLimits.days.contains(today) ? nil : .badDates(ItemID(""))
+    }
+  }
+
+  private func objection(to amount: ItemAmount) -> StockRefusal? {
+    if places[amount.item] == nil { return .unknownItem(amount.item) }
+    let isPossible = (1...StockLimits.quantity).contains(amount.quantity)
+    return isPossible ? nil : .badQuantity(amount.item, amount.quantity)
+  }
+
+  // MARK: - Decisions
+
+  /// Decides a request that nobody has heard of before.
+  mutating func decide(
+    _ action: StockAction, _ id: OrderID?, for request: RequestNumber, at now: WallTime,
+    into effects: inout [StockEffect]
+  ) {
+    let changes: [StockChange]
+    switch action {
+    case .take(let amounts, let today):
+      let shortages = shortages(of: amounts, on: today)
+      guard shortages.isEmpty else {
+        return short(shortages, action, id, for: request, at: now, into: &effects)
+      }
+      changes = amounts.flatMap { amount in
+        change(amount.item, .taken, id, at: now) { $0.take(amount.quantity, on: today) }
+      }
+    case .giveBack:
+      guard let id else { return }
+      stage(StockEntry(name: .ordered(id, content: action.content, .void), at: now), into: &effects)
+      return answer(request, .done([]), into: &effects)
+    case .set(let item, let quantity):
+      let shelf = shelf(of: item)
+      guard !shelf.isDated else { return answer(request, .refused(.datedItem(item)), into: &effects) }
+      let difference = quantity - shelf.present
+      changes = change(item, .set, id, at: now) { shelf in
+        if difference == 0 { return [] }
+        return [difference > 0 ? shelf.put(difference, dates: nil) : shelf.take(-difference, dates: nil)]
+      }
+    case .change(let item, let difference, let dates) where difference > 0:
+      if let refusal = objection(toAdding: difference, of: item, dates) {
+        return answer(request, .refused(refusal), into: &effects)
+      }
+      changes = change(item, .added, id, at: now) { [$0.put(difference, dates: dates)] }
+    case .change(let item, let difference, let dates):
+      let shelf = shelf(of: item)
+      let available = dates == nil ? shelf.present : shelf.quantity(of: dates)
+      guard available >= -difference else {
+        let shortage = Shortage(item: item, needed: -difference, available: available)
+        return short([shortage], action, id, for: request, at: now, into: &effects)
+      }
+      changes = change(item, .removed, id, at: now) { shelf in
+        dates == nil ? shelf.take(-difference, on: nil) : [shelf.take(-difference, dates: dates)]
+      }
+    case .discardExpired(let today):
+      changes = shelves.map(\.item).flatMap { item in
+        change(item, .discarded, id, at: now) { $0.discardExpired(on: today) }
+      }
+    }
+    let name = id.map { StockEntry.Name.ordered($0, content: action.content, .done) }
+    // Nothing that nobody will ask for again is not written.
+    if name != nil || !changes.isEmpty {
+      stage(StockEntry(changes: changes, name: name, at: now), into: &effects)
+    }
+    answer(request, .done(changes), into: &effects)
+  }
+
+  /// Puts back what an order has taken, if it has taken anything and still holds it.
+  mutating func giveBack(
+    _ known: StoredOrder, _ id: OrderID, for request: RequestNumber, at now: WallTime,
+    into effects: inout [StockEffect]
+  ) {
+    if let returned = known.returned { return answer(request, .done(returned), into: &effects) }
+    guard known.outcome == .void || StockAction.amounts(inContent: known.content) != nil else {
+      return answer(request, .refused(.otherOrder(id)), into: &effects)
+    }
+    let taken = known.outcome == .done ? known.changes : []
+    guard !taken.isEmpty else { return answer(request, .done([]), into: &effects) }
+    if let refusal = objection(toReturning: taken) {
+      return answer(request, .refused(refusal), into: &effects)
+    }
+    let changes = taken.flatMap { row in
+      change(row.item, .returned, id, at: now) { [$0.put(-row.difference, dates: row.dates)] }
+    }
+    stage(StockEntry(changes: changes, name: .givenBack(id), at: now), into: &effects)
+    var order = known
+    order.returned = changes
+    unsettledOrders[id] = order
+    answer(request, .done(changes), into: &effects)
+  }
+
+  /// There is too little. That answer is remembered too: an order is never refused once and done later.
+  private mutating func short(
+    _ shortages: [Shortage], _ action: StockAction, _ id: OrderID?, for request: RequestNumber,
+    at now: WallTime, into effects: inout [StockEffect]
+  ) {
+    if let id {
+      let name = StockEntry.Name.ordered(id, content: action.content, .short(shortages))
+      stage(StockEntry(name: name, at: now), into: &effects)
+    }
+    answer(request, .short(shortages), into: &effects)
+  }
+
+  private func shortages(of amounts: [ItemAmount], on today: DayNumber) -> [Shortage] {
+    amounts.compactMap { amount in
+      let available = shelf(of: amount.item).quantity(on: today)
+      guard available < amount.quantity else { return nil }
+      return Shortage(item: amount.item, needed: amount.quantity, available: available)
+    }
+  }
+
+  private func objection(toAdding quantity: Quantity, of item: ItemID, _ dates: LotDates?) -> StockRefusal? {
+    let shelf = shelf(of: item)
+    if shelf.present + quantity > StockLimits.quantity { return .overflow(item, present: shelf.present) }
+    return !shelf.has(dates) && lotCount >= StockLimits.lots ? .tooManyLots(item) : nil
+  }
+
+  private func objection(toReturning taken: [StockChange]) -> StockRefusal? {
+    var (more, lots) = ([ItemID: Quantity](), 0)
+    for row in taken {
+      let shelf = shelf(of: row.item)
+      more[row.item, default: 0] -= row.difference
+      if shelf.present + (more[row.item] ?? 0) > StockLimits.quantity {
+        return .overflow(row.item, present: shelf.present)
+      }
+      if !shelf.has(row.dates) { lots += 1 }
+      if lotCount + lots > StockLimits.lots { return .tooManyLots(row.item) }
+    }
+    return nil
+  }
+
+  // MARK: - Shelves
+
+  private func shelf(of item: ItemID) -> Shelf {
+    guard let place = places[item] else { preconditionFailure("\(item) was checked to be known") }
+    return shelves[place]
+  }
+
+  private mutating func put(_ quantity: Quantity, dates: LotDates?, at place: Int) -> Shelf.Step {
+    let before = shelves[place].lots.count
+    let step = shelves[place].put(quantity, dates: dates)
+    lotCount += shelves[place].lots.count - before
+    return step
+  }
+
+  /// Changes one shelf and gives back the rows.
+  private mutating func change(
+    _ item: ItemID, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime,
+    _ body: (inout Shelf) -> [Shelf.Step]
+  ) -> [StockChange] {
+    guard let place = places[item] else { preconditionFailure("\(item) was checked to be known") }
+    let before = shelves[place]
+    let steps = body(&shelves[place])
+    if steps.isEmpty { return [] }
+    if former[place] == nil { former[place] = before }
+    lotCount += shelves[place].lots.count - before.lots.count
+    return record(steps, place, kind, order, at: now)
+  }
+
+  private mutating func record(
+    _ steps: [Shelf.Step], _ place: Int, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime
+  ) -> [StockChange] {
+    steps.map { step in
+      sequence += 1
+      return StockChange(
+        sequence: sequence, item: shelves[place].item, kind: kind, dates: step.dates,
+        difference: step.difference, lot: step.lot, present: step.present, order: order, at: now)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// Owns what the stock needs of a disk: what is read at the start, what is staged and committed, what is asked for.
+// It knows no database; how a store fails is the store's own word.
+// Invariant of every store: after an error nothing that was staged since the last commit is kept.
+
+import BankModel
+
+/// The stock as a store has kept it.
+public struct StoredStock: Sendable, Equatable {
+  /// Every item, in the order in which they were first heard of.
+  public var items: [ItemStock]
+  /// The last change; 0 before the first.
+  public var sequence: Int64
+  /// Which ledger this is; see ``StockPicture/ledger``.
+  public var ledger: Int64
+
+  /// Puts the parts together.
+  public init(items: [ItemStock] = [], sequence: Int64 = 0, ledger: Int64) {
+    self.items = items
+    self.sequence = sequence
+    self.ledger = ledger
+  }
+}
+
+/// What an audit of the stock found; every number is counted from the rows.
+public struct StockAudit: Sendable, Equatable {
+  /// Items that are known.
+  public var items: Int64 = 0
+  /// Orders that were answered.
+  public var orders: Int64 = 0
+  /// Rows of the ledger.
+  public var changes: Int64 = 0
+  /// Pieces by which the lots differ from what the ledger says, all added up.
+  public var difference: Int64 = 0
+  /// Everything that is not as promised, a sentence each, in English.
+  public var problems: [String] = []
+
+  /// An empty value.
+  public init() {}
+}
+
+/// Keeps the stock. One user at a time; every call is synchronous.
+public protocol StockStore<Failure>: AnyObject {
+  /// How this store fails.
+  associatedtype Failure: Error
+
+  /// Reads what is kept. A new store takes `ledger` as the name of its ledger.
+  func load(newLedger ledger: Int64) throws(Failure) -> StoredStock
+
+  /// Adds to the open transaction. What is staged is visible to every question after it.
+  func stage(_ entry: StockEntry) throws(Failure)
+
+  /// Whether anything was staged since the last commit.
+  var hasStagedChanges: Bool { get }
+
+  /// Returns when everything that was staged is on disk.
+  func commit() throws(Failure)
+
+  /// Forgets everything that was staged since the last commit.
+  func rollBack()
+
+  /// What is known of an order.
+  func order(_ id: OrderID) throws(Failure) -> StoredOrder?
+
+  /// Rows of the ledger behind a place, in order.
+  func changes(after sequence: Int64, limit: Int) throws(Failure) -> [StockChange]
+
+  /// Checks everything that can be checked. Nothing may be staged.
+  func audit() throws(Failure) -> StockAudit
+}

@@ -1,0 +1,202 @@
+// Owns the stock on disk: how an entry becomes rows. How rows are read stands in the extension; what happens after an
+// error in `Transactions`. It knows no clock and no socket.
+// Invariant: an entry is written whole or the transaction is gone; an order is written once, which the database itself
+// sees to.
+
+import BankModel
+import QueueCore
+import StockCore
+
+/// The stock in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
+public final class SQLiteStockStore: StockStore {
+  let database: Database
+  let transactions: Transactions
+  let statements: StockStatements
+  /// Names by number − 1; those that are staged too.
+  var items: [ItemID] = []
+  var numbers: [ItemID: Int64] = [:]
+  private var committedItems = 0
+  private var isLoaded = false
+
+  /// Opens the database at a path, or makes a new one with mode 0600.
+  ///
+  /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` where the file is not one of
+  ///   ours or not whole, and then not a byte of it was changed; `.diskFull`; `.failed` with the system's reason.
+  public convenience init(path: String) throws(StoreError) {
+    try self.init(path: path, schema: .stock)
+  }
+
+  /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
+  init(path: String, schema: Schema, maximumPages: Int64? = nil) throws(StoreError) {
+    database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
+    transactions = try Transactions(database)
+    statements = try StockStatements(database)
+  }
+
+  /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
+  public func close() throws(StoreError) { try transactions.close() }
+
+  /// Whether anything was staged since the last commit.
+  public var hasStagedChanges: Bool { transactions.isOpen }
+
+  /// Reads what is kept. A new store takes `ledger` as the name of its ledger.
+  public func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock {
+    try transactions.requireHealth()
+    precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
+    let known = try readLedgerName()
+    if known == nil { try begin(ledger) }
+    try readItems()
+    isLoaded = true
+    let sequence = try database.number("SELECT max(sequence) FROM ledger", while: "counting changes") ?? 0
+    return StoredStock(items: try readShelves(), sequence: sequence, ledger: known ?? ledger)
+  }
+
+  private func begin(_ ledger: Int64) throws(StoreError) {
+    try attempt { () throws(StoreError) in
+      try transactions.beginIfNeeded()
+      try database.execute("INSERT INTO meta VALUES ('ledger', \(ledger))", while: "naming the ledger")
+      try transactions.commit()
+    }
+  }
+
+  /// Adds to the open transaction. See `StockStore`.
+  ///
+  /// - Throws: `.diskFull`, or `.damaged` where a promise would be broken: a second order of the same name.
+  public func stage(_ entry: StockEntry) throws(StoreError) {
+    try transactions.requireHealth()
+    precondition(isLoaded, "A store is loaded before anything is staged.")
+    try attempt { () throws(StoreError) in
+      try transactions.beginIfNeeded()
+      for item in entry.items { try add(item) }
+      for change in entry.changes { try write(change) }
+      switch entry.name {
+      case .ordered(let id, let content, let outcome): try remember(id, content, outcome, entry)
+      case .givenBack(let id): try markReturned(id, entry.changes)
+      case nil: break
+      }
+    }
+  }
+
+  /// Returns when everything that was staged is on disk. See `StockStore`.
+  public func commit() throws(StoreError) {
+    try transactions.requireHealth()
+    guard hasStagedChanges else { return }
+    try attempt { () throws(StoreError) in try transactions.commit() }
+    committedItems = items.count
+    try transactions.checkpointIfDue()
+  }
+
+  /// Forgets everything that was staged since the last commit.
+  public func rollBack() {
+    transactions.rollBack()
+    forgetStaged()
+  }
+
+  private func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) { try body() } catch {
+      defer { forgetStaged() }
+      throw transactions.recover(from: error)
+    }
+  }
+
+  private func forgetStaged() {
+    for item in items[committedItems...] { numbers[item] = nil }
+    items.removeSubrange(committedItems...)
+  }
+
+  private func readItems() throws(StoreError) {
+    (items, numbers) = ([], [:])
+    while try statements.items.step() {
+      let item = ItemID(statements.items.text(1))
+      guard statements.items.integer(0) == Int64(items.count + 1), item.isValid else {
+        statements.items.reset()
+        throw damage("item \(items.count + 1) has the number or the name of none")
+      }
+      items.append(item)
+      numbers[item] = Int64(items.count)
+    }
+    committedItems = items.count
+  }
+
+  // MARK: - Rows
+
+  private func add(_ item: ItemID) throws(StoreError) {
+    statements.insertItem.bind(1, Int64(items.count + 1))
+    try statements.insertItem.bind(2, text: item.name)
+    try statements.insertItem.run(broken: "item \(item) is kept already")
+    items.append(item)
+    numbers[item] = Int64(items.count)
+  }
+
+  private func write(_ change: StockChange) throws(StoreError) {
+    let item = try number(of: change.item)
+    let (made, expires) = (change.dates?.made ?? -1, change.dates?.expires ?? -1)
+    let row = statements.insertChange
+    row.bind(1, change.sequence)
+    row.bind(2, item)
+    row.bind(3, change.kind.rawValue)
+    row.bind(4, made)
+    row.bind(5, expires)
+    row.bind(6, change.difference)
+    row.bind(7, change.lot)
+    row.bind(8, change.present)
+    if let order = change.order { try row.bind(9, text: order.text) } else { row.bind(9, optional: nil) }
+    row.bind(10, change.at.milliseconds)
+    try row.run(broken: "change \(change.sequence) is in the ledger already, or is none")
+    let lot = change.lot == 0 ? statements.deleteLot : statements.putLot
+    lot.bind(1, item)
+    lot.bind(2, expires)
+    lot.bind(3, made)
+    if change.lot > 0 { lot.bind(4, change.lot) }
+    try lot.run(broken: "change \(change.sequence) leaves a lot of \(change.lot)")
+  }
+
+  private func remember(
+    _ id: OrderID, _ content: String, _ outcome: StoredOrder.Outcome, _ entry: StockEntry
+  ) throws(StoreError) {
+    let row = statements.insertOrder
+    try row.bind(1, text: id.text)
+    try row.bind(2, text: content)
+    row.bind(3, outcome.code)
+    row.bind(4, optional: entry.changes.first?.sequence)
+    row.bind(5, optional: entry.changes.last?.sequence)
+    row.bind(6, entry.at.milliseconds)
+    try row.run(broken: "order \(id) was answered already")
+    guard case .short(let shortages) = outcome else { return }
+    for (place, shortage) in shortages.enumerated() {
+      let row = statements.insertShortage
+      try row.bind(1, text: id.text)
+      row.bind(2, Int64(place))
+      row.bind(3, try number(of: shortage.item))
+      row.bind(4, shortage.needed)
+      row.bind(5, shortage.available)
+      try row.run(broken: "order \(id) was short already")
+    }
+  }
+
+  private func markReturned(_ id: OrderID, _ changes: [StockChange]) throws(StoreError) {
+    try statements.markReturned.bind(1, text: id.text)
+    statements.markReturned.bind(2, optional: changes.first?.sequence)
+    statements.markReturned.bind(3, optional: changes.last?.sequence)
+    try statements.markReturned.run()
+    if database.changes != 1 { throw damage("order \(id) does not hold what is given back") }
+  }
+
+  private func number(of item: ItemID) throws(StoreError) -> Int64 {
+    guard let number = numbers[item] else { throw damage("there is no item \(item)") }
+    return number
+  }
+
+  func damage(_ detail: String) -> StoreError { .damaged(path: database.path, detail: detail) }
+}
+
+extension StoredOrder.Outcome {
+  /// The number in the database.
+  var code: UInt8 {
+    switch self {
+    case .done: 1
+    case .short: 2
+    case .void: 3
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// Owns the judgement over a stock's rows that is the same for every store: whether the ledger is whole, whether what
+// lies on the shelves is its sum, and whether the rows of an order are what it asked for. It knows no database.
+// Invariant: rows are visited in the order of the ledger and not kept; memory grows with the lots and not the history.
+
+import BankModel
+import StockCore
+
+/// An audit of the stock while it runs.
+struct StockAuditor {
+  var report = StockAudit()
+  var findings = Findings()
+  /// Orders that say they have rows, twice where they were given back too. The store counts them.
+  var ordersWithRows: Int64 = 0
+
+  private struct LotName: Hashable {
+    var item: ItemID
+    var dates: LotDates?
+  }
+
+  private var lots: [LotName: Quantity] = [:]
+  private var present: [ItemID: Quantity] = [:]
+  private var run: [StockChange] = []
+  private var runs: Int64 = 0
+
+  init(items: [ItemID]) { report.items = Int64(items.count) }
+
+  /// The next row of the ledger.
+  mutating func visit<Failure: Error>(
+    _ change: StockChange, order: (OrderID) throws(Failure) -> StoredOrder?
+  ) throws(Failure) {
+    report.changes += 1
+    if change.sequence != report.changes {
+      findings.note("change \(report.changes) is missing before change \(change.sequence)")
+      report.changes = change.sequence
+    }
+    let name = LotName(item: change.item, dates: change.dates)
+    lots[name, default: 0] &+= change.difference
+    present[change.item, default: 0] &+= change.difference
+    let (lot, all) = (lots[name] ?? 0, present[change.item] ?? 0)
+    if lot != change.lot || all != change.present {
+      findings.note(
+        "change \(change.sequence) leaves \(change.lot) of \(change.present) \(change.item), the ledger \(lot) of \(all)"
+      )
+    }
+    if lot < 0 || all > StockLimits.quantity {
+      findings.note("change \(change.sequence) leaves \(lot) of \(all) \(change.item), which cannot be")
+    }
+    if run.last.map({ $0.order != change.order || $0.kind != change.kind }) == true { try endRun(order) }
+    run.append(change)
+  }
+
+  /// The ledger has ended.
+  mutating func finishLedger<Failure: Error>(
+    order: (OrderID) throws(Failure) -> StoredOrder?
+  ) throws(Failure) {
+    try endRun(order)
+  }
+
+  /// Rows of one order lie together: they are what it says, and what it asked for.
+  private mutating func endRun<Failure: Error>(
+    _ order: (OrderID) throws(Failure) -> StoredOrder?
+  ) throws(Failure) {
+    defer { run.removeAll(keepingCapacity: true) }
+    guard let first = run.first, let id = first.order else { return }
+    runs += 1
+    guard let stored = try order(id) else {
+      findings.note("change \(first.sequence) is of order \(id), which nobody remembers")
+      return
+    }
+    let told = first.kind == .returned ? stored.returned : stored.changes
+    if told != run { findings.note("order \(id) does not say what it has done in change \(first.sequence)") }
+    guard let amounts = StockAction.amounts(inContent: stored.content) else { return }
+    let sign: Quantity = first.kind == .returned ? 1 : -1
+    for amount in amounts {
+      let moved = run.reduce(0) { $0 + ($1.item == amount.item ? $1.difference : 0) } * sign
+      if moved != amount.quantity {
+        findings.note("order \(id) asked for \(amount.quantity) \(amount.item) and moved \(moved)")
+      }
+    }
+    if run.contains(where: { row in !amounts.contains { $0.item == row.item } }) {
+      findings.note("order \(id) moved what it did not ask for")
+    }
+  }
+
+  /// What lies on a shelf.
+  mutating func visit(_ shelf: ItemStock) {
+    for lot in shelf.lots {
+      let told = lots.removeValue(forKey: LotName(item: shelf.item, dates: lot.dates)) ?? 0
+      differ(shelf.item, told: told, there: lot.quantity)
+    }
+  }
+
+  private mutating func differ(_ item: ItemID, told: Quantity, there: Quantity) {
+    guard told != there else { return }
+    report.difference += abs(told &- there)
+    findings.note("of \(item) the ledger says \(told), and \(there) are there")
+  }
+
+  /// The audit with everything that is left to say.
+  mutating func finished() -> StockAudit {
+    for (name, told) in lots.sorted(by: { $0.key.item < $1.key.item }) {
+      differ(name.item, told: told, there: 0)
+    }
+    if runs != ordersWithRows {
+      findings.note("\(ordersWithRows) orders say that they changed something, and \(runs) did")
+    }
+    report.problems = findings.sentences
+    return report
+  }
+}

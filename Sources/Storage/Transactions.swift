@@ -1,0 +1,99 @@
+// Owns the life of a store's database: its one open transaction, what happens after an error, the size of the log, the
+// end. It knows no table. Invariant: what was staged becomes durable as a whole or not at all.
+// A full disk or a broken promise rolls back and the store goes on; after a failed write or fsync everything is
+// refused, because nobody knows any more what is on disk.
+
+import CSQLite
+import QueueCore
+
+/// The transactions of one store, on the one connection that it has.
+final class Transactions {
+  /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
+  static let checkpointThreshold: Int32 = 2_000
+
+  let database: Database
+  /// Whether a transaction is open.
+  private(set) var isOpen = false
+  /// What ended the store's life, if anything did.
+  private var end: StoreError?
+  private let begin, save, forget: Statement
+
+  init(_ database: Database) throws(StoreError) {
+    self.database = database
+    begin = try database.prepare("BEGIN IMMEDIATE", while: "beginning a transaction")
+    save = try database.prepare("COMMIT", while: "committing a transaction")
+    forget = try database.prepare("ROLLBACK", while: "rolling back a transaction")
+  }
+
+  deinit { if end != nil { database.abandon() } }
+
+  /// Throws what ended the store's life.
+  func requireHealth() throws(StoreError) {
+    if let end { throw end }
+  }
+
+  func beginIfNeeded() throws(StoreError) {
+    if isOpen { return }
+    try begin.run()
+    isOpen = true
+  }
+
+  /// Returns when the open transaction is on disk. The log may still have to be copied.
+  func commit() throws(StoreError) {
+    try save.run()
+    isOpen = false
+  }
+
+  func rollBack() {
+    if database.isInTransaction && end == nil {
+      // An error here means that SQLite has rolled back already, or will at the next start.
+      try? forget.run()
+    }
+    isOpen = false
+  }
+
+  /// Copies a log that has grown long into the database.
+  ///
+  /// What was committed is safe whether this succeeds or not. A full disk is met again at the next commit; a failed
+  /// fsync is not to be met twice.
+  func checkpointIfDue() throws(StoreError) {
+    guard database.logFrames >= Self.checkpointThreshold else { return }
+    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE) } catch {
+      if case .diskFull = error { return }
+      end = error
+      throw error
+    }
+  }
+
+  /// Takes back what was staged, and gives back the error that the caller is to throw.
+  ///
+  /// A full disk may still have room for what is already in the log: once that is copied, the log begins anew in the
+  /// space that it has, and what makes room can be written though nothing new can come.
+  func recover(from error: StoreError) -> StoreError {
+    if case .failed = error { end = error }
+    rollBack()
+    guard case .diskFull = error, database.logFrames > 0 else { return error }
+    do throws(StoreError) {
+      try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+      return error
+    } catch let second {
+      if case .diskFull = second { return error }
+      end = second
+      return second
+    }
+  }
+
+  /// Copies the log into the database and closes it; what was staged is forgotten. Nothing works afterwards.
+  ///
+  /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
+  func close() throws(StoreError) {
+    try requireHealth()
+    rollBack()
+    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) } catch {
+      end = error
+      throw error
+    }
+    database.close()
+    end = .failed(path: database.path, detail: "the store was closed")
+  }
+}

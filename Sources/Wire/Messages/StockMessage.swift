@@ -1,0 +1,185 @@
+// Owns what a client says to the stock service. It knows no socket.
+// Nothing here is checked beyond its form: the stock checks names, amounts and limits, and refuses with an answer.
+
+import BankModel
+
+/// What a client says to the stock service.
+public enum StockMessage: Sendable, Equatable {
+  /// The first message.
+  case hello(Hello)
+  /// A question or an order.
+  case request(StockRequest)
+
+  private enum Kind: Int, CodingKey {
+    case hello = 1
+    case request = 2
+  }
+}
+
+extension StockMessage: FrameMessage {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .hello(let hello): try message.encode(hello, forKey: .hello)
+    case .request(let request): try message.encode(request, forKey: .request)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    switch try message.onlyKind() {
+    case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
+    case .request: self = .request(try message.decode(StockRequest.self, forKey: .request))
+    }
+  }
+}
+
+/// A numbered request.
+public struct StockRequest: Codable, Sendable, Equatable {
+  /// Chosen by the client; every answer repeats it.
+  public var number: UInt32
+  /// The name that makes an order repeatable; nil where it has none.
+  public var order: OrderID?
+  /// What is asked for.
+  public var command: StockCommand
+
+  /// Puts the parts together.
+  public init(number: UInt32, order: OrderID? = nil, command: StockCommand) {
+    self.number = number
+    self.order = order
+    self.command = command
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case number = 1
+    case order = 2
+    case command = 3
+  }
+}
+
+/// Everything the stock service can be asked.
+public enum StockCommand: Sendable, Equatable {
+  /// The fruits, the juices and their recipes.
+  case assortment
+  /// The whole stock, once.
+  case look
+  /// The stock, and every change from then on. Behind a place in a ledger, where the viewer has been there before.
+  case follow(StockPlace?)
+  /// Take all of it or nothing; needs an order's name. The day decides what has expired; nil for the service's.
+  case take([ItemAmount], today: DayNumber?)
+  /// Put back what the order of this name has taken.
+  case giveBack
+  /// An item without dates shall have so many pieces.
+  case set(ItemAmount)
+  /// So many pieces more, or fewer; with dates in that lot.
+  case change(ItemAmount, LotDates?)
+  /// Throw away everything that has expired before a day; nil for the service's.
+  case discardExpired(today: DayNumber?)
+  /// Check everything that can be checked.
+  case audit
+
+  private enum Kind: Int, CodingKey {
+    case assortment = 1
+    case look = 2
+    case follow = 3
+    case take = 4
+    case giveBack = 5
+    case set = 6
+    case change = 7
+    case discardExpired = 8
+    case audit = 9
+  }
+}
+
+/// Where a viewer of the stock has been.
+public struct StockPlace: Codable, Sendable, Equatable {
+  /// The ledger whose changes the viewer has seen.
+  public var ledger: Int64
+  /// The last change that the viewer has seen.
+  public var sequence: Int64
+
+  /// Puts the parts together.
+  public init(ledger: Int64, sequence: Int64) {
+    self.ledger = ledger
+    self.sequence = sequence
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case ledger = 1
+    case sequence = 2
+  }
+}
+
+extension StockCommand: Codable {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var command = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .assortment: try command.encode(Nothing(), forKey: .assortment)
+    case .look: try command.encode(Nothing(), forKey: .look)
+    case .follow(let place): try command.encode(FollowedPlace(place: place), forKey: .follow)
+    case .take(let amounts, let today):
+      try command.encode(TakenAmounts(amounts: amounts, today: today), forKey: .take)
+    case .giveBack: try command.encode(Nothing(), forKey: .giveBack)
+    case .set(let amount): try command.encode(amount, forKey: .set)
+    case .change(let amount, let dates):
+      try command.encode(ChangedLot(amount: amount, dates: dates), forKey: .change)
+    case .discardExpired(let today): try command.encode(OneDay(today: today), forKey: .discardExpired)
+    case .audit: try command.encode(Nothing(), forKey: .audit)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let command = try decoder.container(keyedBy: Kind.self)
+    let kind = try command.onlyKind()
+    switch kind {
+    case .assortment, .look, .giveBack, .audit:
+      _ = try command.decode(Nothing.self, forKey: kind)
+      self = kind == .assortment ? .assortment : kind == .look ? .look : kind == .giveBack ? .giveBack : .audit
+    case .follow: self = .follow(try command.decode(FollowedPlace.self, forKey: kind).place)
+    case .take:
+      let taken = try command.decode(TakenAmounts.self, forKey: kind)
+      self = .take(taken.amounts, today: taken.today)
+    case .set: self = .set(try command.decode(ItemAmount.self, forKey: kind))
+    case .change:
+      let changed = try command.decode(ChangedLot.self, forKey: kind)
+      self = .change(changed.amount, changed.dates)
+    case .discardExpired: self = .discardExpired(today: try command.decode(OneDay.self, forKey: kind).today)
+    }
+  }
+}
+
+private struct FollowedPlace: Codable {
+  var place: StockPlace?
+
+  enum CodingKeys: Int, CodingKey { case place = 1 }
+}
+
+private struct TakenAmounts: Codable {
+  var amounts: [ItemAmount]
+  var today: DayNumber?
+
+  enum CodingKeys: Int, CodingKey {
+    case amounts = 1
+    case today = 2
+  }
+}
+
+private struct ChangedLot: Codable {
+  var amount: ItemAmount
+  var dates: LotDates?
+
+  enum CodingKeys: Int, CodingKey {
+    case amount = 1
+    case dates = 2
+  }
+}
+
+private struct OneDay: Codable {
+  var today: DayNumber?
+
+  enum CodingKeys: Int, CodingKey { case today = 1 }
+}

@@ -1,0 +1,201 @@
+// Owns what the stock service answers. It knows no socket and no person's language: a failure is a code and its
+// particulars, and the client finds the words. Every answer repeats the number of its request, and says whether another
+// one follows.
+
+import BankModel
+
+/// What the stock service sends to a client.
+public enum StockServiceMessage: Sendable, Equatable {
+  /// The hello was accepted.
+  case welcome(Welcome)
+  /// The connection ends.
+  case refused(Refusal)
+  /// An answer.
+  case reply(StockReply)
+
+  private enum Kind: Int, CodingKey {
+    case welcome = 1
+    case refused = 2
+    case reply = 3
+  }
+}
+
+extension StockServiceMessage: FrameMessage {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .welcome(let welcome): try message.encode(welcome, forKey: .welcome)
+    case .refused(let refusal): try message.encode(refusal, forKey: .refused)
+    case .reply(let reply): try message.encode(reply, forKey: .reply)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    switch try message.onlyKind() {
+    case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
+    case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
+    case .reply: self = .reply(try message.decode(StockReply.self, forKey: .reply))
+    }
+  }
+}
+
+/// A numbered answer.
+public struct StockReply: Codable, Sendable, Equatable {
+  /// The number of the request.
+  public var number: UInt32
+  /// The answer.
+  public var result: StockResult
+  /// Whether another answer to the same request follows.
+  public var more: Bool
+
+  /// Puts the parts together.
+  public init(number: UInt32, result: StockResult, more: Bool = false) {
+    self.number = number
+    self.result = result
+    self.more = more
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case number = 1
+    case result = 2
+    case more = 3
+  }
+}
+
+/// Everything the stock service can answer.
+public enum StockResult: Sendable, Equatable {
+  /// It was not done, and nothing was changed.
+  case failure(StockFailure)
+  /// It is done and on disk; these are the changes.
+  case done([StockChange])
+  /// There was too little of these; nothing was taken.
+  case short([Shortage])
+  /// The whole stock.
+  case picture(StockPicture)
+  /// Changes that followed what the viewer has seen, in order and without a gap.
+  case changes([StockChange])
+  /// What the branch keeps and makes.
+  case assortment(Assortment)
+  /// What an audit found.
+  case audit(StockAuditReport)
+
+  private enum Kind: Int, CodingKey {
+    case failure = 1
+    case done = 2
+    case short = 3
+    case picture = 4
+    case changes = 5
+    case assortment = 6
+    case audit = 7
+  }
+}
+
+extension StockResult: Codable {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var result = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .failure(let failure): try result.encode(failure, forKey: .failure)
+    case .done(let changes): try result.encode(changes, forKey: .done)
+    case .short(let shortages): try result.encode(shortages, forKey: .short)
+    case .picture(let picture): try result.encode(picture, forKey: .picture)
+    case .changes(let changes): try result.encode(changes, forKey: .changes)
+    case .assortment(let assortment): try result.encode(assortment, forKey: .assortment)
+    case .audit(let report): try result.encode(report, forKey: .audit)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let result = try decoder.container(keyedBy: Kind.self)
+    let kind = try result.onlyKind()
+    switch kind {
+    case .failure: self = .failure(try result.decode(StockFailure.self, forKey: kind))
+    case .done: self = .done(try result.decode([StockChange].self, forKey: kind))
+    case .short: self = .short(try result.decode([Shortage].self, forKey: kind))
+    case .picture: self = .picture(try result.decode(StockPicture.self, forKey: kind))
+    case .changes: self = .changes(try result.decode([StockChange].self, forKey: kind))
+    case .assortment: self = .assortment(try result.decode(Assortment.self, forKey: kind))
+    case .audit: self = .audit(try result.decode(StockAuditReport.self, forKey: kind))
+    }
+  }
+}
+
+/// Why something asked of the stock was not done. Nothing was changed.
+public struct StockFailure: Codable, Sendable, Equatable, Error {
+  /// A reason that a script can rely on.
+  public enum Code: String, Sendable, Codable, CaseIterable {
+    /// The stock has no such item; `subject` is its name.
+    case unknownItem = "unknown_item"
+    /// The request contradicts itself or a limit; `subject` is the item or the order.
+    case badRequest = "bad_request"
+    /// The name belongs to an order that asked for something else; `subject` is the name.
+    case otherOrder = "other_order"
+    /// The order was given back; `subject` is its name.
+    case givenBack = "given_back"
+    /// There would be more of an item than there may be; `subject` is the item.
+    case overflow
+    /// The amount of an item with dated lots cannot be set; `subject` is the item.
+    case datedItem = "dated_item"
+    /// There would be more lots than there may be; `subject` is the item.
+    case tooManyLots = "too_many_lots"
+    /// The disk is full.
+    case diskFull = "disk_full"
+    /// As much of this client's is being worked on as may be at a time.
+    case crowded
+  }
+
+  /// The reason.
+  public var code: Code
+  /// What it is about.
+  public var subject: String
+  /// The particulars, in English.
+  public var detail: String
+
+  /// Puts the parts together.
+  public init(_ code: Code, subject: String = "", detail: String = "") {
+    self.code = code
+    self.subject = subject
+    self.detail = detail
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case code = 1
+    case subject = 2
+    case detail = 3
+  }
+}
+
+/// What an audit of the stock found.
+public struct StockAuditReport: Codable, Sendable, Equatable {
+  /// Items that are known.
+  public var items: Int64
+  /// Orders that were answered.
+  public var orders: Int64
+  /// Rows of the ledger.
+  public var changes: Int64
+  /// Pieces by which the shelves differ from the ledger.
+  public var difference: Int64
+  /// Everything that is not as promised, a sentence each, in English.
+  public var problems: [String]
+
+  /// Puts the parts together.
+  public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, problems: [String]) {
+    self.items = items
+    self.orders = orders
+    self.changes = changes
+    self.difference = difference
+    self.problems = problems
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case items = 1
+    case orders = 2
+    case changes = 3
+    case difference = 4
+    case problems = 5
+  }
+}

@@ -1,0 +1,132 @@
+// Owns the conversation between the coordinator and a service that it supervises, such as the stock: hello, ready, a
+// sign of life when it is asked for, the end. It knows no socket and no process. What the service is for is said
+// elsewhere, on its own socket.
+
+import BankModel
+
+/// What a service says to the coordinator.
+public enum WorkerMessage: Sendable, Equatable {
+  /// The first message.
+  case hello(Hello)
+  /// Its database is open and it listens.
+  case ready
+  /// It cannot be opened; the process ends.
+  case failed(Failure)
+  /// The answer to a check, said by the loop that does the work, behind everything that came before.
+  case beat(Int64)
+
+  private enum Kind: Int, CodingKey {
+    case hello = 1
+    case ready = 2
+    case failed = 4
+    case beat = 6
+  }
+}
+
+extension WorkerMessage: FrameMessage {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .hello(let hello): try message.encode(hello, forKey: .hello)
+    case .ready: try message.encode(Nothing(), forKey: .ready)
+    case .failed(let failure): try message.encode(failure, forKey: .failed)
+    case .beat(let number): try message.encode(number, forKey: .beat)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    switch try message.onlyKind() {
+    case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
+    case .ready:
+      _ = try message.decode(Nothing.self, forKey: .ready)
+      self = .ready
+    case .failed: self = .failed(try message.decode(Failure.self, forKey: .failed))
+    case .beat: self = .beat(try message.decode(Int64.self, forKey: .beat))
+    }
+  }
+}
+
+/// What the coordinator says to a service.
+public enum SupervisorMessage: Sendable, Equatable {
+  /// The hello was accepted; these are the service's orders.
+  case welcome(WorkerOrders)
+  /// The hello was not accepted; the connection ends.
+  case refused(Refusal)
+  /// Say ``WorkerMessage/beat(_:)`` with this number.
+  case check(Int64)
+  /// Answer what has been asked, and end.
+  case close
+
+  private enum Kind: Int, CodingKey {
+    case welcome = 1
+    case refused = 2
+    case check = 3
+    case close = 6
+  }
+}
+
+extension SupervisorMessage: FrameMessage {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .welcome(let orders): try message.encode(orders, forKey: .welcome)
+    case .refused(let refusal): try message.encode(refusal, forKey: .refused)
+    case .check(let number): try message.encode(number, forKey: .check)
+    case .close: try message.encode(Nothing(), forKey: .close)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    switch try message.onlyKind() {
+    case .welcome: self = .welcome(try message.decode(WorkerOrders.self, forKey: .welcome))
+    case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
+    case .check: self = .check(try message.decode(Int64.self, forKey: .check))
+    case .close:
+      _ = try message.decode(Nothing.self, forKey: .close)
+      self = .close
+    }
+  }
+}
+
+/// What a service needs to know of its place among the workers.
+public struct WorkerOrders: Codable, Sendable, Equatable {
+  /// The worker's name: `stock`.
+  public var name: String
+  /// Which process under this name it is, from 1.
+  public var generation: Int32
+  /// The language of the log's messages.
+  public var language: Language
+  /// The file that this worker logs to; empty for none.
+  public var logPath: String
+  /// Bytes after which the log is rotated.
+  public var logLimit: Int64
+  /// Rotated logs that are kept.
+  public var logKeep: Int32
+
+  /// Puts the parts together.
+  public init(
+    name: String, generation: Int32, language: Language, logPath: String, logLimit: Int64, logKeep: Int32
+  ) {
+    self.name = name
+    self.generation = generation
+    self.language = language
+    self.logPath = logPath
+    self.logLimit = logLimit
+    self.logKeep = logKeep
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case name = 1
+    case generation = 2
+    case language = 3
+    case logPath = 4
+    case logLimit = 5
+    case logKeep = 6
+  }
+}

@@ -1,0 +1,176 @@
+// One value of everything that is said to and by the stock service, and between a supervised service and the
+// coordinator. What may be left open is filled in once and left open once.
+
+import BankModel
+
+@testable import Wire
+
+private let order = OrderID("3-17")
+private let dates = LotDates(made: 20_778, expires: 20_785)
+private let change = StockChange(
+  sequence: 1_000_001, item: ItemID("top"), kind: .taken, dates: dates, difference: -2, lot: 1, present: 5,
+  order: order, at: WallTime(milliseconds: 1_795_000_000_123))
+private let bareChange = StockChange(
+  sequence: 1, item: ItemID("mango"), kind: .initial, dates: nil, difference: 10, lot: 10, present: 10,
+  order: nil, at: WallTime(milliseconds: 0))
+private let refusal = Refusal(reason: .crowded, version: 1, build: "dev", detail: "full")
+
+extension StockMessage {
+  enum Case: String, CaseIterable { case hello, request }
+
+  var itsCase: Case {
+    switch self {
+    case .hello: .hello
+    case .request: .request
+    }
+  }
+
+  static let samples: [Sample<StockMessage>] = [
+    Sample("stock-hello", .hello(Hello(version: 1, build: "a1b2c3", role: .client))),
+    Sample(
+      "stock-request",
+      .request(
+        StockRequest(
+          number: 7, order: order, command: .take([ItemAmount(ItemID("strawberry"), 16)], today: 20_780)))),
+  ]
+}
+
+extension StockServiceMessage {
+  enum Case: String, CaseIterable { case welcome, refused, reply }
+
+  var itsCase: Case {
+    switch self {
+    case .welcome: .welcome
+    case .refused: .refused
+    case .reply: .reply
+    }
+  }
+
+  static let samples: [Sample<StockServiceMessage>] = [
+    Sample("stock-service-welcome", .welcome(Welcome(version: 1, build: "a1b2c3"))),
+    Sample("stock-service-refused", .refused(refusal)),
+    Sample("stock-service-reply", .reply(StockReply(number: 9, result: .done([bareChange]), more: true))),
+  ]
+}
+
+extension StockCommand {
+  enum Case: String, CaseIterable {
+    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit
+  }
+
+  var itsCase: Case {
+    switch self {
+    case .assortment: .assortment
+    case .look: .look
+    case .follow: .follow
+    case .take: .take
+    case .giveBack: .giveBack
+    case .set: .set
+    case .change: .change
+    case .discardExpired: .discardExpired
+    case .audit: .audit
+    }
+  }
+
+  static let samples: [Sample<StockCommand>] = [
+    Sample("stock-command-assortment", .assortment),
+    Sample("stock-command-look", .look),
+    Sample("stock-command-follow", .follow(StockPlace(ledger: -7, sequence: 1_000_000))),
+    Sample("stock-command-follow-bare", .follow(nil)),
+    Sample(
+      "stock-command-take",
+      .take([ItemAmount(ItemID("mango"), 2), ItemAmount(ItemID("kiwi"), 1)], today: 20_780)),
+    Sample("stock-command-take-bare", .take([], today: nil)),
+    Sample("stock-command-giveBack", .giveBack),
+    Sample("stock-command-set", .set(ItemAmount(ItemID("kiwi"), 1_000_000))),
+    Sample("stock-command-change", .change(ItemAmount(ItemID("top"), -3), dates)),
+    Sample("stock-command-change-bare", .change(ItemAmount(ItemID("딸기"), 3), nil)),
+    Sample("stock-command-discardExpired", .discardExpired(today: 20_780)),
+    Sample("stock-command-discardExpired-bare", .discardExpired(today: nil)),
+    Sample("stock-command-audit", .audit),
+  ]
+}
+
+extension StockResult {
+  enum Case: String, CaseIterable { case failure, done, short, picture, changes, assortment, audit }
+
+  var itsCase: Case {
+    switch self {
+    case .failure: .failure
+    case .done: .done
+    case .short: .short
+    case .picture: .picture
+    case .changes: .changes
+    case .assortment: .assortment
+    case .audit: .audit
+    }
+  }
+
+  static let samples: [Sample<StockResult>] = [
+    Sample(
+      "stock-result-failure", .failure(StockFailure(.unknownItem, subject: "durian", detail: "no such item"))),
+    Sample("stock-result-done", .done([change, bareChange])),
+    Sample("stock-result-done-bare", .done([])),
+    Sample(
+      "stock-result-short", .short([Shortage(item: ItemID("strawberry"), needed: 16, available: 10)])),
+    Sample(
+      "stock-result-picture",
+      .picture(
+        StockPicture(
+          ledger: 41, sequence: 12,
+          items: [
+            ItemStock(item: ItemID("top"), lots: [Lot(dates: dates, quantity: 3), Lot(dates: nil, quantity: 1)]),
+            ItemStock(item: ItemID("kiwi"), lots: []),
+          ]))),
+    Sample("stock-result-changes", .changes([change])),
+    Sample("stock-result-assortment", .assortment(.standard)),
+    Sample(
+      "stock-result-audit",
+      .audit(StockAuditReport(items: 5, orders: 3, changes: 12, difference: 2, problems: ["이상"]))),
+  ]
+}
+
+extension WorkerMessage {
+  enum Case: String, CaseIterable { case hello, ready, failed, beat }
+
+  var itsCase: Case {
+    switch self {
+    case .hello: .hello
+    case .ready: .ready
+    case .failed: .failed
+    case .beat: .beat
+    }
+  }
+
+  static let samples: [Sample<WorkerMessage>] = [
+    Sample("worker-hello", .hello(Hello(version: 1, build: "a1b2c3", role: .stock))),
+    Sample("worker-ready", .ready),
+    Sample("worker-failed", .failed(Failure(.damaged, subject: "/srv/bank/stock.db", detail: "cut"))),
+    Sample("worker-beat", .beat(300)),
+  ]
+}
+
+extension SupervisorMessage {
+  enum Case: String, CaseIterable { case welcome, refused, check, close }
+
+  var itsCase: Case {
+    switch self {
+    case .welcome: .welcome
+    case .refused: .refused
+    case .check: .check
+    case .close: .close
+    }
+  }
+
+  static let samples: [Sample<SupervisorMessage>] = [
+    Sample(
+      "supervisor-welcome",
+      .welcome(
+        WorkerOrders(
+          name: "stock", generation: 3, language: .korean, logPath: "/srv/bank/logs/stock.log",
+          logLimit: 10_485_760, logKeep: 3))),
+    Sample("supervisor-refused", .refused(refusal)),
+    Sample("supervisor-check", .check(300)),
+    Sample("supervisor-close", .close),
+  ]
+}
