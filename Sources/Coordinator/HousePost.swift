@@ -1,0 +1,83 @@
+// Owns one process behind the windows as the coordinator sees it: the stock, later the vending machine. It knows
+// nothing of what that process is for. Invariant: `channel` and `child` are of the same generation.
+
+import BankModel
+import Posix
+import Supervision
+import Transport
+import Wire
+
+typealias HouseChannel = MessageChannel<WorkerMessage, SupervisorMessage>
+
+/// One process behind the windows.
+final class HousePost {
+  /// How far the present process is.
+  enum Phase: Equatable {
+    /// There is none.
+    case empty
+    /// Started, and has not said hello.
+    case starting
+    /// Has said hello, and not that it is ready.
+    case welcomed
+    /// At work.
+    case ready
+    /// It has been told to go, or is being ended.
+    case leaving
+  }
+
+  /// What is to be started, and how it is told apart.
+  struct Trade {
+    /// The worker's name in reports and logs: `stock`.
+    var name: String
+    /// What it says that it is.
+    var peerRole: PeerRole
+    /// What it is in a report.
+    var workerRole: WorkerRole
+    /// The program, as a path.
+    var program: String
+    /// Its arguments.
+    var arguments: [String]
+  }
+
+  let trade: Trade
+  var phase = Phase.empty
+  var generation: Generation = 0
+  var child: ChildProcess?
+  var childRegistration: Registration?
+  var channel: HouseChannel?
+  /// Whether it shall run.
+  var isWanted = true
+  /// When the successor starts; nil while there is a process or none shall come.
+  var restartAt: MonotonicTime?
+  /// Until when the present process must be ready.
+  var readyBy: MonotonicTime?
+  /// When it gets SIGKILL.
+  var killAt: MonotonicTime?
+  /// How the process has ended, while what it said last is still being read, and until when.
+  var exitStatus: ExitStatus?
+  var drainBy: MonotonicTime?
+  /// When it is asked for a sign of life next; or, once asked, until when it must have given it.
+  var checkAt: MonotonicTime?
+  /// The number of the check that was not answered yet.
+  var unanswered: Int64?
+  var checks: Int64 = 0
+  var startedAt: MonotonicTime?
+  var history: RestartHistory
+  var restarts: Int64 = 0
+  /// Given up after too many deaths in a row.
+  var isGivenUp = false
+  /// Why the last process ended, or could not begin.
+  var lastEnd: String?
+  /// Whether the present process has said itself why it cannot begin.
+  var hasExplained = false
+
+  init(_ trade: Trade, history: RestartHistory) {
+    self.trade = trade
+    self.history = history
+  }
+
+  var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
+
+  /// When something has to be done by itself next.
+  var nextDeadline: MonotonicTime? { [restartAt, readyBy, killAt, drainBy, checkAt].compactMap(\.self).min() }
+}

@@ -1,0 +1,137 @@
+// Owns the processes behind the windows, such as the stock: starting them, noticing every way in which they end or
+// stand still, and starting their successors. It knows no queue and nothing of what they do; the bank goes on
+// without them. Invariant: a process is reaped before its successor starts, so two never have the same database.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import Supervision
+import Transport
+import Wire
+
+/// The staff behind the windows.
+final class HouseStaff {
+  /// Called when something of which a status tells has changed.
+  var onChange: (() -> Void)?
+  /// What a process is told when it comes.
+  var orders: ((HousePost) -> WorkerOrders)?
+  private(set) var posts: [HousePost] = []
+
+  let loop: EventLoop
+  let log: LogFile
+  let environment: [String: String]
+  private let policy: RestartPolicy
+  private var chance: SeededGenerator
+
+  /// How long a process may take until it is ready: a large database is looked at first.
+  static let patience = TimeSpan.seconds(60)
+  /// How often a process is asked for a sign of life, and how long it may take to give it.
+  static let checkPause = TimeSpan.seconds(10)
+  /// How long a process that was told to go may take.
+  static let leaveGrace = TimeSpan.seconds(3)
+  /// How long a process that stands still has between SIGABRT and SIGKILL.
+  static let abortGrace = TimeSpan.milliseconds(200)
+  /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
+  static let drainGrace = TimeSpan.milliseconds(100)
+  /// Bytes that may wait for a process that does not read.
+  static let backlogLimit = 1 << 16
+
+  init(loop: EventLoop, log: LogFile, policy: RestartPolicy, seed: UInt64) {
+    self.loop = loop
+    self.log = log
+    self.policy = policy
+    chance = SeededGenerator(seed: seed)
+    environment = ServiceNotifier.strip(Environment.all())
+  }
+
+  /// Starts a process that shall run as long as the bank is open.
+  func open(_ trade: HousePost.Trade, at now: Moment) {
+    let post = HousePost(trade, history: RestartHistory(policy: policy, seed: chance.next()))
+    posts.append(post)
+    start(post, at: now)
+  }
+
+  /// Tries again what was given up.
+  func retryGivenUp(at now: Moment) {
+    for post in posts where post.isGivenUp && post.isWanted {
+      post.isGivenUp = false
+      post.history.forgive()
+      start(post, at: now)
+    }
+  }
+
+  /// Whether nothing has still to be waited for when a bank opens: everything is at work, or will not be soon.
+  var isSettled: Bool { posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || $0.history.earlyDeaths > 0 } }
+
+  /// Processes that have not ended.
+  var count: Int { posts.count { $0.child != nil } }
+
+  /// Everyone shall go: what was asked of them is answered first.
+  func closeAll(at now: Moment) {
+    for post in posts {
+      post.isWanted = false
+      post.restartAt = nil
+      post.checkAt = nil
+      guard post.child != nil else { continue }
+      post.phase = .leaving
+      post.killAt = now.monotonic + Self.leaveGrace
+      post.channel?.send(.close)
+      post.channel?.flush()
+    }
+  }
+
+  /// Ends everyone at once.
+  func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
+
+  // MARK: - Time
+
+  /// When something has to be done by itself next.
+  var nextDeadline: MonotonicTime? { posts.compactMap(\.nextDeadline).min() }
+
+  /// Does what is due.
+  func keepTime(_ now: Moment) {
+    for post in posts {
+      if let due = post.restartAt, due <= now.monotonic {
+        post.restartAt = nil
+        start(post, at: now)
+      }
+      if let due = post.readyBy, due <= now.monotonic {
+        post.readyBy = nil
+        abort(post, reason: "was not ready in time", at: now)
+      }
+      if let due = post.killAt, due <= now.monotonic {
+        post.killAt = nil
+        post.child?.kill(SIGKILL)
+      }
+      if let due = post.drainBy, due <= now.monotonic { settleEnd(of: post) }
+      if let due = post.checkAt, due <= now.monotonic { check(post, at: now) }
+    }
+  }
+
+  /// Asks for a sign of life, which is given by the loop that does the work; whoever gave none is stuck.
+  private func check(_ post: HousePost, at now: Moment) {
+    post.checkAt = nil
+    if post.unanswered != nil { return abort(post, reason: "stands still", at: now) }
+    post.checks += 1
+    post.unanswered = post.checks
+    post.checkAt = now.monotonic + Self.checkPause
+    post.channel?.send(.check(post.checks))
+    post.channel?.flush()
+  }
+
+  /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.
+  func abort(_ post: HousePost, reason: String, at now: Moment) {
+    log.write(event: "stuck", level: .warn, at: now) {
+      $0.field("worker_name", post.trade.name)
+      $0.field("child", post.pid)
+      $0.field("child_gen", post.generation)
+      $0.field("msg", "\(post.trade.name) \(reason)")
+    }
+    post.phase = .leaving
+    post.checkAt = nil
+    post.child?.kill(SIGABRT)
+    post.child?.kill(SIGCONT)
+    post.killAt = now.monotonic + Self.abortGrace
+  }
+}
