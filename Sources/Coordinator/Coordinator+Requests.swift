@@ -18,7 +18,8 @@ extension Coordinator {
       }
     }
     let seat = Followers.Seat(session: session, number: number)
-    guard followers.count(of: session) + session.streams.count < ControlServer.Limits.openAnswers else {
+    let open = followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
+    guard open < ControlServer.Limits.openAnswers else {
       let detail = "at most \(ControlServer.Limits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
     }
@@ -285,6 +286,7 @@ extension Coordinator {
       followers.toldAt = now.monotonic
     }
     pumpStreams()
+    advanceEnding()
     tellEnding()
     hearCrowded()
   }

@@ -143,7 +143,7 @@ final class Coordinator {
     if let due = retryAt, due <= now.monotonic { retryStore() }
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
-    keepEndingTime()
+    advanceEnding()
     guardianship?.keepTime(now.monotonic)
   }
 

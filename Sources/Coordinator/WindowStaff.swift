@@ -141,6 +141,19 @@ final class WindowStaff {
     post.child?.kill(SIGKILL)
   }
 
+  /// Ends the teller at a window at once, whatever it is doing.
+  func kill(_ window: Window, reason: String, at now: Moment) {
+    guard let post = posts[window], let child = post.child else { return }
+    log.write(event: "killing", level: .warn, at: now) {
+      $0.field("window", window.description)
+      $0.field("child", child.pid)
+      $0.field("child_gen", post.generation)
+      $0.field("msg", "the teller \(reason)")
+    }
+    post.phase = .leaving
+    child.kill(SIGKILL)
+  }
+
   // MARK: - Time and the end of a turn
 
   /// When something has to be done by itself next.

@@ -38,7 +38,9 @@ enum Samples {
   static let waitingTicket = parsed(
     #"{"version":1,"day":1,"ticket":7,"state":"waiting","position":1,"eta_ms":700,"attempts":[]}"#)
 
-  static let stopped = parsed(#"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0}"#)
+  static let stopped = parsed(
+    #"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"finished":10,"killed":0,"#
+      + #""steps":[{"step":"close_door","ms":0}]}"#)
 
   static let audit = parsed(
     """

@@ -105,7 +105,10 @@ extension ControlCommand {
     Case.allCases.flatMap { which in
       [Sample("command-\(which.rawValue)", full(which))]
         + (bare(which).map { [Sample("command-\(which.rawValue)-bare", $0)] } ?? [])
-    } + [Sample("command-receipts-all", .receipts(ReceiptQuery(days: .all, follow: false, after: 0)))]
+    } + [
+      Sample("command-receipts-all", .receipts(ReceiptQuery(days: .all, follow: false, after: 0))),
+      Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
+    ]
 }
 
 extension ControlAnswer {
@@ -194,10 +197,28 @@ extension ControlAnswer {
     }
   }
 
-  static let samples = Case.allCases.flatMap { which in
-    [Sample("answer-\(which.rawValue)", full(which))]
-      + (bare(which).map { [Sample("answer-\(which.rawValue)-bare", $0)] } ?? [])
-  }
+  static let samples =
+    Case.allCases.flatMap { which in
+      [Sample("answer-\(which.rawValue)", full(which))]
+        + (bare(which).map { [Sample("answer-\(which.rawValue)-bare", $0)] } ?? [])
+    } + [
+      Sample(
+        "answer-progress-drain",
+        .progress(
+          ProgressReport(
+            phase: .finishing, done: 1, total: 3,
+            drain: DrainReport(step: .finishServing, waiting: 4, serving: 2, leftMilliseconds: 900)))),
+      Sample(
+        "answer-stopped-steps",
+        .stopped(
+          StoppedReport(
+            day: 3, served: 10, businessMilliseconds: 4_410, waiting: 5, dead: 1, isDayClosed: false,
+            finished: 4, killed: 2,
+            steps: [
+              DrainStepReport(step: .closeDoor, milliseconds: 0),
+              DrainStepReport(step: .kill, milliseconds: 12),
+            ]))),
+    ]
 }
 
 extension StatusReport {

@@ -119,12 +119,16 @@ extension JSONValue {
     ]
   }
 
-  /// `stop`.
+  /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers
+  /// `killed`, and how long each step took.
   static func stopped(_ report: StoppedReport) -> JSONValue {
     [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
       "business_ms": .init(report.businessMilliseconds), "waiting": .init(report.waiting),
       "dead": .init(report.dead), "day_closed": .bool(report.isDayClosed),
+      "finished": .init(report.finished), "killed": .init(report.killed),
+      "steps": .array(
+        (report.steps ?? []).map { ["step": .string($0.step.name), "ms": .init($0.milliseconds)] }),
     ]
   }
 
