@@ -61,12 +61,21 @@ extension Coordinator {
   func advanceEnding() {
     guard let ending, !ending.isLooking else { return }
     self.ending?.isLooking = true
+    closeFailedServices()
     let sight = DrainSight(
       isTakingIn: machine.isTakingIn || !intake.isEmpty, hasWaiting: machine.hasWaitingToServe,
       isDrained: ending.isDrained, tellers: staff.posts.values.count { $0.child != nil })
     for action in self.ending?.drain.look(at: sight, now: now.monotonic) ?? [] { perform(action) }
     self.ending?.isLooking = false
     if self.ending?.isOver == true { finishDay() }
+  }
+
+  /// Nobody will come to windows that were given up, and a drain does not wait for them.
+  private func closeFailedServices() {
+    for service in Service.allCases {
+      let posts = staff.posts.values.filter { $0.window.service == service }
+      if !posts.isEmpty, posts.allSatisfy(\.isGivenUp) { happen(.scale(service, windows: 0)) }
+    }
   }
 
   private func perform(_ action: DrainAction) {

@@ -201,6 +201,7 @@ extension Coordinator {
     let changesOrders = fresh.tellerOrdersDiffer(from: configuration)
     configuration = fresh
     machine.adopt(fresh.policy)
+    staff.policy = fresh.restarts
     log.write(event: "reloaded", at: now)
     RecoveryNote.keepConfiguration(of: options, home)
     openWindows()

@@ -53,6 +53,8 @@ final class Coordinator {
   /// What is staged now was staged before, and the disk was full.
   var isStagingAgain = false
   var ending: Ending?
+  /// Whose teller is being replaced because it has worked long enough.
+  var recycling = Recycling<Window>()
   /// The tie to whoever restarts this process when it dies.
   var guardianship: Guardianship?
   /// Clients whose long answers can go on.
@@ -84,7 +86,8 @@ final class Coordinator {
     self.incarnation = incarnation
     machine = QueueMachine(contents, policy: configuration.policy, at: now)
     staff = WindowStaff(
-      loop: loop, log: log, executable: executable, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
+      loop: loop, log: log, executable: executable, policy: configuration.restarts,
+      seed: RandomSeed.fromSystem())
     self.server = server
   }
 
@@ -143,6 +146,7 @@ final class Coordinator {
     if let due = retryAt, due <= now.monotonic { retryStore() }
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
+    continueRecycling()
     advanceEnding()
     guardianship?.keepTime(now.monotonic)
   }
@@ -194,8 +198,11 @@ final class Coordinator {
 
   private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
-    case .done(let lease): happen(.tellerAnswered(window, generation, lease, .done))
+    case .done(let lease):
+      considerRecycling(window)
+      happen(.tellerAnswered(window, generation, lease, .done))
     case .failed(let lease, let reason):
+      considerRecycling(window)
       happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
     case .returned(let lease): happen(.tellerAnswered(window, generation, lease, .returned))
     case .beat(let lease): happen(.tellerProgressed(window, generation, lease))

@@ -40,7 +40,10 @@ final class WindowStaff {
   let log: LogFile
   let executable: String
   let environment: [String: String]
-  private let policy: RestartPolicy
+  /// When the successor of a teller that has died comes.
+  var policy: RestartPolicy {
+    didSet { for post in posts.values { post.history.adopt(policy) } }
+  }
   private var chance: SeededGenerator
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [WindowPost] = []

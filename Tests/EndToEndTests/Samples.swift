@@ -10,7 +10,7 @@ enum Samples {
      "queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,"cancelled":0,"oldest_wait_ms":812},
      "services":[{"name":"deposit","windows":2,"waiting":1,"serving":2,"served":3,"paused":false}],
      "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,"generation":1,
-                 "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900}]}
+                 "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900,"last_exit":null}]}
     """)
 
   static let enqueued = parsed(#"{"version":1,"day":1,"first":1,"last":10,"count":10}"#)

@@ -202,6 +202,7 @@ extension ControlAnswer {
       [Sample("answer-\(which.rawValue)", full(which))]
         + (bare(which).map { [Sample("answer-\(which.rawValue)-bare", $0)] } ?? [])
     } + [
+      Sample("answer-status-failed", .status(.failed)),
       Sample(
         "answer-progress-drain",
         .progress(
@@ -240,6 +241,16 @@ extension StatusReport {
         name: "loan-1", role: .teller, service: .loan, window: 1, pid: 0, generation: 0, state: .backoff,
         ticket: nil, restarts: 9, served: 0, residentKilobytes: 0),
     ])
+
+  static let failed: StatusReport = {
+    var report = full
+    report.guardianPid = 4_240
+    report.workers[0].lastExit = ExitReport(code: nil, signal: 9)
+    report.workers[1].state = .stopped
+    report.workers[1].isFailed = true
+    report.workers[1].lastExit = ExitReport(code: 7, signal: nil, trouble: "no such file")
+    return report
+  }()
 
   static let bare = StatusReport(
     state: .closed, day: 1, pid: 0, generation: 0, since: 0, businessMilliseconds: 0,

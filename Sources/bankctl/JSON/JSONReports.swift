@@ -49,10 +49,15 @@ extension JSONValue {
     [
       "name": .string(worker.name), "role": .string(worker.role.name),
       "service": .string(worker.service.name), "window": .init(worker.window), "pid": .init(worker.pid),
-      "generation": .init(worker.generation), "state": .string(worker.state.name),
+      "generation": .init(worker.generation),
+      "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
-      "rss_kb": .init(worker.residentKilobytes),
+      "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
     ]
+  }
+
+  private static func exit(_ exit: ExitReport) -> JSONValue {
+    ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
   }
 
   /// `enqueue`. Of a list it also says how many were known already.
