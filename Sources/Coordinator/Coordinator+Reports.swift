@@ -109,16 +109,7 @@ extension Coordinator {
     if !overflow { report.etaMilliseconds = rounds }
   }
 
-  // MARK: - Audit
-
-  func tellAudit(_ seat: Followers.Seat) {
-    let contradictions = machine.contradictions()
-    tellCommitted(seat) { store throws(StoreError) in
-      var report = AuditReport(try store.audit())
-      report.problems += contradictions
-      return .audit(report)
-    }
-  }
+  // MARK: - What is certain
 
   /// Answers from what is certain: whatever is staged is committed first.
   func tellCommitted(

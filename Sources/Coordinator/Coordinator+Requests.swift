@@ -18,7 +18,9 @@ extension Coordinator {
       }
     }
     let seat = Followers.Seat(session: session, number: number)
-    let open = followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
+    let open =
+      followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
+      + pendingAudits.count { $0.seat.session === session }
     guard open < ControlServer.Limits.openAnswers else {
       let detail = "at most \(ControlServer.Limits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
@@ -83,6 +85,7 @@ extension Coordinator {
     crowded.removeAll { $0 === session }
     followers.forget(session)
     ending?.seats.removeAll { $0.session === session }
+    pendingAudits.removeAll { $0.seat.session === session }
     server.someoneLeft()
   }
 

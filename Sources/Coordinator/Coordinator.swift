@@ -53,6 +53,8 @@ final class Coordinator {
   /// What is staged now was staged before, and the disk was full.
   var isStagingAgain = false
   var ending: Ending?
+  /// Audits that look again for a stranger.
+  var pendingAudits: [PendingAudit] = []
   /// Whose teller is being replaced because it has worked long enough.
   var recycling = Recycling<Window>()
   /// The tie to whoever restarts this process when it dies.
@@ -86,7 +88,7 @@ final class Coordinator {
     self.incarnation = incarnation
     machine = QueueMachine(contents, policy: configuration.policy, at: now)
     staff = WindowStaff(
-      loop: loop, log: log, executable: executable, policy: configuration.restarts,
+      home: home.path, loop: loop, log: log, executable: executable, policy: configuration.restarts,
       seed: RandomSeed.fromSystem())
     self.server = server
   }
@@ -146,6 +148,7 @@ final class Coordinator {
     if let due = retryAt, due <= now.monotonic { retryStore() }
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
+    keepAuditTime()
     continueRecycling()
     advanceEnding()
     guardianship?.keepTime(now.monotonic)
@@ -167,6 +170,7 @@ final class Coordinator {
     consider(tellFailureUntil)
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
+    consider(pendingAudits.first?.dueAt)
     consider(homeWatch?.checkAt)
     let deadline = earliest.map { MonotonicInstant($0) }
     guard let flush = log.nextFlush else { return deadline }

@@ -54,7 +54,7 @@ extension WindowStaff {
     let pair = try UnixSocket.pair()
     let child = try ChildProcess.spawn(
       executable: executable,
-      arguments: [post.window.description, String(post.generation), String(getpid())],
+      arguments: [post.window.description, String(post.generation), String(getpid()), home],
       environment: environment, channel: pair.second)
     let channel = try TellerChannel(
       descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)

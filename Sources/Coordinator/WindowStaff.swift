@@ -36,6 +36,8 @@ final class WindowStaff {
   /// with it, because the queue hears no generation that it has heard before.
   var generations: [Window: Generation] = [:]
 
+  /// Stands in the command line of each teller, so that it can be seen whose it is.
+  let home: String
   let loop: EventLoop
   let log: LogFile
   let executable: String
@@ -56,8 +58,9 @@ final class WindowStaff {
   static let leaveGrace = TimeSpan.seconds(3)
 
   init(
-    loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
+    home: String, loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
   ) {
+    self.home = home
     self.loop = loop
     self.log = log
     self.executable = executable

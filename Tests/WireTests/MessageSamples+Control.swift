@@ -204,6 +204,12 @@ extension ControlAnswer {
     } + [
       Sample("answer-status-failed", .status(.failed)),
       Sample(
+        "answer-audit-houses",
+        .audit(
+          AuditReport(
+            issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,
+            ledgerDifference: 0, problems: [], stockDifference: -2, moneyDifference: 500))),
+      Sample(
         "answer-progress-drain",
         .progress(
           ProgressReport(

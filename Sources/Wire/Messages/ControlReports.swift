@@ -124,12 +124,19 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var ledgerDifference: Int64
   /// Everything that is not as promised, a sentence each.
   public var problems: [String]
+  /// Pieces by which the stock and what was done with it differ; nil where there is no stock.
+  public var stockDifference: Int64?
+  /// Won by which a machine's money and what was done with it differ; nil where there is no machine.
+  public var moneyDifference: Int64?
 
   /// Puts the parts together.
   public init(
     issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
-    duplicated: Int64, ledgerDifference: Int64, problems: [String]
+    duplicated: Int64, ledgerDifference: Int64, problems: [String], stockDifference: Int64? = nil,
+    moneyDifference: Int64? = nil
   ) {
+    self.stockDifference = stockDifference
+    self.moneyDifference = moneyDifference
     self.issued = issued
     self.served = served
     self.cancelled = cancelled
@@ -153,6 +160,8 @@ public struct AuditReport: Codable, Sendable, Equatable {
     case duplicated = 8
     case ledgerDifference = 9
     case problems = 10
+    case stockDifference = 11
+    case moneyDifference = 12
   }
 }
 

@@ -137,7 +137,7 @@ extension JSONValue {
     ]
   }
 
-  /// `audit`. Stock and money belong to other houses; here nothing can differ.
+  /// `audit`. Where there is no stock or no machine nothing can differ.
   static func audit(_ report: AuditReport) -> JSONValue {
     [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
@@ -145,7 +145,9 @@ extension JSONValue {
       "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
       "delayed": .init(report.delayed),
       "dead": .init(report.dead), "lost": .init(report.lost), "duplicated": .init(report.duplicated),
-      "ledger_difference": .init(report.ledgerDifference), "stock_difference": 0, "money_difference": 0,
+      "ledger_difference": .init(report.ledgerDifference),
+      "stock_difference": .init(report.stockDifference ?? 0),
+      "money_difference": .init(report.moneyDifference ?? 0),
       "problems": .array(report.problems.map { .string($0) }),
     ]
   }
@@ -198,5 +200,8 @@ extension JSONValue {
 
 extension AuditReport {
   /// Whether every promise that was checked is kept.
-  var isClean: Bool { problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 }
+  var isClean: Bool {
+    problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 && (stockDifference ?? 0) == 0
+      && (moneyDifference ?? 0) == 0
+  }
 }
