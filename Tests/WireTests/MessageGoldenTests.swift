@@ -82,6 +82,8 @@ struct MessageGoldenTests {
     try expectGolden([.juice] as [WorkerRole], "values-worker-role-juice")
     try expectGolden([.juice] as [PeerRole], "values-peer-role-juice")
     try compareAll(
+      [.closeDoor, .serveWaiting, .finishServing, .kill] as [DrainStep], "values-drain-step")
+    try compareAll(
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
