@@ -65,11 +65,19 @@ let package = Package(
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
     floor("Guardian", on: ["BankModel", "Posix", "Supervision", "Logbook"]),
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
+    floor("StockClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
+    floor(
+      "StockService",
+      on: [
+        "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Configuration",
+      ]),
 
     // Floor 5: the executables.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
     process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
+    process("bank-stockd", on: ["StockService"]),
     process(
       "bankctl",
       on: [
@@ -82,7 +90,7 @@ let package = Package(
       "Simulator", on: ["BankModel", "QueueCore", "Wire", "Storage", "Supervision", "Teller"]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
-    process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
+    process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient", "StockClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
@@ -101,6 +109,13 @@ let package = Package(
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
+    tests(
+      "StockServiceTests",
+      of: [
+        "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
+        "BankModel",
+        "Wire", "Posix",
+      ]),
     tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(

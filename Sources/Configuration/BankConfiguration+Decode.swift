@@ -5,50 +5,23 @@
 
 import Arguments
 import BankModel
-import Glibc
-import Posix
 
 extension BankConfiguration {
-  /// The longest file, in bytes.
-  static let longestFile = 1 << 20
-
   /// Reads a configuration file.
   ///
   /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> BankConfiguration {
-    // Opening a pipe would wait for a writer, and whoever reads a configuration again has a bank to run.
-    if let facts = try? FileFacts.inspect(path), !facts.isFile, !facts.isDirectory {
-      throw ConfigurationError(path: path, reason: .notAFile)
-    }
-    let bytes: [UInt8]
-    do throws(SystemError) {
-      bytes = try FileDescriptor.open(path, .readOnly).readAll(limit: longestFile)
-    } catch {
-      let reason: ConfigurationError.Reason =
-        switch error.code {
-        case ENOENT, ENOTDIR: .notFound
-        case EFBIG: .tooLong
-        default: .unreadable(error.description)
-        }
-      throw ConfigurationError(path: path, reason: reason)
-    }
-    return try decode(bytes: bytes, path: path)
+    try decode(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }
 
   /// Reads a configuration from the bytes of a file.
   ///
   /// - Parameter path: the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> BankConfiguration {
-    guard bytes.count <= longestFile else { throw ConfigurationError(path: path, reason: .tooLong) }
-    let root: JSONNode
-    do throws(JSONFault) {
-      root = try JSONReader.read(bytes)
-    } catch {
-      throw ConfigurationError(path: path, line: error.line, reason: .syntax(error.reason))
-    }
+    let root = try ConfigurationFile.root(of: bytes, path: path)
     var configuration = BankConfiguration()
     var retryLine: Int?
-    try ConfigurationReader(path: path, key: nil, node: root).members(known: keys) {
+    try root.members(known: keys) {
       key, value throws(ConfigurationError) in
       try configuration.set(key, value)
       if key == "retry_limit" || key == "retry_first" { retryLine = value.node.line }

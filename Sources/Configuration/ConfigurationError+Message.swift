@@ -41,6 +41,17 @@ extension ConfigurationError {
       return "\(subject) is \(shown(text)); write something from \(from) to \(to)"
     case .retryOrder(let first, let limit):
       return "\"retry_limit\" is \(limit), shorter than \"retry_first\" (\(first)); make it at least as long"
+    case .missing(let name):
+      return "\(quoted(name)) is missing\(key.map { " in \(quoted($0))" } ?? ""); write it"
+    case .empty: return "\(subject) is empty; write at least one"
+    case .tooMany(let limit): return "\(subject) has more than \(limit); write fewer"
+    case .badText(let limit): return "\(subject) is no name; write 1 to \(limit) letters on one line"
+    case .badName(let name):
+      return "\(subject) is \(quoted(name)); write small letters, digits and \"-\", beginning with a letter"
+    case .nameTwice(let name): return "the name \(quoted(name)) stands twice (\(subject)); give each its own"
+    case .unknownFruit(let name, let suggestion):
+      let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "write it among the fruits"
+      return "there is no fruit \(quoted(name)) (\(subject)) — \(hint)"
     }
   }
 
@@ -68,6 +79,17 @@ extension ConfigurationError {
       return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). \(from) 이상 \(to) 이하로 쓰십시오."
     case .retryOrder(let first, let limit):
       return "\"retry_limit\" 값(\(limit))이 \"retry_first\" 값(\(first))보다 짧습니다. 같거나 길게 쓰십시오."
+    case .missing(let name):
+      return "빠진 키가 있습니다: \(quoted(name))\(key.map { " (\(shown($0)))" } ?? ""). 써 넣으십시오."
+    case .empty: return "\(subject) 값이 비어 있습니다. 하나 이상 쓰십시오."
+    case .tooMany(let limit): return "\(subject) 값이 \(limit)개보다 많습니다. 줄이십시오."
+    case .badText(let limit): return "\(subject) 값이 이름이 아닙니다. 한 줄로 1자 이상 \(limit)자 이하로 쓰십시오."
+    case .badName(let name):
+      return "\(subject) 값을 쓸 수 없습니다: \(quoted(name)). 영어 소문자로 시작해 소문자, 숫자, \"-\" 만 쓰십시오."
+    case .nameTwice(let name): return "같은 이름이 두 번 나옵니다: \(quoted(name)) (\(subject)). 서로 다르게 쓰십시오."
+    case .unknownFruit(let name, let suggestion):
+      let hint = suggestion.map { "혹시 이것입니까: \(quoted($0))?" } ?? "과일 목록에 먼저 쓰십시오."
+      return "없는 과일입니다: \(quoted(name)) (\(subject)). \(hint)"
     }
   }
 
@@ -129,6 +151,8 @@ extension ConfigurationError {
     case .duration: "a length of time in quotes, such as \"700ms\" or \"5m\""
     case .speed: "a number such as 10 or 0.5, or \"max\""
     case .language: "\"ko\" or \"en\""
+    case .list: "a list in brackets"
+    case .text: "a text in quotes"
     }
   }
 
@@ -140,6 +164,8 @@ extension ConfigurationError {
     case .duration: "\"700ms\", \"5m\" 같은 시간"
     case .speed: "10, 0.5 같은 숫자나 \"max\""
     case .language: "\"ko\"/\"en\""
+    case .list: "대괄호 [ ]"
+    case .text: "따옴표 안의 글자"
     }
   }
 

@@ -37,6 +37,20 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case outOfRange(String, from: String, to: String)
     /// `retry_limit` is shorter than `retry_first`.
     case retryOrder(first: String, limit: String)
+    /// A key that has to be there and is not.
+    case missing(String)
+    /// A list or a recipe of nothing.
+    case empty
+    /// A list or a recipe of more than so many.
+    case tooMany(Int)
+    /// A text that is empty, longer than so many letters, or not on one line.
+    case badText(Int)
+    /// A name that no item can have.
+    case badName(String)
+    /// A name that another one has already.
+    case nameTwice(String)
+    /// A recipe names a fruit that there is not, with the nearest one that there is.
+    case unknownFruit(String, suggestion: String?)
   }
 
   /// What a key needs.
@@ -53,6 +67,10 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case speed
     /// `"ko"` or `"en"`.
     case language
+    /// `[…]`
+    case list
+    /// A text in quotes.
+    case text
   }
 
   /// The file as it was named.

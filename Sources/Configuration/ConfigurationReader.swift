@@ -39,6 +39,50 @@ struct ConfigurationReader {
     }
   }
 
+  /// The members of an object whose keys are names from outside, in their order, each with its own line.
+  func freeMembers() throws(ConfigurationError) -> [(String, ConfigurationReader)] {
+    guard case .object(let members) = node.content else { throw expected(.object) }
+    return members.map { member in
+      let full = key.map { "\($0).\(member.key)" } ?? member.key
+      return (member.key, ConfigurationReader(path: path, key: full, node: member.value))
+    }
+  }
+
+  /// The values of an object by their keys; some have to be there, others may.
+  func parts(needed: [String], open: [String]) throws(ConfigurationError) -> [String: ConfigurationReader] {
+    var parts: [String: ConfigurationReader] = [:]
+    try members(known: needed + open) { key, value throws(ConfigurationError) in parts[key] = value }
+    for name in needed where parts[name] == nil { throw fail(.missing(name)) }
+    return parts
+  }
+
+  /// One of the parts that have to be there.
+  func part(
+    _ name: String, _ parts: [String: ConfigurationReader]
+  ) throws(ConfigurationError) -> ConfigurationReader {
+    guard let part = parts[name] else { throw fail(.missing(name)) }
+    return part
+  }
+
+  /// The values of a list.
+  func elements(atMost limit: Int) throws(ConfigurationError) -> [ConfigurationReader] {
+    guard case .array(let elements) = node.content else { throw expected(.list) }
+    if elements.count > limit { throw fail(.tooMany(limit)) }
+    return elements.enumerated().map { place, node in
+      ConfigurationReader(path: path, key: "\(key ?? "")[\(place + 1)]", node: node)
+    }
+  }
+
+  /// A text that is not empty.
+  func text(atMost limit: Int) throws(ConfigurationError) -> String {
+    guard case .string(let text) = node.content else { throw expected(.text) }
+    let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    guard (1...limit).contains(text.count), text.utf8.count <= 8 * limit, isPlain else {
+      throw fail(.badText(limit))
+    }
+    return text
+  }
+
   func wholeNumber<Number: FixedWidthInteger>(
     in bounds: ClosedRange<Int64>, as type: Number.Type = Number.self
   ) throws(ConfigurationError) -> Number {

@@ -119,7 +119,8 @@ extension StockResult {
         StockPicture(
           ledger: 41, sequence: 12,
           items: [
-            ItemStock(item: ItemID("top"), lots: [Lot(dates: dates, quantity: 3), Lot(dates: nil, quantity: 1)]),
+            ItemStock(
+              item: ItemID("top"), lots: [Lot(dates: dates, quantity: 3), Lot(dates: nil, quantity: 1)]),
             ItemStock(item: ItemID("kiwi"), lots: []),
           ]))),
     Sample("stock-result-changes", .changes([change])),

@@ -138,7 +138,8 @@ extension StockCommand: Codable {
     switch kind {
     case .assortment, .look, .giveBack, .audit:
       _ = try command.decode(Nothing.self, forKey: kind)
-      self = kind == .assortment ? .assortment : kind == .look ? .look : kind == .giveBack ? .giveBack : .audit
+      self =
+        kind == .assortment ? .assortment : kind == .look ? .look : kind == .giveBack ? .giveBack : .audit
     case .follow: self = .follow(try command.decode(FollowedPlace.self, forKey: kind).place)
     case .take:
       let taken = try command.decode(TakenAmounts.self, forKey: kind)

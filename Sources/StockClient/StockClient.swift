@@ -1,0 +1,246 @@
+// Owns the way to the stock service: connecting, asking with several requests in flight, following every change, and
+// trying again while the service is being restarted. It must not know what is done with an answer.
+// Invariant: every request is answered exactly once, by the service or by its deadline. Whatever changes the stock has a
+// name, drawn here where the caller gave none, so asking again after a lost connection takes nothing twice.
+// Failure: StockClientError. A service that is not there is not one before the deadline has come.
+
+import BankModel
+import Posix
+import Transport
+import Wire
+
+/// A client of the stock service, on an ``EventLoop`` of the caller's. Not Sendable.
+///
+/// A caller with a loop of its own calls ``endTurn()`` at the end of each turn, and wakes by ``nextDeadline``. A caller
+/// without one uses ``call(_:as:within:)`` and ``turn(until:)``.
+public final class StockClient {
+  /// What hears the answer to a request.
+  public typealias Listener = (Result<StockResult, StockClientError>) -> Void
+
+  /// Whether the service has said welcome and has not gone since.
+  public private(set) var isConnected = false
+
+  private let path: String
+  private let loop: EventLoop
+  private let build: String
+  private var names = SeededGenerator(seed: RandomSeed.fromSystem())
+  private var channel: MessageChannel<StockServiceMessage, StockMessage>?
+  private var connectedAt = MonotonicInstant(nanoseconds: 0)
+  private var retryAt: MonotonicInstant?
+  private var pause = StockClient.firstPause
+  private var lastNumber: UInt32 = 0
+  private var open: [UInt32: OpenRequest] = [:]
+  private var view: StockView?
+  private var lastTrouble = "nobody listens"
+
+  private struct OpenRequest {
+    var request: StockRequest
+    var deadline: MonotonicInstant
+    var listener: Listener
+  }
+
+  private static let firstPause = Duration.milliseconds(10)
+  private static let longestPause = Duration.milliseconds(250)
+  /// How long the service may take to say welcome before the connection is given up. A large audit takes its time.
+  private static let helloPatience = Duration.seconds(10)
+
+  /// The socket of the stock service in the home of a bank.
+  public static func socket(inHome home: String) -> String { Paths.join(home, "run", "stock.sock") }
+
+  /// A client that connects when it is first asked.
+  public init(socket path: String, loop: EventLoop, build: String = BuildIdentity.current) {
+    self.path = path
+    self.loop = loop
+    self.build = build
+  }
+
+  // MARK: - Asking
+
+  /// Asks; the listener hears the answer, or why there is none, from a later turn of the loop.
+  ///
+  /// - Parameters:
+  ///   - order: the name that makes a change repeatable by the caller too, after a crash of its own.
+  ///   - deadline: until then the request is sent again whenever the service has come back.
+  public func ask(
+    _ command: StockCommand, as order: OrderID? = nil, until deadline: MonotonicInstant,
+    _ listener: @escaping Listener
+  ) {
+    lastNumber &+= 1
+    let name = order ?? (command.changesStock ? OrderID(drawnFrom: &names) : nil)
+    let request = StockRequest(number: lastNumber, order: name, command: command)
+    open[lastNumber] = OpenRequest(request: request, deadline: deadline, listener: listener)
+    if isConnected { channel?.send(.request(request)) } else { connectIfDue() }
+  }
+
+  /// Follows the stock: a picture, and then every change, over lost connections too and without a gap. One view at a
+  /// time; another one takes its place.
+  ///
+  /// - Parameter place: where the caller has been before; nil for the present.
+  public func follow(from place: StockPlace? = nil, _ hear: @escaping (StockNews) -> Void) {
+    lastNumber &+= 1
+    view = StockView(number: lastNumber, place: place, hear: hear)
+    if isConnected { sendView() } else { connectIfDue() }
+  }
+
+  /// Asks, and runs the loop until the answer is there.
+  ///
+  /// Not from within a handler of the loop.
+  /// - Throws: `tryLater` where no answer came in time; the same order may be asked again.
+  public func call(
+    _ command: StockCommand, as order: OrderID? = nil, within patience: Duration
+  ) throws(StockClientError) -> StockResult {
+    var outcome: Result<StockResult, StockClientError>?
+    let deadline = SystemClock.monotonic() + patience
+    ask(command, as: order, until: deadline) { outcome = $0 }
+    while outcome == nil { try turn(until: deadline) }
+    return try (outcome ?? .failure(.tryLater(detail: lastTrouble))).get()
+  }
+
+  /// Waits for the next thing to happen, no longer than until the deadline, and does what there is to do.
+  public func turn(until deadline: MonotonicInstant?) throws(StockClientError) {
+    endTurn()
+    let wake = [nextDeadline, deadline].compactMap { $0 }.min()
+    do throws(SystemError) { try loop.runOnce(until: wake) } catch { throw .system(error) }
+    endTurn()
+  }
+
+  // MARK: - Turns
+
+  /// When ``endTurn()`` has something to do by itself; nil for never.
+  public var nextDeadline: MonotonicInstant? {
+    var earliest = open.values.lazy.map(\.deadline).min()
+    let own = channel == nil ? retryAt : isConnected ? nil : connectedAt + Self.helloPatience
+    if let own { earliest = min(earliest ?? own, own) }
+    return earliest
+  }
+
+  /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
+  public func endTurn() {
+    channel?.flush()
+    let now = SystemClock.monotonic()
+    if channel != nil, !isConnected, now - connectedAt >= Self.helloPatience {
+      lastTrouble = "the service does not answer"
+      channel?.close()
+    }
+    connectIfDue()
+    guard open.values.contains(where: { $0.deadline <= now }) else { return }
+    for (number, request) in open where request.deadline <= now {
+      open[number] = nil
+      request.listener(.failure(.tryLater(detail: lastTrouble)))
+    }
+  }
+
+  /// Ends the connection. Whoever still waits for an answer gets none.
+  public func close() {
+    view = nil
+    open.removeAll()
+    channel?.close()
+  }
+
+  // MARK: - The connection
+
+  private func connectIfDue() {
+    guard channel == nil, !open.isEmpty || view != nil else { return }
+    let now = SystemClock.monotonic()
+    if let retryAt, retryAt > now { return }
+    do throws(SystemError) {
+      switch try UnixSocket.connect(path: path, nonBlocking: true) {
+      case .connected(let socket): try greet(socket, now)
+      case .notThere: tryLater("there is no socket \(path)")
+      case .refused: tryLater("nobody listens on \(path)")
+      case .busy: tryLater("\(path) has no room for another connection now")
+      case .permissionDenied: fail(.notPermitted(socket: path))
+      }
+    } catch {
+      fail(.system(error))
+    }
+  }
+
+  private func greet(_ socket: consuming FileDescriptor, _ now: MonotonicInstant) throws(SystemError) {
+    let channel = try MessageChannel<StockServiceMessage, StockMessage>(
+      descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 64 << 20)
+    self.channel = channel
+    connectedAt = now
+    channel.onMessage = { [unowned self] in hear($0) }
+    channel.onEnd = { [unowned self] end in
+      self.channel = nil
+      isConnected = false
+      tryLater(end.description)
+    }
+    channel.send(.hello(Hello(build: build, role: .client)))
+    channel.flush()
+  }
+
+  private func tryLater(_ trouble: String) {
+    lastTrouble = trouble
+    retryAt = SystemClock.monotonic() + pause
+    pause = min(pause * 2, Self.longestPause)
+  }
+
+  /// There is no hope of an answer; a later request tries anew.
+  private func fail(_ error: StockClientError) {
+    tryLater("\(error)")
+    let waiting = open
+    open.removeAll()
+    for request in waiting.values { request.listener(.failure(error)) }
+  }
+
+  private func hear(_ message: StockServiceMessage) {
+    switch message {
+    case .welcome(let welcome) where welcome.version == protocolVersion:
+      isConnected = true
+      (retryAt, pause) = (nil, Self.firstPause)
+      for number in open.keys.sorted() {
+        if let request = open[number]?.request { channel?.send(.request(request)) }
+      }
+      sendView()
+      channel?.flush()
+    case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
+    case .refused(let refusal) where refusal.reason == .version:
+      fail(.otherVersion(theirs: refusal.version, build: refusal.build))
+    case .refused(let refusal): lastTrouble = refusal.detail
+    case .reply(let reply): hear(reply)
+    }
+  }
+
+  private func hear(_ reply: StockReply) {
+    if reply.number == view?.number { return hearNews(reply.result) }
+    guard !reply.more, let request = open.removeValue(forKey: reply.number) else { return }
+    request.listener(.success(reply.result))
+  }
+
+  // MARK: - The view
+
+  private func sendView() {
+    guard let view else { return }
+    channel?.send(.request(StockRequest(number: view.number, command: .follow(view.place))))
+  }
+
+  private func hearNews(_ result: StockResult) {
+    switch result {
+    case .picture(let picture):
+      view?.place = StockPlace(ledger: picture.ledger, sequence: picture.sequence)
+      view?.hear(.picture(picture))
+    case .changes(let changes):
+      // What was seen before is not told again, whatever the service thinks.
+      guard let seen = view?.place?.sequence else { return }
+      let fresh = changes.filter { $0.sequence > seen }
+      guard let last = fresh.last else { return }
+      guard fresh[0].sequence == seen + 1 else {
+        view?.place = nil
+        return sendView()
+      }
+      view?.place?.sequence = last.sequence
+      view?.hear(.changes(fresh))
+    case .failure(let failure): view?.hear(.refused(failure))
+    default: break
+    }
+  }
+}
+
+private struct StockView {
+  var number: UInt32
+  /// What the viewer has seen; nil before the first picture.
+  var place: StockPlace?
+  var hear: (StockNews) -> Void
+}

@@ -1,0 +1,78 @@
+// Owns the channel to the coordinator that supervises a service: hello, orders, signs of life, the end. It must not know
+// what the service does.
+// Invariant: a check is answered at the end of the turn in which it came, behind the work of that turn: the loop that
+// works is the loop that answers.
+// Failure: a coordinator that is gone, or cannot be understood, is the end of the service.
+
+import Posix
+import Transport
+import Wire
+
+/// The channel on descriptor 3.
+final class ParentLink {
+  /// What the link has come to.
+  enum State: Equatable {
+    /// Hello was said.
+    case greeting
+    /// The orders came.
+    case atWork
+    /// Answer what was asked, and end.
+    case closing
+    /// The coordinator is gone.
+    case gone
+    /// The coordinator does not want this service, or cannot be understood.
+    case misunderstood(String)
+  }
+
+  private(set) var state = State.greeting
+  private(set) var orders: WorkerOrders?
+  private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
+  private var checks: [Int64] = []
+
+  /// Says hello on a connected socket.
+  init(_ descriptor: consuming FileDescriptor, loop: EventLoop, role: PeerRole) throws(SystemError) {
+    channel = try MessageChannel(
+      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
+    channel.onMessage = { [unowned self] in hear($0) }
+    channel.onEnd = { [unowned self] end in
+      switch (end, state) {
+      case (_, .misunderstood): break
+      case (.malformed, _), (.oversized, _): state = .misunderstood(end.description)
+      default: state = .gone
+      }
+    }
+    channel.send(.hello(Hello(build: BuildIdentity.current, role: role)))
+    channel.flush()
+  }
+
+  private func hear(_ message: SupervisorMessage) {
+    switch (message, state) {
+    case (.welcome(let orders), .greeting):
+      self.orders = orders
+      state = .atWork
+    case (.refused(let refusal), _):
+      state = .misunderstood(
+        "the coordinator (build \(refusal.build)) refuses this service: \(refusal.detail)")
+      channel.close()
+    case (.check(let number), .atWork), (.check(let number), .closing): checks.append(number)
+    case (.close, .atWork), (.close, .closing), (.close, .greeting): state = .closing
+    case (.welcome, _), (.check, _), (.close, _):
+      state = .misunderstood("a message out of turn")
+      channel.close()
+    }
+  }
+
+  /// Says something now.
+  func say(_ message: WorkerMessage) {
+    channel.send(message)
+    channel.flush()
+  }
+
+  /// Answers the checks of this turn.
+  func endTurn() {
+    guard !checks.isEmpty else { return }
+    for number in checks { channel.send(.beat(number)) }
+    checks.removeAll()
+    channel.flush()
+  }
+}

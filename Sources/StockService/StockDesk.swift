@@ -1,0 +1,120 @@
+// Owns the meeting of the stock's rules with its disk: effects are performed in order, everything of a turn is one
+// commit, and what was committed is handed on. It knows no client.
+// Invariant: an answer that rests on a change is given after that change was fsynced. A full disk takes everything of
+// the turn back and refuses it; after any other failure of the disk the process has to end, because nobody knows any
+// more what is on it.
+
+import BankModel
+import QueueCore
+import StockCore
+
+/// The stock and its store.
+final class StockDesk {
+  /// Entries that one commit holds at most; the commit does not wait for the end of the turn then.
+  private static let longestCommit = 4_096
+
+  /// Called with each answer.
+  var onReply: ((RequestID, StockAnswer) -> Void)?
+  /// Called when the disk turned out to be full, and when it is not any more.
+  var onDiskFull: ((StoreError?) -> Void)?
+  /// What the disk has done that cannot be lived with. Nothing is done any more after it.
+  private(set) var failure: StoreError?
+  private(set) var machine: StockMachine
+
+  /// A request by which its answer is known again.
+  typealias RequestID = StockCore.RequestNumber
+
+  private let store: any StockStore<StoreError>
+  private var staged: [StockChange] = []
+  private var entries = 0
+  private var committed: [StockChange] = []
+  private var isFull = false
+
+  init(_ store: any StockStore<StoreError>, _ stored: StoredStock) {
+    self.store = store
+    machine = StockMachine(stored)
+  }
+
+  /// Lets something happen, and does what follows from it.
+  func happen(_ event: StockEvent, at now: WallTime) {
+    guard failure == nil else { return }
+    var effects: [StockEffect] = []
+    machine.apply(event, at: now, into: &effects)
+    for effect in effects {
+      guard failure == nil else { return }
+      perform(effect, at: now)
+    }
+    if entries >= Self.longestCommit { commit(at: now) }
+  }
+
+  private func perform(_ effect: StockEffect, at now: WallTime) {
+    do throws(StoreError) {
+      switch effect {
+      case .lookUp(let id): happen(.found(id, try store.order(id)), at: now)
+      case .stage(let entry):
+        try store.stage(entry)
+        staged += entry.changes
+        entries += 1
+      case .reply(let request, let answer): onReply?(request, answer)
+      }
+    } catch {
+      storeFailed(error, at: now)
+    }
+  }
+
+  /// Puts everything that was staged on disk; the answers follow.
+  func commit(at now: WallTime) {
+    guard failure == nil, machine.isUnsettled else { return }
+    do throws(StoreError) { try store.commit() } catch { return storeFailed(error, at: now) }
+    committed += staged
+    forgetStaged()
+    if isFull {
+      isFull = false
+      onDiskFull?(nil)
+    }
+    happen(.committed, at: now)
+  }
+
+  private func storeFailed(_ error: StoreError, at now: WallTime) {
+    guard case .diskFull = error else {
+      failure = error
+      return
+    }
+    store.rollBack()
+    forgetStaged()
+    if !isFull {
+      isFull = true
+      onDiskFull?(error)
+    }
+    happen(.commitRefused, at: now)
+  }
+
+  private func forgetStaged() {
+    staged.removeAll(keepingCapacity: true)
+    entries = 0
+  }
+
+  /// The changes that were committed since the last time this was asked.
+  func takeCommitted() -> [StockChange] {
+    guard !committed.isEmpty else { return [] }
+    defer { committed = [] }
+    return committed
+  }
+
+  /// Rows of the ledger that are on disk. Nothing may be staged.
+  func changes(after sequence: Int64, limit: Int) -> [StockChange] {
+    precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
+    return read { () throws(StoreError) in try store.changes(after: sequence, limit: limit) } ?? []
+  }
+
+  /// Checks everything that can be checked. Nothing may be staged. Nil where the disk has failed.
+  func audit() -> StockAudit? { read { () throws(StoreError) in try store.audit() } }
+
+  private func read<Value>(_ body: () throws(StoreError) -> Value) -> Value? {
+    guard failure == nil else { return nil }
+    do throws(StoreError) { return try body() } catch {
+      failure = error
+      return nil
+    }
+  }
+}

@@ -1,0 +1,228 @@
+// Owns the stock service at work: one loop on which clients, the stock and the coordinator meet. It knows no rule of the
+// stock (StockMachine does) and no byte of a message (Transport does).
+// The turn: hear everyone, commit once, answer, tell the viewers, write it all.
+// Invariant: a viewer gets every change behind its place, in order and once; a slow one gets them when it reads.
+// When the disk fails in a way that leaves it in doubt, the service ends, and a new one reads the disk again.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import StockCore
+import Transport
+import Wire
+
+typealias StockSocket = ServiceSocket<StockMessage, StockServiceMessage>
+typealias StockSession = ServiceSession<StockMessage, StockServiceMessage>
+
+/// The stock service of one bank.
+final class StockService {
+  /// Changes in one message.
+  static let page = 500
+  /// Changes that a viewer who comes back may have missed; beyond it the viewer begins with a picture.
+  static let replayed: Int64 = 10_000
+  /// Bytes that may wait for a viewer when more changes are sent.
+  static let unread = 256 << 10
+  /// Viewers of one client.
+  static let viewersOfOne = 16
+
+  private struct Asker {
+    var session: StockSession
+    var number: UInt32
+    var isViewer: Bool
+  }
+
+  private struct Viewer {
+    var session: StockSession
+    var number: UInt32
+    /// The last change that was sent.
+    var sequence: Int64
+  }
+
+  private let loop: EventLoop
+  private let log: LogFile
+  private let desk: StockDesk
+  private let assortment: Assortment
+  private let link: ParentLink?
+  private let socket: StockSocket
+  private var askers: [StockDesk.RequestID: Asker] = [:]
+  private var lastRequest: StockDesk.RequestID = 0
+  private var viewers: [Viewer] = []
+  /// Audits that wait until nothing is staged.
+  private var auditors: [Asker] = []
+  private var now = SystemClock.moment()
+  private var isAskedToEnd = false
+
+  init(desk: StockDesk, assortment: Assortment, loop: EventLoop, log: LogFile, link: ParentLink?) {
+    self.desk = desk
+    self.assortment = assortment
+    self.loop = loop
+    self.log = log
+    self.link = link
+    socket = StockSocket(loop: loop)
+  }
+
+  /// Brings what is new in the assortment into the stock, and begins to listen.
+  func open(at path: String) throws(SystemError) {
+    loop.onWake = { [unowned self] in now = SystemClock.moment() }
+    desk.onReply = { [unowned self] request, answer in reply(request, answer) }
+    desk.onDiskFull = { [unowned self] error in noteDisk(error) }
+    socket.onMessage = { [unowned self] session, message in
+      if case .request(let request) = message { serve(request, for: session) }
+    }
+    socket.onEnd = { [unowned self] session in viewers.removeAll { $0.session === session } }
+    desk.happen(.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }), at: now.wall)
+    desk.commit(at: now.wall)
+    _ = desk.takeCommitted()
+    guard desk.failure == nil else { return }
+    try socket.listen(at: path)
+    log.write(event: "ready", at: now) {
+      $0.field("items", desk.machine.picture.items.count)
+      $0.field("changes", desk.machine.settledSequence)
+    }
+    link?.say(.ready)
+  }
+
+  /// Asks the service to answer what it has heard, and to end.
+  func askToEnd() { isAskedToEnd = true }
+
+  /// Runs until the end, and returns the code to exit with.
+  func run() throws(SystemError) -> Int32 {
+    while desk.failure == nil, !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true {
+      try loop.runOnce(until: nextDeadline)
+      now = SystemClock.moment()
+      socket.keepTime(MonotonicInstant(now.monotonic))
+      endTurn()
+    }
+    return try finish()
+  }
+
+  private var nextDeadline: MonotonicInstant? {
+    // A client who has caught up is heard while answers are written, behind the commit of the turn.
+    if desk.machine.isUnsettled || !auditors.isEmpty { return MonotonicInstant(now.monotonic) }
+    return [socket.nextDeadline, log.nextFlush].compactMap { $0 }.min()
+  }
+
+  private func endTurn() {
+    desk.commit(at: now.wall)
+    audit()
+    tellViewers()
+    link?.endTurn()
+    socket.flush()
+    log.flushIfDue(MonotonicInstant(now.monotonic))
+  }
+
+  /// Everything that was heard is answered; clients ask the next service for the rest.
+  private func finish() throws(SystemError) -> Int32 {
+    socket.stopListening()
+    let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
+    let reason = desk.failure?.description ?? misunderstood
+    log.write(event: "exit", level: reason == nil ? .info : .error) {
+      $0.field("code", reason == nil ? 0 : 1)
+      $0.field("msg", reason)
+    }
+    log.flush()
+    if let reason { _ = try? StandardStreams.write("bank-stockd: \(reason)\n", to: .error) }
+    guard reason == nil else { return 1 }
+    socket.closeAfterFlush()
+    // The last words may still be on their way to a client that reads slowly; nobody waits for the coordinator's end.
+    let until = SystemClock.monotonic() + (link?.state == .gone ? .zero : .seconds(1))
+    while !socket.sessions.isEmpty, SystemClock.monotonic() < until { try loop.runOnce(until: until) }
+    return 0
+  }
+
+  private func noteDisk(_ error: StoreError?) {
+    guard let error else { return log.write(event: "disk_available", at: now) }
+    log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
+  }
+
+  // MARK: - Requests
+
+  private func serve(_ request: StockRequest, for session: StockSession) {
+    let asker = Asker(session: session, number: request.number, isViewer: false)
+    // Days are counted in UTC where the client does not say which day it is.
+    let today = min(max(0, now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
+    if let action = request.command.action(today: today) {
+      return desk.happen(.order(remember(asker), request.order, action), at: now.wall)
+    }
+    switch request.command {
+    case .assortment: tell(asker, .assortment(assortment))
+    case .look: desk.happen(.look(remember(asker)), at: now.wall)
+    case .follow(let place): follow(place, asker)
+    default: auditors.append(asker)
+    }
+  }
+
+  private func remember(_ asker: Asker) -> StockDesk.RequestID {
+    lastRequest += 1
+    askers[lastRequest] = asker
+    return lastRequest
+  }
+
+  private func reply(_ request: StockDesk.RequestID, _ answer: StockAnswer) {
+    guard let asker = askers.removeValue(forKey: request) else { return }
+    tell(asker, StockResult(answer), more: asker.isViewer)
+    if asker.isViewer, case .picture(let picture) = answer { admit(asker, at: picture.sequence) }
+  }
+
+  private func tell(_ asker: Asker, _ result: StockResult, more: Bool = false) {
+    let reply = StockReply(number: asker.number, result: result, more: more)
+    socket.send(.reply(reply), to: asker.session)
+  }
+
+  private func audit() {
+    guard !auditors.isEmpty, !desk.machine.isUnsettled, let found = desk.audit() else { return }
+    let report = StockAuditReport(
+      items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
+      problems: found.problems)
+    for asker in auditors { tell(asker, .audit(report)) }
+    auditors.removeAll()
+  }
+
+  // MARK: - Viewers
+
+  private func follow(_ place: StockPlace?, _ asker: Asker) {
+    guard viewers.count(where: { $0.session === asker.session }) < Self.viewersOfOne else {
+      return tell(asker, .failure(StockFailure(.crowded, detail: "\(Self.viewersOfOne) views are open")))
+    }
+    var asker = asker
+    asker.isViewer = true
+    let settled = desk.machine.settledSequence
+    let first = max(0, settled - Self.replayed)
+    if let place, place.ledger == desk.machine.ledger, place.sequence >= first, place.sequence <= settled {
+      // Said at once, so that the viewer knows that it is heard and has missed nothing, or what.
+      if place.sequence == settled { tell(asker, .changes([]), more: true) }
+      admit(asker, at: place.sequence)
+    } else {
+      desk.happen(.look(remember(asker)), at: now.wall)
+    }
+  }
+
+  private func admit(_ asker: Asker, at sequence: Int64) {
+    guard asker.session.channel.isOpen else { return }
+    viewers.append(Viewer(session: asker.session, number: asker.number, sequence: sequence))
+  }
+
+  /// Sends every viewer the changes that it has not seen, as far as it reads.
+  private func tellViewers() {
+    let fresh = desk.takeCommitted()
+    guard !viewers.isEmpty, !desk.machine.isUnsettled else { return }
+    let settled = desk.machine.settledSequence
+    for place in viewers.indices {
+      while viewers[place].sequence < settled, viewers[place].session.channel.backlog < Self.unread {
+        let seen = viewers[place].sequence
+        // Whoever keeps up is not worth a question to the disk.
+        let isNext = fresh.first.map { $0.sequence <= seen + 1 } ?? false
+        let page =
+          isNext
+          ? Array(fresh.dropFirst(Int(seen + 1 - fresh[0].sequence)).prefix(Self.page))
+          : desk.changes(after: seen, limit: Self.page)
+        guard let last = page.last else { break }
+        viewers[place].sequence = last.sequence
+        let reply = StockReply(number: viewers[place].number, result: .changes(page), more: true)
+        socket.send(.reply(reply), to: viewers[place].session)
+      }
+    }
+  }
+}

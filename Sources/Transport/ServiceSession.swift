@@ -1,0 +1,24 @@
+// Owns one client's connection to a service: its channel, and whether it has said hello.
+// It must not know what the client asks for.
+// Invariant: nothing is delivered from a client before its hello was accepted.
+// Failure: the end of the channel; the session is of no more use then.
+
+import Posix
+import Wire
+
+/// One client of a ``ServiceSocket``.
+public final class ServiceSession<Incoming: GreetedMessage, Outgoing: GreetingMessage> {
+  /// Tells sessions apart, also those that have ended.
+  public let id: UInt64
+  /// The connection. Its `onMessage`, `onEnd` and `lastWord` belong to the socket; the rest is the service's.
+  public let channel: MessageChannel<Incoming, Outgoing>
+  let connectedAt: MonotonicInstant
+  var isGreeted = false
+  var isUnflushed = false
+
+  init(id: UInt64, channel: MessageChannel<Incoming, Outgoing>) {
+    self.id = id
+    self.channel = channel
+    connectedAt = channel.lastReceiveAt
+  }
+}

@@ -1,0 +1,214 @@
+// Owns the socket of a service: who may connect, how many, how long a client may take to say hello or to finish a frame.
+// It knows no request. A client that breaks a limit loses its connection, and nobody else notices.
+// Invariant: only the owner of the process and root get in; a client that does not read is not heard either, so what
+// waits for it is bounded.
+// Failure: SystemError where the socket cannot be made; nothing that a client does is one.
+
+import Glibc
+import Posix
+import Wire
+
+/// The limits on the clients of a service.
+public struct ServiceLimits: Sendable {
+  /// Clients at the same time.
+  public var sessions = 1_000
+  /// Connections that wait to be accepted.
+  public var backlog: CInt = 512
+  /// How long a client may take to say hello.
+  public var hello: Duration = .seconds(5)
+  /// How long a client may be silent in the middle of a frame.
+  public var midFrame: Duration = .seconds(10)
+  /// How often the two are looked at, while there are clients.
+  public var check: Duration = .seconds(2)
+  /// The longest body of a frame, in either direction.
+  public var frame = FrameLimits.control
+  /// Bytes that may wait for a client that does not read.
+  public var unread = 8 << 20
+  /// Bytes that may wait for a client when its next request is heard.
+  public var heardWhileUnread = 256 << 10
+
+  /// The defaults.
+  public init() {}
+}
+
+/// A listening socket and its clients. Not Sendable: everything happens on the loop's thread.
+public final class ServiceSocket<Incoming: GreetedMessage, Outgoing: GreetingMessage> {
+  /// A client.
+  public typealias Session = ServiceSession<Incoming, Outgoing>
+
+  /// Called with every message of a client but its hello.
+  public var onMessage: ((Session, Incoming) -> Void)?
+  /// Called once when a client has left.
+  public var onEnd: ((Session) -> Void)?
+  /// Called when a client has taken everything that waited for it.
+  public var onDrained: ((Session) -> Void)?
+  /// The clients that are connected.
+  public private(set) var sessions: [UInt64: Session] = [:]
+
+  private let loop: EventLoop
+  private let limits: ServiceLimits
+  private let build: String
+  private var listener: FileDescriptor?
+  private var registration: Registration?
+  private var path: String?
+  private var lastID: UInt64 = 0
+  private var nextCheck: MonotonicInstant?
+  private var unflushed: [Session] = []
+
+  /// A socket that nobody can connect to yet.
+  public init(
+    loop: EventLoop, limits: ServiceLimits = ServiceLimits(), build: String = BuildIdentity.current
+  ) {
+    self.loop = loop
+    self.limits = limits
+    self.build = build
+  }
+
+  /// Begins to listen. The caller holds a lock on what is served, so a socket that is there is a leftover.
+  public func listen(at path: String) throws(SystemError) {
+    _ = try UnixSocket.removeStaleSocket(path: path)
+    let socket = try UnixSocket.listen(path: path, backlog: limits.backlog)
+    registration = try loop.register(fd: socket.rawValue, interest: .read) { [unowned self] _ in acceptAll() }
+    listener = consume socket
+    self.path = path
+  }
+
+  /// Takes no more clients; those who are there stay.
+  public func stopListening() {
+    if let registration { loop.deregister(registration) }
+    registration = nil
+    listener = nil
+    if let path { _ = path.withCString { unlink($0) } }
+    path = nil
+  }
+
+  /// Says something to a client; it leaves with the next ``flush()``.
+  public func send(_ message: Outgoing, to session: Session) {
+    guard session.channel.isOpen else { return }
+    session.channel.send(message)
+    if !session.isUnflushed {
+      session.isUnflushed = true
+      unflushed.append(session)
+    }
+  }
+
+  /// Writes everything that was said since the last time. A client who has not read so much of it is not heard until it
+  /// has; one who has caught up is heard again, from within this call.
+  public func flush() {
+    while !unflushed.isEmpty {
+      let waiting = unflushed
+      unflushed.removeAll(keepingCapacity: true)
+      for session in waiting {
+        session.isUnflushed = false
+        session.channel.flush()
+        if session.channel.backlog > limits.heardWhileUnread {
+          session.channel.pauseReading()
+        } else if session.channel.isReadingPaused, !session.channel.hasUnflushedOutput {
+          session.channel.resumeReading()
+        }
+      }
+    }
+  }
+
+  /// Ends every connection as soon as everything that was said is written.
+  public func closeAfterFlush() {
+    for session in Array(sessions.values) { session.channel.closeAfterFlush() }
+  }
+
+  // MARK: Time
+
+  /// When ``keepTime(_:)`` wants to be called; nil while there are no clients.
+  public var nextDeadline: MonotonicInstant? { nextCheck }
+
+  /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
+  public func keepTime(_ now: MonotonicInstant) {
+    guard let due = nextCheck, due <= now else { return }
+    for session in Array(sessions.values) {
+      if !session.isGreeted, now - session.connectedAt >= limits.hello {
+        refuse(session, .hello, "no hello within \(limits.hello.wholeMilliseconds) ms")
+      } else if session.channel.isMidFrame, !session.channel.isReadingPaused,
+        now - session.channel.lastReceiveAt >= limits.midFrame
+      {
+        let patience = limits.midFrame.wholeMilliseconds
+        refuse(session, .malformed, "silent in the middle of a frame for \(patience) ms")
+      }
+    }
+    nextCheck = sessions.isEmpty ? nil : now + limits.check
+  }
+
+  // MARK: Connections
+
+  private func acceptAll() {
+    // A bounded number a turn, so that a crowd at the door does not hold up those who are in.
+    for _ in 0..<64 {
+      do throws(SystemError) {
+        guard listener != nil, let descriptor = try UnixSocket.accept(listener!) else { return }
+        try admit(descriptor)
+      } catch {
+        // No descriptors left: those outside wait until somebody leaves.
+        guard error.code == EMFILE || error.code == ENFILE, let registration else { continue }
+        try? loop.modify(registration, interest: [])
+        return
+      }
+    }
+  }
+
+  private func admit(_ descriptor: consuming FileDescriptor) throws(SystemError) {
+    let peer = try UnixSocket.peer(of: descriptor)
+    guard peer.uid == geteuid() || peer.uid == 0 else { return }
+    let channel = try MessageChannel<Incoming, Outgoing>(
+      descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
+    lastID += 1
+    let session = Session(id: lastID, channel: channel)
+    sessions[session.id] = session
+    if nextCheck == nil { nextCheck = session.connectedAt + limits.check }
+    attend(to: session)
+    if sessions.count > limits.sessions {
+      refuse(session, .crowded, "\(limits.sessions) clients are connected already")
+    }
+  }
+
+  private func attend(to session: Session) {
+    session.channel.onMessage = { [unowned self, weak session] message in
+      if let session { hear(message, from: session) }
+    }
+    let build = build
+    session.channel.lastWord = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }
+    session.channel.onDrained = { [unowned self, weak session] in
+      guard let session else { return }
+      session.channel.resumeReading()
+      onDrained?(session)
+    }
+    session.channel.onEnd = { [unowned self, weak session] _ in
+      guard let session else { return }
+      sessions[session.id] = nil
+      if let registration, listener != nil { try? loop.modify(registration, interest: .read) }
+      onEnd?(session)
+    }
+  }
+
+  private func hear(_ message: Incoming, from session: Session) {
+    switch (message.hello, session.isGreeted) {
+    case (let hello?, false): greet(hello, session)
+    case (nil, true): onMessage?(session, message)
+    case (_?, true): refuse(session, .malformed, "a second hello")
+    case (nil, false): refuse(session, .hello, "a request before the hello")
+    }
+  }
+
+  /// A client of another build may speak, as long as it speaks the same version.
+  private func greet(_ hello: Hello, _ session: Session) {
+    guard hello.version == protocolVersion else {
+      let words = "version \(hello.version) was spoken, version \(protocolVersion) is understood"
+      return refuse(session, .version, words)
+    }
+    guard hello.role == .client else { return refuse(session, .hello, "only clients are received here") }
+    session.isGreeted = true
+    send(.welcome(Welcome(build: build)), to: session)
+  }
+
+  private func refuse(_ session: Session, _ reason: Refusal.Reason, _ detail: String) {
+    session.channel.send(.refused(Refusal(reason: reason, build: build, detail: detail)))
+    session.channel.closeAfterFlush()
+  }
+}

@@ -1,0 +1,90 @@
+// The desk between the stock's rules and its disk, on a store in memory that fails when it is told to.
+
+import BankModel
+import QueueCore
+import StockCore
+import Storage
+import Testing
+
+@testable import StockService
+
+@Suite("The desk of the stock")
+struct StockDeskTests {
+  private final class Counter {
+    let store = MemoryStockStore()
+    let desk: StockDesk
+    var answers: [UInt64: StockAnswer] = [:]
+    var troubles: [StoreError?] = []
+
+    init() throws {
+      desk = StockDesk(store, try store.load(newLedger: 1))
+      desk.onReply = { [unowned self] in answers[$0] = $1 }
+      desk.onDiskFull = { [unowned self] in troubles.append($0) }
+      desk.happen(.furnish([ItemAmount(ItemID("kiwi"), 10)]), at: at)
+      desk.commit(at: at)
+      _ = desk.takeCommitted()
+    }
+
+    let at = WallTime(milliseconds: 5)
+
+    func take(_ request: UInt64, _ order: String, _ quantity: Quantity = 1) {
+      desk.happen(
+        .order(request, OrderID(order), .take([ItemAmount(ItemID("kiwi"), quantity)], today: 1)), at: at)
+    }
+  }
+
+  @Test("answers nothing before the commit, and hands on what was committed")
+  func commits() throws {
+    let counter = try Counter()
+    counter.take(1, "a")
+    #expect(counter.answers.isEmpty && counter.desk.takeCommitted().isEmpty)
+    counter.desk.commit(at: counter.at)
+    #expect(counter.answers.count == 1)
+    #expect(counter.desk.takeCommitted().map(\.difference) == [-1])
+    #expect(counter.desk.takeCommitted().isEmpty)
+  }
+
+  @Test("a full disk refuses what was asked, is told once, and is over with the next commit")
+  func fullDisk() throws {
+    let counter = try Counter()
+    for round in 1...2 as ClosedRange<UInt64> {
+      counter.take(round, "a")
+      counter.store.failCommit(with: .diskFull(detail: "test"))
+      counter.desk.commit(at: counter.at)
+      #expect(counter.answers[round] == .refused(.diskFull))
+    }
+    #expect(counter.troubles == [.diskFull(detail: "test")])
+    counter.take(3, "a")
+    counter.desk.commit(at: counter.at)
+    #expect(counter.troubles == [.diskFull(detail: "test"), nil])
+    guard case .done(let rows)? = counter.answers[3] else {
+      Issue.record("\(counter.answers)")
+      return
+    }
+    #expect(rows.map(\.sequence) == [2] && rows.map(\.present) == [9])
+    #expect(counter.desk.takeCommitted() == rows)
+    #expect(counter.desk.audit()?.problems == [])
+  }
+
+  @Test("after a failed commit nothing is answered and nothing is done any more")
+  func failedDisk() throws {
+    let counter = try Counter()
+    counter.take(1, "a")
+    counter.store.failCommit(with: .failed(path: "memory", detail: "fsync"))
+    counter.desk.commit(at: counter.at)
+    #expect(counter.desk.failure == .failed(path: "memory", detail: "fsync"))
+    counter.take(2, "b")
+    counter.desk.commit(at: counter.at)
+    #expect(counter.answers.isEmpty)
+    #expect(counter.desk.audit() == nil)
+  }
+
+  @Test("a flood of orders is committed in portions")
+  func portions() throws {
+    let counter = try Counter()
+    for number in 1...5_000 as ClosedRange<UInt64> { counter.take(number, "o\(number)", 11) }
+    #expect(counter.answers.count == 4_096)
+    counter.desk.commit(at: counter.at)
+    #expect(counter.answers.count == 5_000)
+  }
+}
