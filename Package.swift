@@ -77,6 +77,9 @@ let package = Package(
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
     process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
+    // A juice station is a teller that asks the stock first.
+    floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
+    process("bank-juice", on: ["JuiceStation", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
     process(
       "bankctl",

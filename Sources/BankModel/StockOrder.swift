@@ -17,6 +17,9 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
   /// The name.
   public var text: String { rawValue }
 
+  /// The order of one ticket: `3-17` for ticket 17 of day 3. Whoever serves the ticket asks under this name.
+  public init(day: BusinessDay, ticket: TicketNumber) { rawValue = "\(day)-\(ticket)" }
+
   /// A name that nobody else has drawn.
   public init(drawnFrom generator: inout SeededGenerator) {
     let digits = [generator.next(), generator.next()].map { draw in

@@ -64,12 +64,14 @@ public enum ProcessEnd: Hashable, Sendable {
 public enum WorkerRole: UInt8, Sendable, Codable {
   case teller = 1
   case juice = 2
+  case stock = 3
 
   /// The name in JSON.
   public var name: String {
     switch self {
     case .teller: "teller"
     case .juice: "juice"
+    case .stock: "stock"
     }
   }
 }

@@ -21,6 +21,8 @@ struct BankHome: Sendable {
   var run: String { Paths.join(path, "run") }
   /// The control socket.
   var socket: String { Paths.join(run, "bank.sock") }
+  /// The stock service's socket.
+  var stockSocket: String { Paths.join(run, "stock.sock") }
   /// The note of how many windows are wanted.
   var windows: String { Paths.join(run, "windows") }
   /// The copy of the configuration with which the bank is open.

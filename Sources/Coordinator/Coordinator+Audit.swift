@@ -44,6 +44,8 @@ extension Coordinator {
 
   /// Everybody whom this coordinator knows: itself, its guardian, its tellers.
   private var knownProcesses: Set<Int32> {
-    Set([CurrentProcess.pid, guardianship?.pid ?? 0] + staff.posts.values.compactMap { $0.child?.pid })
+    Set(
+      [CurrentProcess.pid, guardianship?.pid ?? 0] + staff.posts.values.compactMap { $0.child?.pid }
+        + house.posts.compactMap { $0.child?.pid })
   }
 }

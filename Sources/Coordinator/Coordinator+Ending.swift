@@ -64,7 +64,7 @@ extension Coordinator {
     closeFailedServices()
     let sight = DrainSight(
       isTakingIn: machine.isTakingIn || !intake.isEmpty, hasWaiting: machine.hasWaitingToServe,
-      isDrained: ending.isDrained, tellers: staff.posts.values.count { $0.child != nil })
+      isDrained: ending.isDrained, tellers: staff.posts.values.count { $0.child != nil } + house.count)
     for action in self.ending?.drain.look(at: sight, now: now.monotonic) ?? [] { perform(action) }
     self.ending?.isLooking = false
     if self.ending?.isOver == true { finishDay() }
@@ -87,10 +87,12 @@ extension Coordinator {
     case .takeBack: takeBack()
     case .dismiss:
       for service in Service.allCases { happen(.scale(service, windows: 0)) }
+      house.closeAll(at: now)
     case .killRest:
       let left = staff.posts.values.filter { $0.child != nil }.map(\.window).sorted()
       ending?.killed.formUnion(left)
       for window in left { staff.kill(window, reason: "has not gone", at: now) }
+      house.killAll()
     case .end: ending?.isOver = true
     }
   }

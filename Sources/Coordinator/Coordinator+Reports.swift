@@ -27,7 +27,7 @@ extension Coordinator {
       state: ending != nil ? .draining : machine.isPaused ? .paused : .open, day: books.day,
       pid: CurrentProcess.pid, generation: incarnation, since: openedAt.wall.milliseconds,
       businessMilliseconds: books.businessTime.milliseconds, queue: queue, services: services,
-      workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) },
+      workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) } + houseReports,
       guardianPid: guardianship?.pid)
   }
 

@@ -167,6 +167,7 @@ extension Coordinator {
       }
       keepWindows()
       staff.retryGivenUp(at: now)
+      house.retryGivenUp(at: now)
     case .reload:
       if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
     default: break
@@ -216,6 +217,7 @@ extension Coordinator {
       }
     }
     staff.retryGivenUp(at: now)
+    house.retryGivenUp(at: now)
     return nil
   }
 
@@ -228,7 +230,9 @@ extension Coordinator {
   /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
   /// and not when a teller is heard: a window that was closed is gone only after its teller's end has been dealt with.
   private func tellWindowWaiters() {
-    guard openingFailure == nil, !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled else { return }
+    guard openingFailure == nil, !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled,
+      house.isSettled
+    else { return }
     if !isOpen, ending == nil {
       isOpen = true
       staff.hasOpened = true

@@ -28,6 +28,7 @@ final class Coordinator {
   var configuration: BankConfiguration
   var machine: QueueMachine
   let staff: WindowStaff
+  let house: HouseStaff
   let server: ControlServer
   let intake = EnqueueIntake()
   let followers = Followers()
@@ -90,6 +91,7 @@ final class Coordinator {
     staff = WindowStaff(
       home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
       seed: RandomSeed.fromSystem())
+    house = HouseStaff(loop: loop, log: log, policy: configuration.restarts, seed: RandomSeed.fromSystem())
     self.server = server
   }
 
@@ -106,6 +108,7 @@ final class Coordinator {
       $0.field("waiting", machine.waitingCount)
       $0.field("build", BuildIdentity.current)
     }
+    openHouse()
     openWindows()
     perform()
     try server.listen(at: home.socket)
@@ -143,6 +146,7 @@ final class Coordinator {
 
   private func keepTime() {
     staff.keepTime(now)
+    house.keepTime(now)
     server.keepTime(now)
     if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
@@ -164,6 +168,7 @@ final class Coordinator {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     consider(staff.nextDeadline)
+    consider(house.nextDeadline)
     consider(server.nextDeadline)
     consider(commitDue)
     consider(retryAt)
@@ -225,6 +230,7 @@ final class Coordinator {
       workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: configuration.lease.nanoseconds / 4_000,
       language: configuration.language ?? .english, logPath: home.log(of: window.description),
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep,
-      logsCustomers: configuration.log.customers)
+      logsCustomers: configuration.log.customers,
+      stockSocket: window.service.drawsOnStock ? home.stockSocket : nil)
   }
 }

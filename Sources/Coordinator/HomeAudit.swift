@@ -23,7 +23,7 @@ struct HomeAudit {
   }
 
   /// The programs of a bank, by the names that the kernel keeps of them.
-  private static let programs = ["bankd", "bank-guardian", "bank-teller"]
+  private static let programs = ["bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd"]
 
   /// The processes of this bank that are not among the known ones.
   func strangers(known: Set<Int32>) -> Set<Stranger> {
@@ -61,8 +61,10 @@ struct HomeAudit {
     var found: [String] = []
     if let problem = problem(home.path, isHome: true) { found.append(problem) }
     var paths = [home.run, home.logs]
-    for suffix in ["", "-wal", "-shm", "-journal"] { paths.append(home.database + suffix) }
-    paths.append(home.lock)
+    for name in ["bank.db", "stock.db"] {
+      for suffix in ["", "-wal", "-shm", "-journal"] { paths.append(Paths.join(home.path, name) + suffix) }
+    }
+    for name in ["bank.lock", "stock.lock"] { paths.append(Paths.join(home.path, name)) }
     for directory in [home.run, home.logs] {
       for name in ((try? Directory.entries(of: directory)) ?? []).sorted() {
         paths.append(Paths.join(directory, name))

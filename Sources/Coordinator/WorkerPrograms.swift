@@ -12,6 +12,9 @@ struct WorkerPrograms {
   /// The programs beside this one.
   init() throws(SystemError) { directory = Paths.directory(of: try Paths.executable()) }
 
+  /// The program that keeps the stock.
+  var stock: String { Paths.join(directory, "bank-stockd") }
+
   /// The program that serves customers of a service.
   subscript(service: Service) -> String {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")

@@ -3,8 +3,9 @@
 // Invariant: the same ticket of the same day asked for again, by any process at any time, gets the same answer and
 // takes nothing twice. Failure: ``Provision/unknown(_:)``, with the reason; the customer is tried again later.
 
-import Wire
 import BankModel
+import Posix
+import Wire
 
 /// Gets what a customer needs, without making the worker's loop wait.
 public protocol Provider: AnyObject {
@@ -16,4 +17,10 @@ public protocol Provider: AnyObject {
 
   /// Begins to get what this customer needs. One customer at a time; a new one ends the search for the one before.
   func provide(_ assignment: Assignment)
+
+  /// When ``endTurn()`` has something to do by itself; nil for never.
+  var nextDeadline: MonotonicInstant? { get }
+
+  /// The end of a turn of the loop: sends what is to be sent, and gives up what has taken too long.
+  func endTurn()
 }

@@ -68,7 +68,9 @@ public final class TellerProcess {
   /// - Parameter deadline: no longer than this; nil for as long as it takes.
   public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
     let wake = machine.wakeAt.map { MonotonicInstant($0) }
-    try loop.runOnce(until: Self.earlier(Self.earlier(wake, log?.output.nextFlush), deadline))
+    let due = [wake, log?.output.nextFlush, provider?.nextDeadline, deadline].compactMap(\.self).min()
+    try loop.runOnce(until: due)
+    provider?.endTurn()
     if let due = machine.wakeAt {
       let now = SystemClock.monotonic()
       if now >= MonotonicInstant(due) { apply(.timeCame) }
@@ -92,7 +94,9 @@ public final class TellerProcess {
   private func perform(_ action: TellerAction, at moment: Moment) {
     switch action {
     case .say(let message): channel.send(message)
-    case .provide(let assignment): provider?.provide(assignment)
+    case .provide(let assignment):
+      provider?.provide(assignment)
+      provider?.endTurn()
     case .openLog(let orders):
       provider?.begin(orders)
       openLog(orders)

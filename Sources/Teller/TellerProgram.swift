@@ -5,6 +5,7 @@
 
 import Glibc
 import Posix
+import Wire
 
 /// The program `bank-teller NAME GENERATION COORDINATOR HOME`. The arguments are for `ps` and audits alone: everything is said on the channel.
 public enum TellerProgram {
@@ -12,28 +13,41 @@ public enum TellerProgram {
   static let channelNumber: CInt = 3
 
   /// Runs to the end, and returns the code to exit with.
-  public static func run() -> Int32 {
+  ///
+  /// - Parameters:
+  ///   - name: the program's name, for its complaints.
+  ///   - role: what this worker says that it is.
+  ///   - makeProvider: what gets each customer what is needed, where that is anything.
+  public static func run(
+    as name: String = "bank-teller", role: PeerRole = .teller,
+    makeProvider: (EventLoop) -> (any Provider)? = { _ in nil }
+  ) -> Int32 {
+    let complain = { (words: String) in Self.complain(words, as: name) }
     Signals.ignorePipe()
-    guard fcntl(channelNumber, F_GETFD) != -1 else { return explain() }
+    guard fcntl(channelNumber, F_GETFD) != -1 else { return explain(complain) }
     let channel = FileDescriptor(owning: channelNumber)
     do throws(SystemError) {
       // A pair's credentials are those of the process that made it, which is the coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
       guard ParentDeath.followParent(expectedParent: parent) else { return TellerExit.done }
     } catch {
-      return explain()
+      return explain(complain)
     }
     do throws(SystemError) {
-      return try serve(channel)
+      return try serve(channel, role, complain, makeProvider)
     } catch {
       complain("\(error)")
       return TellerExit.system
     }
   }
 
-  private static func serve(_ channel: consuming FileDescriptor) throws(SystemError) -> Int32 {
+  private static func serve(
+    _ channel: consuming FileDescriptor, _ role: PeerRole, _ complain: @escaping (String) -> Void,
+    _ makeProvider: (EventLoop) -> (any Provider)?
+  ) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
-    let teller = try TellerProcess(descriptor: channel, loop: loop, complain: complain)
+    let teller = try TellerProcess(
+      descriptor: channel, loop: loop, role: role, provider: makeProvider(loop), complain: complain)
     // A terminal sends SIGINT and SIGHUP to everybody; whether tellers end is for the coordinator to say.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM { teller.askToEnd() }
@@ -41,7 +55,7 @@ public enum TellerProgram {
     return try withExtendedLifetime(signals) { () throws(SystemError) in try teller.run() }
   }
 
-  private static func explain() -> Int32 {
+  private static func explain(_ complain: (String) -> Void) -> Int32 {
     complain(
       """
       this program is started by the coordinator, with its end of a socket pair on descriptor \(channelNumber); \
@@ -50,8 +64,8 @@ public enum TellerProgram {
     return TellerExit.usage
   }
 
-  private static func complain(_ words: String) {
+  private static func complain(_ words: String, as name: String) {
     // Where nobody reads standard error there is nobody to tell.
-    _ = try? StandardStreams.write("bank-teller: \(words)\n", to: .error)
+    _ = try? StandardStreams.write("\(name): \(words)\n", to: .error)
   }
 }

@@ -145,10 +145,10 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var name: String
   /// What it is for.
   public var role: WorkerRole
-  /// What it serves.
-  public var service: Service
-  /// The place of its window, from 1.
-  public var window: Int32
+  /// What it serves; nil for a worker behind the windows.
+  public var service: Service?
+  /// The place of its window, from 1; nil for a worker behind the windows.
+  public var window: Int32?
   /// Its process; 0 where there is none at the moment.
   public var pid: Int32
   /// Its generation.
@@ -167,13 +167,16 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var isFailed: Bool?
   /// How the last teller at this window ended; nil where none has.
   public var lastExit: ExitReport?
+  /// Why a worker behind the windows does not work, in English; nil while it does.
+  public var trouble: String?
 
   /// Puts the parts together.
   public init(
-    name: String, role: WorkerRole, service: Service, window: Int32, pid: Int32, generation: Int32,
+    name: String, role: WorkerRole, service: Service?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
-    isFailed: Bool? = nil, lastExit: ExitReport? = nil
+    isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil
   ) {
+    self.trouble = trouble
     self.isFailed = isFailed
     self.lastExit = lastExit
     self.name = name
@@ -203,6 +206,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     case residentKilobytes = 11
     case isFailed = 12
     case lastExit = 13
+    case trouble = 14
   }
 }
 

@@ -81,11 +81,14 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   public var logKeep: Int32
   /// Whether every start and completion is a line in the log.
   public var logsCustomers: Bool
+  /// The socket of the stock service, for a worker that draws on the stock; nil for others.
+  public var stockSocket: String?
 
   /// Puts the parts together.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
-    language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool
+    language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
+    stockSocket: String? = nil
   ) {
     self.name = name
     self.service = service
@@ -97,6 +100,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
     self.logLimit = logLimit
     self.logKeep = logKeep
     self.logsCustomers = logsCustomers
+    self.stockSocket = stockSocket
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -110,6 +114,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
     case logLimit = 8
     case logKeep = 9
     case logsCustomers = 10
+    case stockSocket = 11
   }
 }
 

@@ -48,7 +48,7 @@ extension JSONValue {
   private static func worker(_ worker: WorkerReport) -> JSONValue {
     [
       "name": .string(worker.name), "role": .string(worker.role.name),
-      "service": .string(worker.service.name), "window": .init(worker.window), "pid": .init(worker.pid),
+      "service": .init(worker.service?.name), "window": .init(worker.window), "pid": .init(worker.pid),
       "generation": .init(worker.generation),
       "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),

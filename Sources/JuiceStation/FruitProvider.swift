@@ -1,0 +1,93 @@
+// Owns how a juice station gets its fruit: the recipe of the juice that was ordered, and the stock that is asked for it
+// under the name of the ticket. It must not know how long a juice takes, nor who ordered it.
+// Invariant: one ticket is one order at the stock, by whomever it is served and however often, so a juice that is begun
+// again after a crash finds the fruit that was put by for it.
+// Failure: an order that the stock cannot answer is tried again later; nothing is taken without an answer in the end.
+
+import BankModel
+import Posix
+import StockClient
+import Teller
+import Wire
+
+/// Gets the fruit for one juice at a time from the stock service.
+public final class FruitProvider: Provider {
+  /// Told every result.
+  public var onProvided: ((Lease, Provision) -> Void)?
+
+  private let loop: EventLoop
+  private var client: StockClient?
+  private var patience = Duration.seconds(5)
+  /// What the branch makes; nil until the stock has said so.
+  private var assortment: Assortment?
+  private var wanted: Assignment?
+
+  /// A provider that waits on this loop.
+  public init(loop: EventLoop) { self.loop = loop }
+
+  /// The station was welcomed: from now on it knows where the stock is.
+  public func begin(_ orders: TellerOrders) {
+    guard let socket = orders.stockSocket else { return }
+    client = StockClient(socket: socket, loop: loop)
+    // The worker itself gives up after two beats, and asks for its next customer.
+    patience = .nanoseconds(orders.beatMicroseconds.multipliedReportingOverflow(by: 2_000).partialValue)
+  }
+
+  /// Begins to get the fruit for a juice.
+  public func provide(_ assignment: Assignment) {
+    wanted = assignment
+    if assortment == nil { askForRecipes() } else { take(isFresh: false) }
+  }
+
+  /// When ``endTurn()`` has something to do by itself.
+  public var nextDeadline: MonotonicInstant? { client?.nextDeadline }
+
+  /// The end of a turn of the loop.
+  public func endTurn() { client?.endTurn() }
+
+  private var deadline: MonotonicInstant { SystemClock.monotonic() + patience }
+
+  private func askForRecipes() {
+    guard let client else { return answer(.unknown("the orders name no stock service")) }
+    client.ask(.assortment, until: deadline) { [weak self] result in
+      guard let self else { return }
+      guard case .success(.assortment(let assortment)) = result else {
+        return self.answer(.unknown(Self.words(result)))
+      }
+      self.assortment = assortment
+      self.take(isFresh: true)
+    }
+  }
+
+  /// Takes the fruit. A juice that is not known may be new since the recipes were read.
+  private func take(isFresh: Bool) {
+    guard let assignment = wanted, let client else { return }
+    guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.payload }) else {
+      if !isFresh { return askForRecipes() }
+      return answer(.unknown("there is no juice \(assignment.payload ?? "without a name")"))
+    }
+    let order = OrderID(day: assignment.day, ticket: assignment.ticket)
+    client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
+      guard let self, self.wanted?.lease == assignment.lease else { return }
+      switch result {
+      case .success(.done): self.answer(.ready)
+      case .success(.short(let shortages)): self.answer(.missing(shortages))
+      default: self.answer(.unknown(Self.words(result)))
+      }
+    }
+  }
+
+  private func answer(_ provision: Provision) {
+    guard let lease = wanted?.lease else { return }
+    wanted = nil
+    onProvided?(lease, provision)
+  }
+
+  private static func words(_ result: Result<StockResult, StockClientError>) -> String {
+    switch result {
+    case .failure(let error): error.description
+    case .success(.failure(let failure)): "the stock refuses: \(failure.code.rawValue) \(failure.subject)"
+    case .success: "the stock gave an answer that does not belong here"
+    }
+  }
+}
