@@ -21,7 +21,8 @@ struct CommitPacing {
   mutating func committed(from begin: MonotonicTime, to end: MonotonicTime) {
     lastCommit = end
     let wanted = end.since(begin).nanoseconds.multipliedReportingOverflow(by: Self.rest)
-    pause = wanted.overflow ? Self.longestPause : min(TimeSpan(nanoseconds: wanted.partialValue), Self.longestPause)
+    pause =
+      wanted.overflow ? Self.longestPause : min(TimeSpan(nanoseconds: wanted.partialValue), Self.longestPause)
   }
 
   /// When changes that nobody waits for are committed: at once after a quiet time.
