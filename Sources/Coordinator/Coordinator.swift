@@ -40,7 +40,7 @@ final class Coordinator {
   var isPerforming = false
   /// The first change since the last commit was staged then; nil while nothing is staged.
   var stagedSince: MonotonicTime?
-  var lastCommit = MonotonicTime(nanoseconds: 0)
+  var pacing = CommitPacing()
   /// After a full disk: when it is tried again, and what could not be read until then.
   var retryAt: MonotonicTime?
   var heldBack: [QueueEffect] = []

@@ -29,7 +29,7 @@ struct DrainTests {
       try branch.expectClean()
       try branch.start("--speed", "max")
       try branch.done("wait")
-      #expect(try branch.receipts().map { $0["attempts"].integer } == [2, 2, 1, 1, 1])
+      #expect(try branch.receipts().compactMap { $0["attempts"].integer }.sorted() == [1, 1, 1, 2, 2])
       try branch.expectOneReceiptEach(5)
       try branch.expectClean()
     }
