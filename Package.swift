@@ -55,13 +55,6 @@ let package = Package(
     floor("Configuration", on: ["BankModel", "Arguments", "Posix"]),
 
     // Floor 4: one library a process.
-    floor(
-      "Coordinator",
-      on: [
-        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
-        "Logbook",
-        "Configuration",
-      ]),
     floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
     floor("Guardian", on: ["BankModel", "Posix", "Supervision", "Logbook"]),
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
@@ -73,12 +66,20 @@ let package = Package(
         "Configuration",
       ]),
 
-    // Floor 5: the executables.
+    // Floor 5: those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
+    floor(
+      "Coordinator",
+      on: [
+        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "Logbook", "Configuration", "StockClient",
+      ]),
+    // A juice station is a teller that asks the stock first.
+    floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
+
+    // Floor 6: the executables.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
     process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
-    // A juice station is a teller that asks the stock first.
-    floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
     process("bank-juice", on: ["JuiceStation", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
     process(

@@ -57,6 +57,7 @@ extension Coordinator {
 
   func stage(_ change: StoreChange) {
     followers.note(change, isRepeated: isStagingAgain)
+    if change.leavesSomethingPutBy { releases.look() }
     guard retryAt == nil else { return }
     do throws(StoreError) {
       try store.stage(change)
@@ -135,6 +136,7 @@ extension Coordinator {
     happen(.commitRefused)
     isStagingAgain = false
     guard retryAt == nil else { return }
+    releases.look()
     commit()
     guard retryAt == nil else { return }
     log.write(event: "disk_available", at: now)

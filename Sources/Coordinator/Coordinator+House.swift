@@ -3,6 +3,7 @@
 import BankModel
 import Configuration
 import Posix
+import QueueCore
 import Wire
 
 extension Coordinator {
@@ -10,12 +11,31 @@ extension Coordinator {
   func openHouse() {
     house.orders = { [unowned self] post in orders(for: post) }
     house.onChange = { [unowned self] in followers.changed = true }
+    releases.onReleased = { [unowned self] ticket in
+      // While the disk is full the note stays, and the stock is asked again.
+      if retryAt == nil { stage(.released(ticket)) } else { releases.look() }
+    }
+    releases.onTrouble = { [unowned self] ticket, trouble in
+      log.write(event: "not_released", level: .error, at: now) {
+        $0.field("day", ticket.day)
+        $0.field("ticket", ticket.ticket)
+        $0.field("msg", "the stock does not give back what this ticket holds: \(trouble)")
+      }
+    }
     var arguments = ["--home", home.path]
     if let file = assortmentFile { arguments += ["--config", file] }
     house.open(
       HousePost.Trade(
         name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock, arguments: arguments),
       at: now)
+  }
+
+  /// Asks the stock to give back what cancelled tickets hold.
+  func advanceReleases() {
+    if retryAt == nil {
+      do throws(StoreError) { try releases.advance(store, now: now.monotonic) } catch { storeFailed(error) }
+    }
+    if stock.nextDeadline != nil { stock.endTurn() }
   }
 
   /// The file of fruits and juices: the home's own, or the one beside the configuration; nil for the built-in ones.

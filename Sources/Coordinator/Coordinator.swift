@@ -10,6 +10,7 @@ import Glibc
 import Logbook
 import Posix
 import QueueCore
+import StockClient
 import Storage
 import Supervision
 import Transport
@@ -29,6 +30,9 @@ final class Coordinator {
   var machine: QueueMachine
   let staff: WindowStaff
   let house: HouseStaff
+  /// The way to the stock service, for what the coordinator itself has to ask.
+  let stock: StockClient
+  let releases: ReleaseDesk
   let server: ControlServer
   let intake = EnqueueIntake()
   let followers = Followers()
@@ -92,6 +96,8 @@ final class Coordinator {
       home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
       seed: RandomSeed.fromSystem())
     house = HouseStaff(loop: loop, log: log, policy: configuration.restarts, seed: RandomSeed.fromSystem())
+    stock = StockClient(socket: home.stockSocket, loop: loop)
+    releases = ReleaseDesk(stock)
     self.server = server
   }
 
@@ -127,6 +133,7 @@ final class Coordinator {
       advanceIntake()
       staff.flush()
       commitIfDue()
+      advanceReleases()
       reportProgress()
       staff.flush()
       server.flush()
@@ -169,6 +176,8 @@ final class Coordinator {
     }
     consider(staff.nextDeadline)
     consider(house.nextDeadline)
+    consider(releases.nextDeadline)
+    consider(stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
     consider(server.nextDeadline)
     consider(commitDue)
     consider(retryAt)

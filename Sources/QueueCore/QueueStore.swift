@@ -29,6 +29,18 @@ public enum StoreChange: Sendable, Equatable {
   case released(TicketOfDay)
 }
 
+extension StoreChange {
+  /// Whether something may be put by in the stock for somebody whom this change sends away; see
+  /// ``QueueStore/unreleased(limit:)``.
+  public var leavesSomethingPutBy: Bool {
+    switch self {
+    case .finish(_, _, let receipt): receipt.outcome == .cancelled && receipt.service.drawsOnStock
+    case .cancelEveryone: true
+    default: false
+    }
+  }
+}
+
 /// One ticket over all days.
 public struct TicketOfDay: Hashable, Sendable {
   /// The business day.

@@ -8,10 +8,11 @@ enum FloorRules {
     "BankModel": 1, "Arguments": 1,
     "QueueCore": 2, "StockCore": 2, "Wire": 2, "Posix": 2,
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
-    "Coordinator": 4, "Teller": 4, "StockService": 4, "ControlClient": 4, "StockClient": 4, "Guardian": 4,
-    "bankd": 5, "bank-teller": 5, "bank-stockd": 5, "bankctl": 5, "bank-guardian": 5, "bank-bench": 5,
-    // These two ask the stock, so they stand above its client.
-    "JuiceStation": 5, "VendingMachine": 5, "bank-juice": 6, "bank-vending": 6,
+    "Teller": 4, "StockService": 4, "ControlClient": 4, "StockClient": 4, "Guardian": 4,
+    // These ask the stock, so they stand above its client.
+    "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5,
+    "bankd": 6, "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bankctl": 6,
+    "bank-guardian": 6, "bank-bench": 6,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
     "Simulator": 5, "bank-simulate": 6,
   ]
