@@ -13,8 +13,8 @@ import StockCore
 import Transport
 import Wire
 
-typealias StockSocket = ServiceSocket<StockMessage, StockServiceMessage>
-typealias StockSession = ServiceSession<StockMessage, StockServiceMessage>
+typealias StockSocket = ServiceSocket<StockRequest, StockResult>
+typealias StockSession = ServiceSession<StockRequest, StockResult>
 
 /// The stock service of one bank.
 final class StockService {
@@ -68,9 +68,7 @@ final class StockService {
     loop.onWake = { [unowned self] in now = SystemClock.moment() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
-    socket.onMessage = { [unowned self] session, message in
-      if case .request(let request) = message { serve(request, for: session) }
-    }
+    socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
     socket.onEnd = { [unowned self] session in viewers.removeAll { $0.session === session } }
     desk.happen(.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }), at: now.wall)
     desk.commit(at: now.wall)
@@ -167,8 +165,7 @@ final class StockService {
   }
 
   private func tell(_ asker: Asker, _ result: StockResult, more: Bool = false) {
-    let reply = StockReply(number: asker.number, result: result, more: more)
-    socket.send(.reply(reply), to: asker.session)
+    socket.answer(asker.session, asker.number, result, more: more)
   }
 
   private func audit() {
@@ -220,8 +217,7 @@ final class StockService {
           : desk.changes(after: seen, limit: Self.page)
         guard let last = page.last else { break }
         viewers[place].sequence = last.sequence
-        let reply = StockReply(number: viewers[place].number, result: .changes(page), more: true)
-        socket.send(.reply(reply), to: viewers[place].session)
+        socket.answer(viewers[place].session, viewers[place].number, .changes(page), more: true)
       }
     }
   }
