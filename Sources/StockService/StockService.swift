@@ -70,8 +70,8 @@ final class StockService {
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
     socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
     socket.onEnd = { [unowned self] session in viewers.removeAll { $0.session === session } }
-    desk.happen(.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }), at: now.wall)
-    desk.commit(at: now.wall)
+    desk.happen(.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }), at: now)
+    desk.commit(at: now)
     _ = desk.takeCommitted()
     guard desk.failure == nil else { return }
     try socket.listen(at: path)
@@ -97,13 +97,11 @@ final class StockService {
   }
 
   private var nextDeadline: MonotonicInstant? {
-    // A client who has caught up is heard while answers are written, behind the commit of the turn.
-    if desk.machine.isUnsettled || !auditors.isEmpty { return MonotonicInstant(now.monotonic) }
-    return [socket.nextDeadline, log.nextFlush].compactMap { $0 }.min()
+    [socket.nextDeadline, log.nextFlush, desk.commitDue.map { MonotonicInstant($0) }].compactMap { $0 }.min()
   }
 
   private func endTurn() {
-    desk.commit(at: now.wall)
+    if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
     audit()
     tellViewers()
     link?.endTurn()
@@ -114,6 +112,8 @@ final class StockService {
   /// Everything that was heard is answered; clients ask the next service for the rest.
   private func finish() throws(SystemError) -> Int32 {
     socket.stopListening()
+    desk.commit(at: now)
+    endTurn()
     let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
     let reason = desk.failure?.description ?? misunderstood
     log.write(event: "exit", level: reason == nil ? .info : .error) {
@@ -142,11 +142,11 @@ final class StockService {
     // Days are counted in UTC where the client does not say which day it is.
     let today = min(max(0, now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
     if let action = request.command.action(today: today) {
-      return desk.happen(.order(remember(asker), request.order, action), at: now.wall)
+      return desk.happen(.order(remember(asker), request.order, action), at: now)
     }
     switch request.command {
     case .assortment: tell(asker, .assortment(assortment))
-    case .look: desk.happen(.look(remember(asker)), at: now.wall)
+    case .look: desk.happen(.look(remember(asker)), at: now)
     case .follow(let place): follow(place, asker)
     default: auditors.append(asker)
     }
@@ -169,7 +169,9 @@ final class StockService {
   }
 
   private func audit() {
-    guard !auditors.isEmpty, !desk.machine.isUnsettled, let found = desk.audit() else { return }
+    guard !auditors.isEmpty else { return }
+    desk.commit(at: now)
+    guard !desk.machine.isUnsettled, let found = desk.audit() else { return }
     let report = StockAuditReport(
       items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
       problems: found.problems)
@@ -192,7 +194,7 @@ final class StockService {
       if place.sequence == settled { tell(asker, .changes([]), more: true) }
       admit(asker, at: place.sequence)
     } else {
-      desk.happen(.look(remember(asker)), at: now.wall)
+      desk.happen(.look(remember(asker)), at: now)
     }
   }
 
