@@ -21,9 +21,10 @@ struct StockWordsTests {
     for name in ["", " ", "a b", "a\n", "é", String(repeating: "x", count: 65)] {
       #expect(!OrderID(name).isValid)
     }
-    var chance = SeededGenerator(seed: 1)
-    let drawn = (0..<1_000).map { _ in OrderID(drawnFrom: &chance) }
-    #expect(drawn.allSatisfy(\.isValid) && Set(drawn).count == 1_000)
+    var (names, others) = (OrderNames(seed: 1), OrderNames(seed: .max))
+    let given = (0..<1_000).map { _ in names.next() }
+    #expect((given + [others.next()]).allSatisfy(\.isValid) && Set(given + [others.next()]).count == 1_001)
+    #expect(given.map(\.text) == given.map(\.text).sorted())
   }
 
   @Test("an order is known again by what it asks for, not by the order of the words or the day")
