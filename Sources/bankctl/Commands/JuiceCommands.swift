@@ -52,10 +52,11 @@ enum JuiceOrderCommand {
   private static func order(
     _ juice: Juice, _ bill: JuiceBill, _ wait: InterruptibleWait, _ session: Session
   ) throws(CommandError) {
-    var names = SeededGenerator(seed: RandomSeed.fromSystem())
+    let seed = RandomSeed.fromSystem()
+    var names = OrderNames(seed: seed)
     let order = EnqueueOrder(
       count: session.invocation.operands.integer("N") ?? 1, service: .juice, grade: .regular, amount: nil,
-      account: nil, seed: names.next(), key: "juice-\(OrderID(drawnFrom: &names))", payload: juice.id.name)
+      account: nil, seed: seed, key: "juice-\(names.next())", payload: juice.id.name)
     let (tickets, desk) = try EnqueueCommand.issue(order, session)
     let line = JuiceLine(tickets, at: desk, wait, patience: session.stockPatience, session)
     try line.run { ticket, fate throws(CommandError) in
