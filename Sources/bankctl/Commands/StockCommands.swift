@@ -8,7 +8,7 @@ import Posix
 import Wire
 
 /// The command `stock` and those below it that change amounts.
-enum StockCommand {
+enum StockCommands {
   /// Shows the stock.
   static func show(_ session: Session) throws(CommandError) -> ProgramExit {
     let counter = try StockCounter(session)
@@ -24,7 +24,10 @@ enum StockCommand {
 
   /// Adds to the amount of a fruit, or takes from it.
   static func add(_ session: Session) throws(CommandError) -> ProgramExit {
-    try change(session) { fruit, quantity in quantity == 0 ? nil : .change(ItemAmount(fruit, quantity), nil) }
+    guard session.invocation.operands.integer("N") != 0 else {
+      throw .complaint(Complaint(code: "usage", exit: .usage, message: session.words.nothingToAdd))
+    }
+    return try change(session) { fruit, quantity in .change(ItemAmount(fruit, quantity), nil) }
   }
 
   /// Opens the editor.
@@ -37,14 +40,13 @@ enum StockCommand {
   }
 
   private static func change(
-    _ session: Session, _ command: (ItemID, Quantity) -> Wire.StockCommand?
+    _ session: Session, _ command: (ItemID, Quantity) -> StockCommand
   ) throws(CommandError) -> ProgramExit {
     let counter = try StockCounter(session)
     let assortment = try counter.assortment()
     let fruit = try session.fruit(named: session.invocation.operands.text("FRUIT") ?? "", in: assortment)
-    if let command = command(fruit.id, session.invocation.operands.integer("N") ?? 0),
-      let shortage = try counter.change(command).first
-    {
+    let amount = session.invocation.operands.integer("N") ?? 0
+    if let shortage = try counter.change(command(fruit.id, amount)).first {
       let message = session.words.belowZero(shortage, of: fruit.name(in: session.words.language))
       throw .complaint(Complaint(code: "out_of_stock", exit: .refused, message: message))
     }

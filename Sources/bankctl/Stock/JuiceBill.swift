@@ -29,13 +29,13 @@ final class JuiceBill {
     switch fate {
     case .made:
       made += 1
-      let message = words.juiceIsReady(juice)
+      let message = words.phrases.juiceReady(juice.name(in: words.language))
       try session.show(.juice(order, juice, "made", [], message: message), or: [message])
     case .short(let shortages):
       short += 1
       self.shortages = shortages
       guard session.asJSON else { return }
-      try session.show(.juice(order, juice, "out_of_stock", shortages, message: words.tooLittle), or: [])
+      try session.show(.juice(order, juice, "out_of_stock", shortages, message: words.phrases.tooLittleFruit), or: [])
     case .cancelled, .withdrawn, .failed, .unfinished: undone.append((order, fate))
     }
   }
@@ -69,13 +69,13 @@ final class JuiceBill {
   /// Says what is missing. Whoever sits at a terminal is asked whether the stock shall be changed.
   private func askForMore() throws(CommandError) {
     guard session.isAtTerminal else {
-      try session.output.line(words.tooLittle)
+      try session.output.line(words.phrases.tooLittleFruit)
       try session.output.flush()
       for line in fruitLines { session.note(line) }
       return
     }
     for line in fruitLines { try session.output.line(line) }
-    guard try session.confirm(words.tooLittle) else { return }
+    guard try session.confirm(words.phrases.tooLittleFruit) else { return }
     try StockEditorScreen.run(session)
     try JuiceMenuCommand.show(StockCounter(session), session)
   }
@@ -106,14 +106,14 @@ extension Session {
   /// Asks a question that is answered with yes or no; no answer is a no.
   func confirm(_ question: String) throws(CommandError) -> Bool {
     while true {
-      output.write("\(question) [\(words.yes)/\(words.no)] ")
+      output.write("\(question) [\(words.phrases.yes)/\(words.phrases.no)] ")
       try output.flush()
       guard let answer = readLine() else {
         try output.line("")
         return false
       }
       if let truth = words.truth(of: answer) { return truth }
-      try output.line(words.wrongInput)
+      try output.line(words.neitherYesNorNo)
     }
   }
 }
