@@ -161,6 +161,7 @@ public final class StockClient {
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 64 << 20)
     self.channel = channel
     connectedAt = now
+    lastTrouble = "the service does not answer"
     channel.onMessage = { [unowned self] in hear($0) }
     channel.onEnd = { [unowned self] end in
       self.channel = nil

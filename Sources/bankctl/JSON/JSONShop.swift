@@ -24,7 +24,8 @@ extension JSONValue {
     _ order: OrderID, _ juice: Juice, _ outcome: String, _ shortages: [Shortage], message: String
   ) -> JSONValue {
     [
-      "version": 1, "order": .string(order.text), "juice": .string(juice.id.name), "outcome": .string(outcome),
+      "version": 1, "order": .string(order.text), "juice": .string(juice.id.name),
+      "outcome": .string(outcome),
       "missing": missing(shortages), "message": .string(message),
     ]
   }
@@ -35,7 +36,8 @@ extension JSONValue {
   /// The first line of `stock watch`, and any later one where changes could not be told one by one.
   static func picture(_ picture: StockPicture) -> JSONValue {
     [
-      "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger), "sequence": .integer(picture.sequence),
+      "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger),
+      "sequence": .integer(picture.sequence),
       "items": items(picture),
     ]
   }
@@ -45,7 +47,8 @@ extension JSONValue {
     [
       "event": "change", "sequence": .integer(change.sequence), "item": .string(change.item.name),
       "kind": .string(change.kind.name), "difference": .integer(change.difference),
-      "quantity": .integer(change.present), "order": .init(change.order?.text), "at": .instant(change.at.milliseconds),
+      "quantity": .integer(change.present), "order": .init(change.order?.text),
+      "at": .instant(change.at.milliseconds),
     ]
   }
 

@@ -35,7 +35,8 @@ final class JuiceBill {
       short += 1
       self.shortages = shortages
       guard session.asJSON else { return }
-      try session.show(.juice(order, juice, "out_of_stock", shortages, message: words.phrases.tooLittleFruit), or: [])
+      try session.show(
+        .juice(order, juice, "out_of_stock", shortages, message: words.phrases.tooLittleFruit), or: [])
     case .cancelled, .withdrawn, .failed, .unfinished: undone.append((order, fate))
     }
   }

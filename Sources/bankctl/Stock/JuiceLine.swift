@@ -47,7 +47,8 @@ final class JuiceLine {
 
   /// - Parameter patience: How long the station may stand still.
   init(
-    _ tickets: EnqueuedReport, at desk: Desk, _ wait: InterruptibleWait, patience: Duration, _ session: Session
+    _ tickets: EnqueuedReport, at desk: Desk, _ wait: InterruptibleWait, patience: Duration,
+    _ session: Session
   ) {
     self.tickets = tickets
     self.desk = desk

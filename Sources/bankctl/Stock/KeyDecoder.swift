@@ -95,7 +95,9 @@ struct KeyDecoder: Sendable {
     case 0xC2...0xF4:
       let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
       guard pending.count >= length else { return nil }
-      guard let text = String(validating: pending, as: UTF8.self), let character = text.first else { return [] }
+      guard let text = String(validating: pending, as: UTF8.self), let character = text.first else {
+        return []
+      }
       return [.character(character)]
     default: return []
     }

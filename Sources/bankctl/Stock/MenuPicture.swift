@@ -20,7 +20,9 @@ struct MenuPicture {
   var shelves: [String] {
     var table = TextTable([.left, .right, .left])
     for (name, quantity, id) in items {
-      table.add([.init(name), .init(Words.grouped(quantity), quantity == 0 ? .alarm : nil), .init(id.name, .quiet)])
+      table.add([
+        .init(name), .init(Words.grouped(quantity), quantity == 0 ? .alarm : nil), .init(id.name, .quiet),
+      ])
     }
     return table.lines(palette)
   }
@@ -39,7 +41,8 @@ struct MenuPicture {
       )
     }
     let known = Set(assortment.fruits.map(\.id))
-    return fruits + picture.items.filter { !known.contains($0.item) }.map { ($0.item.name, $0.quantity, $0.item) }
+    return fruits
+      + picture.items.filter { !known.contains($0.item) }.map { ($0.item.name, $0.quantity, $0.item) }
   }
 
   private var juices: [String] {
@@ -52,7 +55,9 @@ struct MenuPicture {
         shortages.isEmpty
         ? words.canBeMade
         : words.cannotBeMade(shortages.map { words.lacking($0, of: name(of: $0.item)) })
-      table.add([.init(juice.name(in: words.language), role), .init(recipe, role), .init(state, role ?? .waiting)])
+      table.add([
+        .init(juice.name(in: words.language), role), .init(recipe, role), .init(state, role ?? .waiting),
+      ])
     }
     return table.lines(palette)
   }

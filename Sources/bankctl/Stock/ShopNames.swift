@@ -34,7 +34,9 @@ enum ShopNames {
     let near = Suggestions.nearest(to: name, among: known.flatMap { [$0.id.name, $0.korean] })
     var names: [String] = []
     for word in near {
-      guard let id = known.first(where: { $0.id.name == word || $0.korean == word })?.id.name else { continue }
+      guard let id = known.first(where: { $0.id.name == word || $0.korean == word })?.id.name else {
+        continue
+      }
       if !names.contains(id) { names.append(id) }
     }
     return names

@@ -15,15 +15,21 @@ struct StockEditorPicture {
   func lines(size: Terminal.Size?) -> [String] {
     let body = choices
     let rows = size?.rows ?? 24
-    var (head, foot) = ([palette.paint(editor.words.phrases.stockEditorTitle, .heading), ""], ["", notice, keys])
+    var (head, foot) = (
+      [palette.paint(editor.words.phrases.stockEditorTitle, .heading), ""], ["", notice, keys]
+    )
     // What helps least goes first where there is no room: the empty lines, the keys, the title, the notice.
-    for shorter in [([head[0]], [notice, keys]), ([head[0]], [notice]), ([], [notice]), ([], [])] as [([String], [String])] {
+    for shorter in [([head[0]], [notice, keys]), ([head[0]], [notice]), ([], [notice]), ([], [])]
+      as [([String], [String])]
+    {
       if head.count + body.count + foot.count <= rows { break }
       (head, foot) = shorter
     }
     let room = max(1, rows - head.count - foot.count)
     let first = min(max(0, editor.chosen - room / 2), max(0, body.count - room))
-    return (head + body[first..<min(body.count, first + room)] + foot).map { Screen.cut($0, to: size?.columns) }
+    return (head + body[first..<min(body.count, first + room)] + foot).map {
+      Screen.cut($0, to: size?.columns)
+    }
   }
 
   private var notice: String {

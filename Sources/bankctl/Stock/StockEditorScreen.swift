@@ -55,7 +55,9 @@ final class StockEditorScreen {
     let signals: SignalSource
     do throws(SystemError) {
       // Blocked before the terminal is taken over, so that none can come in between.
-      signals = try SignalSource(Self.endings + [SIGWINCH, SIGTSTP], on: loop) { [unowned self] in hear($0.signal) }
+      signals = try SignalSource(Self.endings + [SIGWINCH, SIGTSTP], on: loop) { [unowned self] in
+        hear($0.signal)
+      }
       terminal = try RawTerminal()
     } catch {
       throw .system(error)
@@ -81,7 +83,8 @@ final class StockEditorScreen {
   private func work(_ terminal: RawTerminal, _ loop: EventLoop) throws(CommandError) {
     let registration: Registration
     do throws(SystemError) {
-      registration = try loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read(terminal) }
+      registration = try loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read(terminal)
+      }
     } catch {
       throw .system(error)
     }

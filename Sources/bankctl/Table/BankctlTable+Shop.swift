@@ -9,7 +9,9 @@ extension BankctlTable {
   private static let shelves = Text("Stock", "재고")
 
   /// juice menu, juice order, stock, stock set, stock add, stock edit, stock watch.
-  static var shop: [CommandSpec] { [juiceMenu, juiceOrder, stock, stockSet, stockAdd, stockEdit, stockWatch] }
+  static var shop: [CommandSpec] {
+    [juiceMenu, juiceOrder, stock, stockSet, stockAdd, stockEdit, stockWatch]
+  }
 
   private static let patience = OptionSpec(
     "timeout", .duration, value: "T", default: Text("10s", "10초"),
@@ -26,7 +28,8 @@ extension BankctlTable {
   private static var juiceMenu: CommandSpec {
     CommandSpec(
       "juice menu", group: juices,
-      summary: Text("The juices, what each needs, and which can be made now.", "쥬스와 재료, 지금 만들 수 있는지를 보여 줍니다."),
+      summary: Text(
+        "The juices, what each needs, and which can be made now.", "쥬스와 재료, 지금 만들 수 있는지를 보여 줍니다."),
       examples: [
         Example(
           "bankctl juice menu", Text("What cannot be made is greyed.", "만들 수 없는 것은 흐리게 보여 줍니다."))
@@ -51,7 +54,8 @@ extension BankctlTable {
       operands: [
         OperandSpec(
           "NAME", .text,
-          summary: Text("As 'bankctl juice menu' lists them; also in Korean.", "'bankctl juice menu'에 있는 이름입니다.")),
+          summary: Text(
+            "As 'bankctl juice menu' lists them; also in Korean.", "'bankctl juice menu'에 있는 이름입니다.")),
         OperandSpec(
           "N", .integer(1...JuiceOrderCommand.most), .optional,
           summary: Text("How many, 1 to 1,000; 1 without it.", "몇 잔인지, 1–1,000입니다. 없으면 한 잔입니다.")),

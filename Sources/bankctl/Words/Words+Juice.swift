@@ -20,7 +20,9 @@ extension Words {
 
   /// Of which fruit there is too little, in a menu.
   func lacking(_ shortage: Shortage, of fruit: String) -> String {
-    say("\(fruit) \(shortage.available)/\(shortage.needed)", "\(fruit) \(shortage.available)/\(shortage.needed)개")
+    say(
+      "\(fruit) \(shortage.available)/\(shortage.needed)",
+      "\(fruit) \(shortage.available)/\(shortage.needed)개")
   }
 
   /// A juice that can be made now.
@@ -59,7 +61,8 @@ extension Words {
 
   private func hint(_ near: [String], _ known: [String], _ things: String) -> String {
     near.isEmpty
-      ? say("There are: \(known.joined(separator: ", ")).", "있는 \(things) \(known.joined(separator: ", "))입니다.")
+      ? say(
+        "There are: \(known.joined(separator: ", ")).", "있는 \(things) \(known.joined(separator: ", "))입니다.")
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
   }
 
@@ -69,13 +72,16 @@ extension Words {
   ///   - undone: How many of them, the first of which is `order`.
   ///   - count: How many were ordered.
   func notMade(
-    _ juice: Juice, _ fate: JuiceLine.Fate, _ order: OrderID, undone: Int, of count: Int, trouble: StationTrouble?
+    _ juice: Juice, _ fate: JuiceLine.Fate, _ order: OrderID, undone: Int, of count: Int,
+    trouble: StationTrouble?
   ) -> String {
     let name = juice.name(in: language)
     let many =
       count == 1
       ? say("The \(name) (order \(order)) ", "\(name)(주문 \(order))을(를) ")
-      : say("\(undone) of \(count) \(name) (from order \(order)) ", "\(name) \(count)잔 중 \(undone)잔(주문 \(order)부터)을 ")
+      : say(
+        "\(undone) of \(count) \(name) (from order \(order)) ",
+        "\(name) \(count)잔 중 \(undone)잔(주문 \(order)부터)을 ")
     switch fate {
     case .cancelled:
       return many
@@ -107,9 +113,13 @@ extension Words {
     switch trouble {
     case .stock(let why): say("the stock service does not work (\(why))", "재고 서비스가 동작하지 않습니다(\(why))")
     case .paused:
-      say("juices are paused; 'bankctl resume juice' ends that", "쥬스 업무가 멈춰 있습니다('bankctl resume juice'로 다시 시작)")
+      say(
+        "juices are paused; 'bankctl resume juice' ends that", "쥬스 업무가 멈춰 있습니다('bankctl resume juice'로 다시 시작)"
+      )
     case .noStation:
-      say("there is no juice station; 'bankctl scale juice=1' opens one", "쥬스 스테이션이 없습니다('bankctl scale juice=1'로 열기)")
+      say(
+        "there is no juice station; 'bankctl scale juice=1' opens one",
+        "쥬스 스테이션이 없습니다('bankctl scale juice=1'로 열기)")
     case .failed:
       say("every juice station has failed; see 'bankctl status'", "쥬스 스테이션이 모두 실패했습니다('bankctl status' 참고)")
     case nil: say("the juice station made nothing in that time", "쥬스 스테이션이 그동안 아무것도 만들지 못했습니다")

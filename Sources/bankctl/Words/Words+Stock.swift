@@ -17,7 +17,8 @@ extension Words {
     say(
       "There are \(Self.grouped(shortage.available)) \(fruit), so \(Self.grouped(shortage.needed)) cannot be taken away. "
         + "Nothing was changed.",
-      "\(fruit) 재고는 \(Self.grouped(shortage.available))개뿐이라 \(Self.grouped(shortage.needed))개를 뺄 수 없습니다. 바뀐 것은 없습니다.")
+      "\(fruit) 재고는 \(Self.grouped(shortage.available))개뿐이라 \(Self.grouped(shortage.needed))개를 뺄 수 없습니다. 바뀐 것은 없습니다."
+    )
   }
 
   /// An amount of nothing.
@@ -99,24 +100,32 @@ extension Words {
     let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
     return switch failure.code {
     case .unknownItem:
-      say("The stock keeps no \(quoted(failure.subject))\(detail).", "재고에 \(quoted(failure.subject))은(는) 없습니다\(detail).")
+      say(
+        "The stock keeps no \(quoted(failure.subject))\(detail).",
+        "재고에 \(quoted(failure.subject))은(는) 없습니다\(detail).")
         + nothing
     case .badRequest:
-      say("The stock refused the request: \(failure.subject)\(detail).", "재고가 요청을 거절했습니다: \(failure.subject)\(detail).")
+      say(
+        "The stock refused the request: \(failure.subject)\(detail).",
+        "재고가 요청을 거절했습니다: \(failure.subject)\(detail).")
         + nothing
     case .otherOrder, .givenBack:
-      say("The order \(failure.subject) cannot be repeated\(detail).", "주문 \(failure.subject)은(는) 되풀이할 수 없습니다\(detail).")
+      say(
+        "The order \(failure.subject) cannot be repeated\(detail).",
+        "주문 \(failure.subject)은(는) 되풀이할 수 없습니다\(detail).")
         + nothing
     case .overflow:
       say(
-        "There would be more than \(Self.grouped(StockLimits.quantity)) of \(failure.subject)\(detail).",
-        "\(failure.subject)이(가) \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다\(detail).") + nothing
+        "There would be more than \(Self.grouped(StockLimits.quantity)) of \(failure.subject).",
+        "\(failure.subject) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.") + nothing
     case .datedItem:
       say(
         "\(failure.subject) has lots with dates, so its amount cannot be set\(detail).",
         "\(failure.subject)에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).") + nothing
     case .tooManyLots:
-      say("There are too many lots of \(failure.subject)\(detail).", "\(failure.subject)의 묶음이 너무 많습니다\(detail).") + nothing
+      say(
+        "There are too many lots of \(failure.subject)\(detail).", "\(failure.subject)의 묶음이 너무 많습니다\(detail)."
+      ) + nothing
     case .diskFull:
       say("The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
         + nothing
