@@ -174,6 +174,7 @@ extension ControlConnection {
     let body: ArraySlice<UInt8>?
     do throws(FrameError) { body = try inbound.next() } catch { throw .malformed(detail: "\(error)") }
     guard let body else { return nil }
+    if let message = body.withUnsafeBufferPointer({ BankMessage.readDirectly($0) }) { return message }
     do throws(CBORDecodingError) {
       return try CBORDecoder().decode(BankMessage.self, from: body)
     } catch {

@@ -79,11 +79,6 @@ struct BankHome: Sendable {
     }
   }
 
-  /// Whether there is no database. One whose place cannot be looked at is not gone.
-  var isGone: Bool {
-    do throws(SystemError) { return try FileFacts.inspect(database) == nil } catch { return false }
-  }
-
   /// Refuses a database that has lost its contents.
   ///
   /// An empty file is what a crash while it is made leaves behind, and SQLite takes it for a new one. But the log

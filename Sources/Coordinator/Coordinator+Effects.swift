@@ -35,7 +35,8 @@ extension Coordinator {
     case .loadPage, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
       staff.tell(window, .assign(Assignment(day: machine.books.day, customer: customer, lease: lease)))
-    case .acknowledge(let window, let lease): staff.tell(window, .acknowledged(lease))
+    case .acknowledge(let window, let lease):
+      staff.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): staff.tell(window, .recall(lease))
     case .openWindow(let window): staff.open(window, at: now)
     case .closeWindow(let window): staff.close(window)

@@ -35,9 +35,8 @@ extension Coordinator {
     let words = "the database \(home.database) was removed or renamed while the bank was open"
     log.write(event: "home_lost", level: .error, at: now) { $0.field("msg", words) }
     log.flush()
+    guardianship?.lost()
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
-    // Its guardian shall not open a new bank in the place of the one that somebody has removed.
-    guardianship?.closed()
-    exit(0)
+    exit(1)
   }
 }

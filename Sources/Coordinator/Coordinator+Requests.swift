@@ -222,7 +222,7 @@ extension Coordinator {
   /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
   /// and not when a teller is heard: a window that was closed is gone only after its teller's end has been dealt with.
   private func tellWindowWaiters() {
-    guard !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled else { return }
+    guard openingFailure == nil, !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled else { return }
     if !isOpen, ending == nil {
       isOpen = true
       staff.hasOpened = true

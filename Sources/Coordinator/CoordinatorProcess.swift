@@ -66,8 +66,10 @@ public enum CoordinatorProcess {
   ) throws -> Int32 {
     var configuration = try options.configuration()
     let home = BankHome(options.home)
-    // Whoever removes the home of an open bank does not want it back; it is as if the bank had been closed.
-    if options.isRecovery, home.isGone { return 0 }
+    if options.isRecovery, try FileFacts.inspect(home.database) == nil {
+      // Opening again what is not there would make another, empty bank.
+      throw Failure(.badHome, subject: home.path, detail: "the database was removed while the bank was open")
+    }
     try home.prepare()
     try refuse(options.obstacle, home)
     let lock = try HomeLock(home, inherited: shared)

@@ -105,6 +105,13 @@ final class Guardianship {
     tell(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
   }
 
+  /// The database is gone: nobody shall make another, empty bank in its place.
+  func lost() {
+    phase = .closed
+    startAt = nil
+    tell(ServiceMessage().with(Self.closedField, "lost").with("STATUS", "The database is gone."))
+  }
+
   private func tell(_ message: ServiceMessage) {
     notifier?.tell(message.with("MAINPID", "\(CurrentProcess.pid)"))
   }

@@ -31,6 +31,8 @@ final class WindowPost {
   var child: ChildProcess?
   var childRegistration: Registration?
   var channel: TellerChannel?
+  /// Whether something is to be written to the teller at the end of the turn.
+  var isUnflushed = false
   /// Whether a teller shall be here.
   var isWanted = true
   /// When the successor starts; nil while there is a teller or none shall come.

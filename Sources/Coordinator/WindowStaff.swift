@@ -39,8 +39,8 @@ final class WindowStaff {
   let environment: [String: String]
   private let policy: RestartPolicy
   private var chance: SeededGenerator
-  /// Channels with something to be written at the end of the turn.
-  private var unflushed: [TellerChannel] = []
+  /// Posts to whose tellers something is to be written at the end of the turn.
+  private var unflushed: [WindowPost] = []
 
   /// How long a teller may take until it is ready.
   static let patience = TimeSpan.seconds(10)
@@ -93,15 +93,19 @@ final class WindowStaff {
 
   /// The teller at this window has free hands and shall go.
   func dismiss(_ window: Window) {
-    guard let post = posts[window], let channel = post.channel else { return }
+    guard let post = posts[window] else { return }
     post.phase = .leaving
-    send(.close, on: channel)
+    tell(window, .close)
   }
 
   /// Sends a message to the teller at a window.
-  func tell(_ window: Window, _ message: WindowMessage) {
-    guard let channel = posts[window]?.channel else { return }
-    send(message, on: channel)
+  ///
+  /// - Parameter canWait: The message leaves with the next one. An acknowledgement to a teller at work is no reason to
+  /// wake it: on its own it was a quarter of everything that was sent.
+  func tell(_ window: Window, _ message: WindowMessage, canWait: Bool = false) {
+    guard let post = posts[window], let channel = post.channel else { return }
+    channel.send(message)
+    if !canWait { flushLater(post) }
   }
 
   /// Ends a teller that makes no progress: SIGABRT, so that a core may tell why, and SIGKILL soon after.
@@ -167,9 +171,12 @@ final class WindowStaff {
   func flush() {
     // A channel that ends while it is flushed can make others speak.
     while !unflushed.isEmpty {
-      let channels = unflushed
+      let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
-      for channel in channels { channel.flush() }
+      for post in waiting {
+        post.isUnflushed = false
+        post.channel?.flush()
+      }
     }
   }
 
@@ -191,8 +198,9 @@ final class WindowStaff {
   /// Ends everyone, whatever they are doing.
   func killAll() { for post in posts.values { post.child?.kill(SIGKILL) } }
 
-  private func send(_ message: WindowMessage, on channel: TellerChannel) {
-    if !channel.hasUnflushedOutput { unflushed.append(channel) }
-    channel.send(message)
+  private func flushLater(_ post: WindowPost) {
+    guard !post.isUnflushed else { return }
+    post.isUnflushed = true
+    unflushed.append(post)
   }
 }

@@ -4,6 +4,7 @@
 // Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock
 // into one that is in use.
 // Failure: an outcome with the reason.
+import Glibc
 import Logbook
 import Posix
 
@@ -31,11 +32,11 @@ struct GuardedHome {
 
   /// What a guardian works with, held for as long as it guards.
   final class Equipment {
-    let lock: LockFile
-    let socket: FileDescriptor
+    fileprivate(set) var lock: LockFile
+    fileprivate(set) var socket: FileDescriptor
     let log: LogFile
 
-    init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile) {
+    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile) {
       self.lock = lock
       self.socket = socket
       self.log = log
@@ -69,15 +70,28 @@ struct GuardedHome {
     }
   }
 
-  /// Whether somebody has removed the home. One that cannot be looked at is not gone.
-  var isGone: Bool {
-    do throws(SystemError) { return try FileFacts.inspect(path) == nil } catch { return false }
+  /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have
+  /// taken a new lock file, which it has left by dying.
+  ///
+  /// - Returns: Whether there is a new socket, to be watched in the old one's place.
+  /// - Throws: where the home is gone, or somebody else has it.
+  func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
+    if !equipment.lock.isAt(path: lock) {
+      guard case .acquired(let fresh) = try LockFile.acquire(path: lock) else {
+        throw SystemError(call: "flock", subject: lock, code: EWOULDBLOCK)
+      }
+      equipment.lock = fresh
+    }
+    guard !Datagrams.isReceived(at: socket) else { return false }
+    try Directory.create(path: Paths.directory(of: socket))
+    equipment.socket = try Datagrams.bind(path: socket)
+    return true
   }
 
   private func makePlaces() throws(SystemError) {
     try Directory.create(path: path)
     if let facts = try Directory.inspect(path), facts.owner != CurrentProcess.uid {
-      throw SystemError(call: "open", subject: path, code: 1)
+      throw SystemError(call: "open", subject: path, code: EPERM)
     }
     try Directory.create(path: Paths.join(path, "run"))
     try Directory.create(path: Paths.join(path, "logs"))

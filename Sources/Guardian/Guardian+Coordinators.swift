@@ -34,13 +34,13 @@ extension Guardian {
       try watch(.adopted(process))
       note("adopted")
     } catch {
-      couldNotStart(error)
+      // It may well be alive, and there must never be two: it is left to start another guardian.
+      log?.write(event: "adopt_failed", level: .error) { $0.field("msg", error.description) }
+      end = .neverOpened(.unseen)
     }
   }
 
   func restart() {
-    // Whoever removes the home of an open bank does not want it back.
-    guard !home.isGone else { return finish(.closed) }
     do throws(SystemError) {
       try spawn(channel: nil)
     } catch {
@@ -56,6 +56,7 @@ extension Guardian {
     var environment = ServiceNotifier.strip(Environment.all())
     var share: FileDescriptor?
     if let equipment {
+      if policy.hasOpened { try repair(equipment) }
       share = try equipment.lock.share()
       words += ["--guardian", "\(CurrentProcess.pid)"]
       environment[ServiceNotifier.addressVariable] = home.socket
@@ -74,6 +75,22 @@ extension Guardian {
     } catch {
       child.kill(SIGKILL)
       throw error
+    }
+  }
+
+  private func repair(_ equipment: GuardedHome.Equipment) throws(SystemError) {
+    let old = hearing
+    // The old descriptor is closed with its replacement, and what is closed is watched no more.
+    guard try home.repair(equipment) else { return }
+    if let old { loop.deregister(old) }
+    try listen()
+  }
+
+  /// Begins to listen to what coordinators say.
+  func listen() throws(SystemError) {
+    guard let equipment else { return }
+    hearing = try loop.register(fd: equipment.socket.rawValue, interest: .read) { [unowned self] _ in
+      hearWard()
     }
   }
 
@@ -169,12 +186,21 @@ extension Guardian {
       let wasOpening = policy.phase == .opening
       policy.opened(at: now)
       if wasOpening { onNews?(.opened) }
+      if isReloadHeldBack {
+        isReloadHeldBack = false
+        ward.kill(SIGHUP)
+      }
+      if isWishHeldBack {
+        isWishHeldBack = false
+        passOn(to: ward)
+      }
     }
     if message.isStopping {
       policy.stopping()
       // A manager gives whoever says this a short while to end. A drain that an operator has asked for may take hours.
       if !policy.isToEnd { passedOn = passedOn.without("STOPPING") }
     }
+    if message[Self.closedField] == Self.lost { policy.lost() }
     if message[Self.closedField] == "1" {
       policy.closed()
       passedOn = passedOn.with("STOPPING", "1")
@@ -184,4 +210,6 @@ extension Guardian {
 
   /// With this field the coordinator says that everything is kept and the home is free.
   public static let closedField = "X_BANK_CLOSED"
+  /// The value of that field with which it says that there is no bank any more that could be opened again.
+  static let lost = "lost"
 }

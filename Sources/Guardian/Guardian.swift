@@ -71,10 +71,13 @@ public final class Guardian {
   var end: GuardianEnd?
   var equipment: GuardedHome.Equipment?
   var refusal: [String] = []
+  var hearing: Registration?
   private var signalSource: SignalSource?
   var restartAt: MonotonicTime?
   var lastEnd = CoordinatorEnd.unseen
   private var wishes = 0
+  var isWishHeldBack = false
+  var isReloadHeldBack = false
   private var pulseAt: MonotonicTime?
 
   /// Takes the home. Where that is not possible the coordinator that is started next says why, and nothing else.
@@ -100,7 +103,7 @@ public final class Guardian {
     switch home.take(inherited) {
     case .taken(let equipment):
       self.equipment = equipment
-      _ = try loop.register(fd: equipment.socket.rawValue, interest: .read) { [unowned self] _ in hearWard() }
+      try listen()
     case .occupied(let pid): refusal = ["--occupied", pid.map { "\($0)" } ?? ""]
     case .unusable(let reason): refusal = ["--unusable", reason]
     }
@@ -157,7 +160,9 @@ public final class Guardian {
 
   private func hear(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
-      ward?.kill(SIGHUP)
+      // The same goes for this one as for a wish to end.
+      isReloadHeldBack = policy.phase == .opening
+      if !isReloadHeldBack { ward?.kill(SIGHUP) }
       return
     }
     wishes += 1
@@ -170,9 +175,19 @@ public final class Guardian {
       finish(policy.hasOpened ? .diedWhileClosing(lastEnd) : .neverOpened(lastEnd))
       return
     }
-    if passOnWish?(wishes) == true { return }
-    // The coordinator serves everyone who waits on the one, and only those at a window on the other.
-    ward.kill(order.isForeground && wishes == 1 ? SIGINT : SIGTERM)
+    // A coordinator that has only just begun would die of a signal instead of closing the bank.
+    isWishHeldBack = wishes == 1 && policy.phase == .opening
+    passOn(to: ward)
+  }
+
+  /// Passes the present wish on, if need be by a signal: on the one the coordinator serves everyone who waits, on the
+  /// other only those at a window.
+  func passOn(to ward: Ward) {
+    if passOnWish?(wishes) == true {
+      isWishHeldBack = false
+    } else if !isWishHeldBack {
+      ward.kill(order.isForeground && wishes == 1 ? SIGINT : SIGTERM)
+    }
   }
 
   func finish(_ end: GuardianEnd) {

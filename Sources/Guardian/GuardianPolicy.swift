@@ -1,7 +1,8 @@
 // Owns the decision what becomes of a bank whose coordinator has ended. It knows no process, no socket and no clock:
 // what the coordinator said, how it ended and moments go in, a verdict comes out.
 // Invariant: a bank that was closed, or that somebody wants closed, is never opened again; one that had never opened is
-// left to whoever was starting it; any other one is opened again, slower and slower where opening does not work.
+// left to whoever was starting it; one whose database is gone is given up; any other one is opened again, slower and
+// slower where opening does not work.
 // Failure: none; giving up is a verdict.
 import BankModel
 import Supervision
@@ -77,6 +78,7 @@ public struct GuardianPolicy: Sendable {
   public private(set) var hasOpened: Bool
   /// Whether somebody wants the bank closed by way of the guardian.
   public private(set) var isToEnd = false
+  private var isLost = false
   private var history: RestartHistory
 
   /// A bank that is in this phase.
@@ -110,6 +112,9 @@ public struct GuardianPolicy: Sendable {
   /// The coordinator says that everything is kept and the home is free.
   public mutating func closed() { phase = .closed }
 
+  /// The coordinator says that the database is gone: opening again would make another, empty bank.
+  public mutating func lost() { isLost = true }
+
   /// Somebody wants the bank closed.
   public mutating func wantEnd() { isToEnd = true }
 
@@ -118,6 +123,7 @@ public struct GuardianPolicy: Sendable {
     if phase == .closed || end == .code(0) { return .end(.closed) }
     if isToEnd { return .end(hasOpened ? .diedWhileClosing(end) : .neverOpened(end)) }
     guard hasOpened else { return .end(.neverOpened(end)) }
+    if isLost { return .end(.givenUp(end)) }
     phase = .opening
     return switch history.died(at: now) {
     case .atOnce: .restart

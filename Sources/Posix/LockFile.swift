@@ -45,10 +45,7 @@ public struct LockFile: ~Copyable {
     _ inherited: consuming FileDescriptor, path: String
   ) throws(SystemError) -> Outcome {
     let number = inherited.rawValue
-    let own = try inherited.facts()
-    guard let named = try FileFacts.inspect(path), named.device == own.device, named.inode == own.inode else {
-      return .heldBy(pid: nil)
-    }
+    guard LockFile(descriptor: try inherited.duplicate()).isAt(path: path) else { return .heldBy(pid: nil) }
     do throws(SystemError) {
       // Nothing happens where this open file has the lock already, which is the rule.
       try systemCall("flock", on: path) { flock(number, LOCK_EX | LOCK_NB) }
@@ -63,6 +60,12 @@ public struct LockFile: ~Copyable {
   /// A descriptor with which a child takes part in the lock: it stays held until the last of those who share it has
   /// ended, or one of them unlocks it.
   public borrowing func share() throws(SystemError) -> FileDescriptor { try descriptor.duplicate() }
+
+  /// Whether the file that has this name now is the one that is locked; false where somebody has removed it.
+  public borrowing func isAt(path: String) -> Bool {
+    guard let own = try? descriptor.facts(), let named = try? FileFacts.inspect(path) else { return false }
+    return named.device == own.device && named.inode == own.inode
+  }
 
   /// Ends the share of this value. Where nobody shares the lock it is free now; the same as letting the value end.
   public consuming func release() {}

@@ -12,10 +12,13 @@ extension Bench {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
     for (clients, target) in [(1, Target.atLeast(5_000)), (16, nil)] {
-      let samples = try rounds { () throws(BenchFailure) in try ticketsPerSecond(of: clients, at: bank) }
+      let (samples, ratios) = try rounds(
+        beside: { () throws(BenchFailure) in try syncsPerSecond(for: thoroughness.span / 4) },
+        { () throws(BenchFailure) in try ticketsPerSecond(of: clients, at: bank) })
       let name = clients == 1 ? "durable enqueue, 1 client, one at a time" : "the same, \(clients) clients"
-      let note = ratio(samples, to: Self.rawSync, called: "raw fdatasync")
-      add("enqueue", name, "/s", samples, target: target, note: note)
+      add(
+        "enqueue", name, "/s", samples, target: target,
+        note: "\(Figure.text(ratios.median)) of raw fdatasync beside it")
     }
     try bank.discard()
   }

@@ -6,20 +6,21 @@ import Glibc
 import Posix
 
 extension Bench {
-  static let rawSync = "write + fdatasync of 4 KiB"
-  static let rawPingPong = "Unix-socket ping-pong, 3 workers"
-
   func measureLimits() throws(BenchFailure) {
-    add("limits", Self.rawSync, "/s", try rounds { () throws(BenchFailure) in try syncsPerSecond() })
-    let pingPong = try rounds { () throws(BenchFailure) in
-      try PingPong(program: Paths.join(programs, "bank-bench"), workers: 3).tripsPerSecond(
-        for: thoroughness.span)
-    }
-    add("limits", Self.rawPingPong, "/s", pingPong, note: "one poller; 40 bytes there, 20 back")
+    let syncs = try rounds { () throws(BenchFailure) in try syncsPerSecond(for: thoroughness.span) }
+    add("limits", "write + fdatasync of 4 KiB", "/s", syncs)
+    let trips = try rounds { () throws(BenchFailure) in try tripsPerSecond(for: thoroughness.span) }
+    add(
+      "limits", "Unix-socket ping-pong, 3 workers", "/s", trips, note: "one poller; 40 bytes there, 20 back")
+  }
+
+  /// Round trips between one poller and three workers.
+  func tripsPerSecond(for span: Duration) throws(BenchFailure) -> Double {
+    try PingPong(program: Paths.join(programs, "bank-bench"), workers: 3).tripsPerSecond(for: span)
   }
 
   /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.
-  private func syncsPerSecond() throws(BenchFailure) -> Double {
+  func syncsPerSecond(for span: Duration) throws(BenchFailure) -> Double {
     let path = Paths.join(scratch, "sync")
     defer { Scratch.remove(path) }
     let blocks: Int64 = 1_024
@@ -32,7 +33,7 @@ extension Bench {
       try file.sync()
       let begin = SystemClock.monotonic()
       var count: Int64 = 0
-      while SystemClock.monotonic() - begin < thoroughness.span {
+      while SystemClock.monotonic() - begin < span {
         try file.write(UnsafeRawBufferPointer(block), at: count % blocks * 4_096)
         guard fdatasync(file.rawValue) == 0 else {
           throw SystemError(call: "fdatasync", subject: path, code: errno)

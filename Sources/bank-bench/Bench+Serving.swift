@@ -20,7 +20,8 @@ extension Bench {
     try bank.ask(.pause(nil))
     let customers = thoroughness.served / 3 * 3
     var spent: [Double] = []
-    let samples = try rounds { () throws(BenchFailure) in
+    let limit = { () throws(BenchFailure) in try self.tripsPerSecond(for: self.thoroughness.span / 4) }
+    let (samples, ratios) = try rounds(beside: limit) { () throws(BenchFailure) in
       for (service, share) in shares { try bank.enqueue(customers / 3 * share, service) }
       let before = ProcessFacts.processorTime(of: bank.pid)
       let time = try Self.time { () throws(BenchFailure) in
@@ -32,7 +33,7 @@ extension Bench {
       return Double(customers) / time.seconds
     }
     try bank.discard()
-    let ratio = ratio(samples, to: Self.rawPingPong, called: "the ping-pong")
+    let ratio = "\(Figure.text(ratios.median)) of the ping-pong beside it"
     let cost = "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer"
     add("serve", name, "/s", samples, target: .atLeast(50_000), note: [ratio, cost].joined(separator: "; "))
   }

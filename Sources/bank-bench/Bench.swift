@@ -38,17 +38,27 @@ final class Bench {
     report.add(Row(group: group, name: name, unit: unit, samples: samples, target: target, note: note))
   }
 
-  /// How a figure relates to one that was measured before.
-  func ratio(_ samples: Samples, to name: String, called words: String) -> String {
-    guard let other = report.median(of: name), other > 0 else { return "" }
-    return "\(Figure.text(samples.median / other)) of \(words)"
-  }
-
   /// One figure a round.
   func rounds(_ body: () throws(BenchFailure) -> Double) throws(BenchFailure) -> Samples {
     var figures: [Double] = []
     for _ in 0..<thoroughness.rounds { figures.append(try body()) }
     return Samples(figures)
+  }
+
+  /// One figure a round, and its ratio to a raw limit that is measured anew beside each, because disks and
+  /// processors that are shared with others are never the same for long.
+  func rounds(
+    beside limit: () throws(BenchFailure) -> Double, _ body: () throws(BenchFailure) -> Double
+  ) throws(BenchFailure) -> (figures: Samples, ratios: Samples) {
+    var figures: [Double] = []
+    var ratios: [Double] = []
+    for _ in 0..<thoroughness.rounds {
+      let before = try limit()
+      let figure = try body()
+      figures.append(figure)
+      ratios.append(figure / ((before + (try limit())) / 2))
+    }
+    return (Samples(figures), Samples(ratios))
   }
 
   /// Progress, for whoever waits.

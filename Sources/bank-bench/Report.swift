@@ -36,9 +36,6 @@ struct Report {
 
   mutating func add(_ row: Row) { rows.append(row) }
 
-  /// The median of a row that is already there, to be compared with.
-  func median(of name: String) -> Double? { rows.first { $0.name == name }?.samples.median }
-
   // MARK: - For people
 
   var table: String {
@@ -61,7 +58,7 @@ struct Report {
         line += (1...3 ~= column ? gap + text : text + gap) + "  "
       }
       while line.hasSuffix(" ") { line.removeLast() }
-      if number > 0, rows[number - 1].group != (number > 1 ? rows[number - 2].group : "") { lines.append("") }
+      if number > 1, rows[number - 1].group != rows[number - 2].group { lines.append("") }
       lines.append(line)
     }
     return lines.joined(separator: "\n") + "\n"

@@ -17,7 +17,7 @@ private final class Script {
   /// Says `answers` one after the other, each after what the client says before it; then ends with this code.
   init(_ turns: [(after: [ClientMessage], says: [BankMessage])], exit: Int = 0) throws {
     try Directory.create(path: directory)
-    var lines = ["#!/bin/sh", "echo $$ > \(directory)/pid"]
+    var lines = ["#!/bin/sh", "echo $$ >> \(directory)/pids"]
     for (index, turn) in turns.enumerated() {
       var heard: [UInt8] = []
       for message in turn.after { try FrameEncoder().append(message, to: &heard, limit: FrameLimits.control) }
@@ -37,12 +37,11 @@ private final class Script {
     try file.close()
   }
 
-  /// Collects the script's process and removes everything. A child that nobody collects would keep the tests that
+  /// Collects the script's processes and removes everything. A child that nobody collects would keep the tests that
   /// watch a process end from ever hearing of theirs.
   func end() {
-    if let bytes = try? FileDescriptor.open(directory + "/pid", .readOnly).readAll(limit: 32),
-      let pid = pid_t(String(decoding: bytes.dropLast(), as: UTF8.self))
-    {
+    let bytes = (try? FileDescriptor.open(directory + "/pids", .readOnly).readAll(limit: 4096)) ?? []
+    for pid in String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap({ pid_t($0) }) {
       let until = SystemClock.monotonic() + .seconds(10)
       while waitpid(pid, nil, WNOHANG) == 0 {
         if SystemClock.monotonic() > until { kill(pid, SIGKILL) }

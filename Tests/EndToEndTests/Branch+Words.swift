@@ -42,6 +42,16 @@ extension Branch {
     #expect(try outcome.json()["ok"].flag == true, outcome.story, sourceLocation: location)
   }
 
+  /// The same, when there are so many of them: a worker writes its lines together, a moment after the work.
+  func events(
+    _ event: String, in log: String, count: Int, at location: SourceLocation = #_sourceLocation
+  ) throws -> [[String: String]] {
+    try waitUntil("\(log).log tells \(count) times of \(event)", within: .seconds(5), at: location) {
+      events(event, in: log).count >= count
+    }
+    return events(event, in: log)
+  }
+
   /// The fields of the lines of a log that tell of this event.
   func events(_ event: String, in log: String) -> [[String: String]] {
     self.log(log).split(separator: "\n").map { Self.fields(of: $0) }.filter { $0["event"] == event }

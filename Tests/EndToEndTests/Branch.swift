@@ -14,6 +14,8 @@ final class Branch {
   let home: String
   let processes: ProcessTable
   private var programs: [RunningProgram] = []
+  /// What a test put up beside processes and files, and how it is taken down once nobody uses it any more.
+  private var fixtures: [() -> Void] = []
 
   fileprivate init() throws {
     // Short, because a socket's address has 108 bytes.
@@ -133,6 +135,9 @@ final class Branch {
       as: UTF8.self)
   }
 
+  /// Has something taken down when the test ends, however it ends, after the last process and before the files.
+  func atClose(_ action: @escaping () -> Void) { fixtures.append(action) }
+
   /// What a person would look at first when something has gone wrong.
   func picture() -> String {
     let status = try? launch(["status"]).finish(within: .seconds(3))
@@ -156,6 +161,7 @@ final class Branch {
       Moment.pass(milliseconds: 2)
     }
     let left = processes.all()
+    fixtures.reversed().forEach { $0() }
     if !left.isEmpty { Issue.record("these processes outlive SIGKILL: \(left.map(processes.name))") }
     try? FileManager.default.removeItem(atPath: scratch)
   }

@@ -37,7 +37,7 @@ struct DeadLetterTests {
       #expect(try branch.status().queue("dead") == 1)
       #expect(try branch.status().isBalanced)
       #expect(try branch.receipts().isEmpty)
-      let told = branch.events("dead", in: "coordinator")
+      let told = try branch.events("dead", in: "coordinator", count: 1)
       #expect(told.map { $0["ticket"] } == ["1"])
       #expect(told.first?["signal"] == "9" && told.first?["attempts"] == "3", "\(told)")
       let attempts = try branch.json("ticket", "1")["attempts"].items

@@ -35,8 +35,12 @@ struct MainStoryTests {
       #expect(Status(idle).queue("served") == 10)
       #expect(Status(idle).isBalanced)
       for event in ["started", "completed"] {
-        let told = ["deposit-1", "deposit-2", "loan-1"].flatMap { name in
-          branch.events(event, in: name).compactMap { Int($0["ticket"] ?? "") }
+        var told: [Int] = []
+        try branch.waitUntil("ten lines `\(event)` are in the logs") {
+          told = ["deposit-1", "deposit-2", "loan-1"].flatMap { name in
+            branch.events(event, in: name).compactMap { Int($0["ticket"] ?? "") }
+          }
+          return told.count >= 10
         }
         #expect(told.sorted() == Array(1...10), "each customer's line `\(event)` is there once")
       }
@@ -72,9 +76,10 @@ struct MainStoryTests {
       try branch.start("--speed", "max", "--deposit", "1", language: .ko)
       try branch.done("enqueue", "1", "--service", "loan", "--wait")
       try branch.done("enqueue", "1", "--service", "deposit", "--grade", "vip", "--wait")
-      #expect(branch.events("started", in: "loan-1").map { $0["msg"] } == ["1번 고객 대출업무 시작"])
-      #expect(branch.events("completed", in: "loan-1").map { $0["msg"] } == ["1번 고객 대출업무 완료"])
-      #expect(branch.events("started", in: "deposit-1").map { $0["msg"] } == ["2번 VIP고객 예금업무 시작"])
+      #expect(try branch.events("started", in: "loan-1", count: 1).map { $0["msg"] } == ["1번 고객 대출업무 시작"])
+      #expect(try branch.events("completed", in: "loan-1", count: 1).map { $0["msg"] } == ["1번 고객 대출업무 완료"])
+      #expect(
+        try branch.events("started", in: "deposit-1", count: 1).map { $0["msg"] } == ["2번 VIP고객 예금업무 시작"])
       let line = branch.log("deposit-1").split(separator: "\n").first { $0.contains("event=started") } ?? ""
       let pid = try #require(try branch.status().worker("deposit-1")?.pid)
       #expect(line.hasPrefix("ts="))

@@ -48,10 +48,11 @@ struct OrderTests {
       #expect(waiting.sorted() == Array(1...12))
       try branch.done("resume")
       try branch.done("wait")
-      #expect(branch.events("started", in: "deposit-1").compactMap { Int($0["ticket"] ?? "") } == expected)
+      let started = try branch.events("started", in: "deposit-1", count: 12)
+      #expect(started.compactMap { Int($0["ticket"] ?? "") } == expected)
       #expect(try branch.receipts().compactMap(\.["ticket"].integer) == expected)
-      #expect(branch.events("started", in: "deposit-1").first?["msg"] == "5번 VVIP고객 예금업무 시작")
-      #expect(branch.events("started", in: "deposit-1").last?["msg"] == "8번 고객 예금업무 시작")
+      #expect(started.first?["msg"] == "5번 VVIP고객 예금업무 시작")
+      #expect(started.last?["msg"] == "8번 고객 예금업무 시작")
     }
   }
 

@@ -80,6 +80,9 @@ final class RunningProgram {
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
+  /// What it has written to standard error so far.
+  var errors: String { Self.text(files + ".err") }
+
   var isRunning: Bool { exitCode() == nil }
 
   func signal(_ number: Int32) { if isRunning { kill(pid, number) } }

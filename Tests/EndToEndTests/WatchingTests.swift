@@ -184,12 +184,15 @@ struct WatchingTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("enqueue", "6", "--wait")
-      let all = try branch.done("logs").outLines
+      var all: [String] = []
+      try branch.waitUntil("all six have been logged") {
+        all = try branch.done("logs").outLines
+        return all.count { $0.contains("event=completed") } == 6
+      }
       let times = all.map { Branch.fields(of: Substring($0))["ts"] ?? "" }
       #expect(times == times.sorted())
       let workers = Set(all.compactMap { Branch.fields(of: Substring($0))["worker"] })
-      #expect(workers == ["coordinator", "deposit-1", "deposit-2", "loan-1"])
-      #expect(all.count { $0.contains("event=completed") } == 6)
+      #expect(workers == ["coordinator", "deposit-1", "deposit-2", "guardian", "loan-1"])
       let some = try branch.done("logs", "loan-1", "coordinator").outLines
       #expect(
         Set(some.compactMap { Branch.fields(of: Substring($0))["worker"] }) == ["coordinator", "loan-1"])

@@ -83,6 +83,14 @@ import Testing
     #expect(policy.phase == .opening)
   }
 
+  @Test("a bank whose database is gone is not opened again, for it would be another one", arguments: ends)
+  func lost(end: CoordinatorEnd) {
+    var policy = policy()
+    policy.opened(at: start)
+    policy.lost()
+    #expect(policy.ended(end, at: start) == .end(.givenUp(end)))
+  }
+
   @Test("after a wish to end nobody is started again", arguments: ends)
   func wish(end: CoordinatorEnd) {
     var open = policy()

@@ -61,6 +61,7 @@ import Testing
       Issue.record("it is shared")
       return
     }
+    #expect(first.isAt(path: path) && !first.isAt(path: directory.file("another")))
     first.release()
     #expect(holder(of: try LockFile.acquire(path: path)) == getpid())
     guard case .acquired(let third) = try LockFile.join(try second.share(), path: path) else {

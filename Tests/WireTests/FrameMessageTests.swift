@@ -12,8 +12,14 @@ struct FrameMessageTests {
   func samples() throws {
     for sample in TellerMessage.samples { try compare(sample.message) }
     for sample in WindowMessage.samples { try compare(sample.message) }
-    for sample in ClientMessage.samples { #expect(!sample.message.appendDirectly(to: &scrap)) }
-    for sample in BankMessage.samples { #expect(!sample.message.appendDirectly(to: &scrap)) }
+    for sample in ClientMessage.samples { try compare(sample.message) }
+    for sample in BankMessage.samples { try compare(sample.message) }
+    for sample in ControlCommand.samples {
+      try compare(ClientMessage.request(ControlRequest(number: 7, command: sample.message)))
+    }
+    for sample in ControlAnswer.samples {
+      try compare(BankMessage.reply(ControlReply(number: 7, answer: sample.message, more: true)))
+    }
   }
 
   @Test("what is said once a customer has a short way")
@@ -22,6 +28,9 @@ struct FrameMessageTests {
     #expect(TellerMessage.done(lease).appendDirectly(to: &scrap))
     #expect(WindowMessage.acknowledged(lease).appendDirectly(to: &scrap))
     #expect(WindowMessage.sample(.assign).appendDirectly(to: &scrap))
+    var chance = SeededGenerator.announced("what is said once a customer")
+    #expect(chance.order().appendDirectly(to: &scrap))
+    #expect(chance.tickets().appendDirectly(to: &scrap))
   }
 
   @Test("numbers of every length have the bytes of the long way")
@@ -33,6 +42,8 @@ struct FrameMessageTests {
       for message in [WindowMessage.acknowledged(lease), .recall(lease), .assign(chance.assignment(lease))] {
         try compare(message)
       }
+      try compare(chance.order())
+      try compare(chance.tickets())
     }
   }
 
@@ -45,6 +56,8 @@ struct FrameMessageTests {
       try judge(
         chance.damaged(CBOREncoder().encode(WindowMessage.assign(chance.assignment(lease)))),
         as: WindowMessage.self)
+      try judge(chance.damaged(CBOREncoder().encode(chance.order())), as: ClientMessage.self)
+      try judge(chance.damaged(CBOREncoder().encode(chance.tickets())), as: BankMessage.self)
     }
   }
 
@@ -97,6 +110,21 @@ extension SeededGenerator {
     Assignment(
       day: number(), lease: lease, service: BankModel.Service.allCases.randomElement(using: &self)!,
       grade: BankModel.Grade.allCases.randomElement(using: &self)!, amount: number(), account: number())
+  }
+
+  fileprivate mutating func order() -> ClientMessage {
+    let order = EnqueueOrder(
+      count: number(), service: Bool.random(using: &self) ? .loan : nil,
+      grade: BankModel.Grade.allCases.randomElement(using: &self)!,
+      amount: Bool.random(using: &self) ? number() : nil, account: Bool.random(using: &self) ? number() : nil,
+      seed: next(), key: nil)
+    return .request(ControlRequest(number: number(), command: .enqueue(order)))
+  }
+
+  fileprivate mutating func tickets() -> BankMessage {
+    let report = EnqueuedReport(
+      day: number(), first: number(), last: number(), count: number(), known: number())
+    return .reply(ControlReply(number: number(), answer: .enqueued(report), more: Bool.random(using: &self)))
   }
 
   /// The bytes with one of them changed, left out, or added.

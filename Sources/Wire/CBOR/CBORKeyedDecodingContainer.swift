@@ -8,7 +8,14 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   var codingPath: [any CodingKey] { [] }
 
-  var allKeys: [Key] { map.fieldNumbers.compactMap { Key(intValue: $0) } }
+  /// A plain loop: every message asks for this, and a chain of generic calls costs more than the rest of the map.
+  var allKeys: [Key] {
+    var keys: [Key] = []
+    for number in map.fieldNumbers {
+      if let key = Key(intValue: number) { keys.append(key) }
+    }
+    return keys
+  }
 
   var input: CBORInput { map.input }
 

@@ -16,13 +16,27 @@ extension [UInt8] {
   mutating func appendField(_ key: UInt8, _ value: some FixedWidthInteger) {
     precondition(key < 24, "this head is one byte long")
     append(key)
-    append(integer: Int64(value))
+    if value < 0 {
+      // −1 − n is the complement of n (RFC 8949, section 3.1).
+      append(CBORMajor.negative, UInt64(bitPattern: ~Int64(value)))
+    } else {
+      append(CBORMajor.unsigned, UInt64(value))
+    }
   }
 
-  private mutating func append(integer value: Int64) {
-    // −1 − n is the complement of n (RFC 8949, section 3.1).
-    let major = value < 0 ? CBORMajor.negative : CBORMajor.unsigned
-    let argument = UInt64(bitPattern: value < 0 ? ~value : value)
+  /// Appends a field that nobody has to have; nil writes nothing.
+  mutating func appendField(_ key: UInt8, ifPresent value: (some FixedWidthInteger)?) {
+    if let value { appendField(key, value) }
+  }
+
+  /// Appends a field of true or false.
+  mutating func appendField(_ key: UInt8, _ value: Bool) {
+    precondition(key < 24, "this head is one byte long")
+    append(key)
+    append(value ? CBORSimple.true : CBORSimple.false)
+  }
+
+  private mutating func append(_ major: UInt8, _ argument: UInt64) {
     guard argument >= 24 else { return append(major | UInt8(truncatingIfNeeded: argument)) }
     let widthLog: UInt8 = argument <= 0xFF ? 0 : argument <= 0xFFFF ? 1 : argument <= 0xFFFF_FFFF ? 2 : 3
     append(major | (24 + widthLog))
@@ -56,17 +70,38 @@ struct DirectReader {
     if place < bytes.count, bytes[place] == byte { place += 1 } else { hasFailed = true }
   }
 
-  /// The integer in a field with a key below 24; 0 after a failure.
-  mutating func field<I: FixedWidthInteger>(_ key: UInt8) -> I {
+  /// Goes past the key of a field and the heads of the map and of the kind in it.
+  mutating func expectField(_ key: UInt8, kind: UInt8) {
     expect(key)
-    guard let value = I(exactly: integer()) else {
+    expect(CBORMajor.map | 1)
+    expect(kind)
+  }
+
+  /// The number of fields of a map of fewer than 24, whose head comes next; 0 after a failure.
+  mutating func mapCount() -> UInt8 {
+    guard !hasFailed, place < bytes.count, bytes[place] & 0xE0 == CBORMajor.map, bytes[place] & 0x1F < 24
+    else {
       hasFailed = true
       return 0
     }
-    return value
+    place += 1
+    return bytes[place - 1] & 0x1F
   }
 
-  private mutating func integer() -> Int64 {
+  /// Whether the next field has this key.
+  func isAt(_ key: UInt8) -> Bool { !hasFailed && place < bytes.count && bytes[place] == key }
+
+  /// True or false in a field with a key below 24; false after a failure.
+  mutating func flag(_ key: UInt8) -> Bool {
+    expect(key)
+    let isTrue = isAt(CBORSimple.true)
+    expect(isTrue ? CBORSimple.true : CBORSimple.false)
+    return isTrue
+  }
+
+  /// The integer in a field with a key below 24; 0 after a failure.
+  mutating func field<I: FixedWidthInteger>(_ key: UInt8) -> I {
+    expect(key)
     guard !hasFailed, place < bytes.count else { return fail() }
     let (major, information) = (bytes[place] & 0xE0, bytes[place] & 0x1F)
     guard major == CBORMajor.unsigned || major == CBORMajor.negative, information < 28 else { return fail() }
@@ -83,11 +118,18 @@ struct DirectReader {
       let leastForThisWidth: UInt64 = width == 1 ? 24 : 1 << (4 * UInt64(width))
       guard argument >= leastForThisWidth else { return fail() }
     }
-    guard let value = Int64(exactly: argument) else { return fail() }
-    return major == CBORMajor.negative ? ~value : value
+    if major == CBORMajor.unsigned { return I(exactly: argument) ?? fail() }
+    return Int64(exactly: argument).flatMap { I(exactly: ~$0) } ?? fail()
   }
 
-  private mutating func fail() -> Int64 {
+  /// The integer in a field with a key below 24 that nobody has to have; each one that is there is counted.
+  mutating func field<I: FixedWidthInteger>(_ key: UInt8, counting present: inout UInt8) -> I? {
+    guard isAt(key) else { return nil }
+    present += 1
+    return field(key)
+  }
+
+  private mutating func fail<I: FixedWidthInteger>() -> I {
     hasFailed = true
     return 0
   }

@@ -26,6 +26,3 @@ extension FrameMessage {
   /// There is no shorter way.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> Self? { nil }
 }
-
-extension ClientMessage: FrameMessage {}
-extension BankMessage: FrameMessage {}

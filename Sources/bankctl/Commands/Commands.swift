@@ -30,6 +30,7 @@ enum Commands {
     case "requeue": RequeueCommand.run
     case "logs": LogsCommand.run
     case "audit": AuditCommand.run
+    case "chaos": ChaosCommand.run
     case "ledger": LedgerCommand.run
     case "account": AccountCommand.run
     case "completions": CompletionsCommand.run

@@ -128,17 +128,21 @@ final class ForegroundGuard {
     // Its last words come before the news of its end.
     if case .ended = news { listen() }
     if isOpen, let sentence = session.words.sentence(news) { session.note(sentence) }
-    if case .opened = news, line == nil, let connection = try? session.home.connect(patience: Self.patience) {
-      isOpen = true
-      watch(connection)
-    }
+    if case .opened = news, line == nil, reconnect() { isOpen = true }
+  }
+
+  private func reconnect() -> Bool {
+    guard let connection = try? session.home.connect(patience: Self.patience) else { return false }
+    watch(connection)
+    return line != nil
   }
 
   /// The conversation passes a wish on where there is one, because it also brings progress and the closing message.
   private func passOnWish(_ count: Int) -> Bool {
     if count == 1 { session.note(session.words.draining) }
     guard count <= 2 else { return true }
-    guard let line else { return false }
+    // The wish may come between the start of the next coordinator and the news that the bank is open again.
+    guard line != nil || reconnect(), let line else { return false }
     let order = StopOrder(now: count == 2, timeoutMilliseconds: nil)
     return (try? line.connection.send(.stop(order))) != nil
   }

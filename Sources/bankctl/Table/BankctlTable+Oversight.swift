@@ -8,8 +8,8 @@ extension BankctlTable {
   private static let group = Text("Oversight", "점검")
   private static let program = Text("This program", "이 프로그램")
 
-  /// logs, audit, ledger, account, completions.
-  static var oversight: [CommandSpec] { [logs, audit, ledger, account, completions] }
+  /// logs, audit, chaos, ledger, account, completions.
+  static var oversight: [CommandSpec] { [logs, audit, chaos, ledger, account, completions] }
 
   private static var logs: CommandSpec {
     CommandSpec(

@@ -1,0 +1,83 @@
+// Owns the short way for taking tickets one at a time: the order, and the tickets.
+// It must not differ from the Codable conformances beside it in any byte; the tests compare them.
+// Failure: nil or false, and the long way is taken, as it is by every order with a key.
+
+import BankModel
+
+extension ClientMessage: FrameMessage {
+  /// Orders for customers of one kind, without a key.
+  public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
+    guard case .request(let request) = self, case .enqueue(let order) = request.command, order.key == nil
+    else {
+      return false
+    }
+    buffer.appendHeads(kind: 2, fields: 2)
+    buffer.appendField(1, request.number)
+    buffer.append(2)
+    let optional = [order.service != nil, order.amount != nil, order.account != nil].count { $0 }
+    buffer.appendHeads(kind: 4, fields: 3 + UInt8(optional))
+    buffer.appendField(1, order.count)
+    buffer.appendField(2, ifPresent: order.service?.rawValue)
+    buffer.appendField(3, order.grade.rawValue)
+    buffer.appendField(4, ifPresent: order.amount)
+    buffer.appendField(5, ifPresent: order.account)
+    buffer.appendField(6, order.seed)
+    return true
+  }
+
+  /// Orders for customers of one kind, without a key.
+  public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> ClientMessage? {
+    var reader = DirectReader(body)
+    reader.expectHeads(kind: 2, fields: 2)
+    let number: UInt32 = reader.field(1)
+    reader.expectField(2, kind: 4)
+    let fields = reader.mapCount()
+    var found: UInt8 = 3
+    let count: Int64 = reader.field(1)
+    let service: UInt8? = reader.field(2, counting: &found)
+    let grade: UInt8 = reader.field(3)
+    let amount: Int64? = reader.field(4, counting: &found)
+    let account: Int64? = reader.field(5, counting: &found)
+    let seed: UInt64 = reader.field(6)
+    guard reader.isComplete, found == fields, let grade = Grade(rawValue: grade) else { return nil }
+    let known = service.map { Service(rawValue: $0) }
+    if let known, known == nil { return nil }
+    let order = EnqueueOrder(
+      count: count, service: known ?? nil, grade: grade, amount: amount, account: account, seed: seed,
+      key: nil)
+    return .request(ControlRequest(number: number, command: .enqueue(order)))
+  }
+}
+
+extension BankMessage: FrameMessage {
+  /// Tickets that were issued.
+  public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
+    guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer else { return false }
+    buffer.appendHeads(kind: 3, fields: 3)
+    buffer.appendField(1, reply.number)
+    buffer.append(2)
+    buffer.appendHeads(kind: 3, fields: 5)
+    buffer.appendField(1, tickets.day)
+    buffer.appendField(2, tickets.first)
+    buffer.appendField(3, tickets.last)
+    buffer.appendField(4, tickets.count)
+    buffer.appendField(5, tickets.known)
+    buffer.appendField(3, reply.more)
+    return true
+  }
+
+  /// Tickets that were issued.
+  public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> BankMessage? {
+    var reader = DirectReader(body)
+    reader.expectHeads(kind: 3, fields: 3)
+    let number: UInt32 = reader.field(1)
+    reader.expectField(2, kind: 3)
+    let fields = reader.mapCount()
+    let tickets = EnqueuedReport(
+      day: reader.field(1), first: reader.field(2), last: reader.field(3), count: reader.field(4),
+      known: reader.field(5))
+    let more = reader.flag(3)
+    guard reader.isComplete, fields == 5 else { return nil }
+    return .reply(ControlReply(number: number, answer: .enqueued(tickets), more: more))
+  }
+}

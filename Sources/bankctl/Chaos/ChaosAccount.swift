@@ -1,0 +1,204 @@
+// Owns the comparison at the end of a chaos run: what the clients remember against what the bank has on its books.
+// It must not know processes, sockets or the bank's own counters: promises and receipts go in, violations come out.
+// Invariant: every deviation is counted under exactly one heading, and named.
+// Order: within a service and a grade a customer must not start later than one with a higher number. Two things excuse
+// that, and nothing else: the customer itself had another attempt before (`attempts` > 1), or the coordinator was
+// killed between the two starts. The latter can happen to one customer a window at each such death, not to more.
+// Failure: none; what is wrong with the books is the result.
+import BankModel
+import Wire
+
+/// What is not as it should be.
+enum ChaosViolation: Sendable, Equatable {
+  /// A ticket was promised and has no receipt of a service.
+  case lost(ChaosTicket)
+  /// A ticket has more than one receipt.
+  case servedAgain(ChaosTicket, receipts: Int64)
+  /// A key was promised tickets, and other ones at another time.
+  case promisedTwice(key: String)
+  /// Two keys were promised the same ticket, or a promise has not as many tickets as were asked for.
+  case badPromise(key: String)
+  /// A receipt nobody has asked for.
+  case uninvited(ChaosTicket)
+  /// A customer was overtaken.
+  case overtaken(ChaosTicket, by: ChaosTicket)
+  /// More customers were overtaken than the coordinator's deaths explain.
+  case tooManyOvertaken(Service, count: Int64, explained: Int64)
+  /// A receipt says something else than what was asked for.
+  case wrongReceipt(ChaosTicket)
+  /// The sum of a service is off.
+  case money(Service, difference: Int64)
+  /// A process outlived its bank.
+  case orphan(pid: Int32, name: String)
+  /// An order was never answered.
+  case unanswered(key: String)
+  /// The bank did not come back by itself.
+  case notRecovered
+  /// The bank's own audit finds something.
+  case audit(String)
+}
+
+/// What a chaos run came to.
+struct ChaosAccount: Sendable, Equatable {
+  /// The coordinator's deaths, as moments of wall time in milliseconds between which it happened.
+  typealias Death = ClosedRange<Int64>
+
+  /// What there is to compare.
+  struct Evidence {
+    var ledger = ChaosLedger()
+    /// All receipts of the run, in the order in which they were committed.
+    var receipts: [ReceiptReport] = []
+    var deaths: [Death] = []
+    var windows: [Service: Int64] = [:]
+    /// Processes that lived too long.
+    var orphans: [(pid: Int32, name: String)] = []
+    var recovered = true
+    /// What the bank's own audit says.
+    var audit: [String] = []
+  }
+
+  private(set) var acknowledged: Int64 = 0
+  private(set) var receipts: Int64 = 0
+  private(set) var lost: Int64 = 0
+  private(set) var duplicated: Int64 = 0
+  private(set) var orderViolations: Int64 = 0
+  private(set) var moneyDifference: Int64 = 0
+  private(set) var orphans: Int64 = 0
+  /// Customers who were overtaken because the coordinator died.
+  private(set) var overtakenByCrash: Int64 = 0
+  /// Customers with more than one attempt.
+  private(set) var reserved: Int64 = 0
+  private(set) var violations: [ChaosViolation] = []
+
+  /// Whether everything is as promised.
+  var isClean: Bool { violations.isEmpty }
+
+  /// Draws the account.
+  init(_ evidence: Evidence) {
+    acknowledged = evidence.ledger.acknowledged
+    receipts = Int64(evidence.receipts.count)
+    reserved = Int64(evidence.receipts.count { $0.attempts > 1 })
+    let asked = comparePromises(evidence.ledger)
+    compareReceipts(evidence.receipts, asked, evidence.ledger)
+    compareOrder(evidence)
+    for orphan in evidence.orphans { violations.append(.orphan(pid: orphan.pid, name: orphan.name)) }
+    orphans = Int64(evidence.orphans.count)
+    if !evidence.recovered { violations.append(.notRecovered) }
+    violations += evidence.audit.map { .audit($0) }
+  }
+
+  /// Whose ticket is whose.
+  private mutating func comparePromises(_ ledger: ChaosLedger) -> [ChaosTicket: ChaosOrder] {
+    var asked: [ChaosTicket: ChaosOrder] = [:]
+    for order in ledger.orders {
+      guard let promise = ledger.promises[order.key] else {
+        violations.append(.unanswered(key: order.key))
+        continue
+      }
+      var isGood = promise.count == order.count && promise.first >= 1
+      for number in isGood ? Array(promise.first...promise.last) : [] {
+        let other = asked.updateValue(order, forKey: ChaosTicket(day: promise.day, number: number))
+        if other != nil { isGood = false }
+      }
+      guard !isGood else { continue }
+      duplicated += 1
+      violations.append(.badPromise(key: order.key))
+    }
+    for contradiction in ledger.contradictions {
+      duplicated += 1
+      violations.append(.promisedTwice(key: contradiction.key))
+    }
+    return asked
+  }
+
+  private mutating func compareReceipts(
+    _ receipts: [ReceiptReport], _ asked: [ChaosTicket: ChaosOrder], _ ledger: ChaosLedger
+  ) {
+    var counts: [ChaosTicket: Int64] = [:]
+    var sums: [Service: Int64] = [:]
+    for receipt in receipts {
+      counts[receipt.name, default: 0] += 1
+      if receipt.outcome == .served { sums[receipt.service, default: 0] += receipt.amount }
+      guard let order = asked[receipt.name] else {
+        duplicated += 1
+        violations.append(.uninvited(receipt.name))
+        continue
+      }
+      if !receipt.fulfils(order) { violations.append(.wrongReceipt(receipt.name)) }
+    }
+    for ticket in asked.keys.sorted() {
+      let count = counts[ticket, default: 0]
+      if count == 0 {
+        lost += 1
+        violations.append(.lost(ticket))
+      } else if count > 1 {
+        duplicated += 1
+        violations.append(.servedAgain(ticket, receipts: count))
+      }
+    }
+    for service in Service.allCases {
+      let wanted = asked.values.reduce(0) { $1.service == service ? $0 + $1.amount : $0 }
+      let difference = sums[service, default: 0] - wanted
+      guard difference != 0 else { continue }
+      moneyDifference += Int64(clamping: difference.magnitude)
+      violations.append(.money(service, difference: difference))
+    }
+  }
+
+  // MARK: - Order
+
+  private struct Place: Hashable {
+    var day: BusinessDay
+    var line: Line
+  }
+
+  private mutating func compareOrder(_ evidence: Evidence) {
+    var explained: [Service: Int64] = [:]
+    let lines = Dictionary(grouping: evidence.receipts) {
+      Place(day: $0.day, line: Line(service: $0.service, grade: $0.grade))
+    }
+    for (place, receipts) in lines {
+      let inOrder = receipts.sorted { $0.ticket < $1.ticket }
+      var earliestBehind = Int64.max
+      for index in inOrder.indices.reversed() {
+        guard let start = inOrder[index].startedAt else { continue }
+        if inOrder[index].attempts == 1, earliestBehind < start {
+          let overtakers = inOrder[(index + 1)...].filter { ($0.startedAt ?? .max) < start }
+          let culprit = overtakers.first { !Self.isExplained($0.startedAt ?? 0, start, evidence.deaths) }
+          if let culprit {
+            orderViolations += 1
+            violations.append(.overtaken(inOrder[index].name, by: culprit.name))
+          } else {
+            explained[place.line.service, default: 0] += 1
+          }
+        }
+        earliestBehind = min(earliestBehind, start)
+      }
+    }
+    for service in Service.allCases {
+      let count = explained[service, default: 0]
+      let most = Int64(evidence.deaths.count) * evidence.windows[service, default: 0]
+      overtakenByCrash += count
+      guard count > most else { continue }
+      orderViolations += count - most
+      violations.append(.tooManyOvertaken(service, count: count, explained: most))
+    }
+  }
+
+  /// Whether the coordinator died between two starts.
+  private static func isExplained(_ earlier: Int64, _ later: Int64, _ deaths: [Death]) -> Bool {
+    deaths.contains { earlier <= $0.upperBound && $0.lowerBound <= later }
+  }
+}
+
+extension ReceiptReport {
+  /// The ticket it belongs to.
+  fileprivate var name: ChaosTicket { ChaosTicket(day: day, number: ticket) }
+
+  /// Whether it says what was asked for, down to the accounts that were moved.
+  fileprivate func fulfils(_ order: ChaosOrder) -> Bool {
+    outcome == .served && service == order.service && grade == order.grade && amount == order.amount
+      && debit == (service == .deposit ? "cash" : "loans") && credit == "customer-\(order.account)"
+      && attempts >= 1
+  }
+}

@@ -1,0 +1,157 @@
+// Owns `chaos`: kills the bank's processes at random instants while customers come, and says whether every promise was
+// kept, from what the customers remember.
+// It must not know how anybody is killed or how books are compared; it puts the parts in order.
+// Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
+// Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
+import Arguments
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Wire
+
+/// The command `chaos`.
+enum ChaosCommand {
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let seed = session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
+    // Only a home that was named on the command line is somebody's own choice.
+    let isScratch = session.invocation.text("home") == nil
+    let home = isScratch ? try scratchHome() : session.home
+    let inner = Session(
+      invocation: session.invocation, words: session.words, home: home, surroundings: session.surroundings,
+      asJSON: session.asJSON, output: session.output)
+    var isClean = false
+    defer { if isScratch, isClean { remove(home.path) } }
+    let report = try chaos(inner, seed: seed, isScratch: isScratch)
+    isClean = report.account.isClean
+    try session.show(report.document(session.words), or: report.lines(session.words, session.output.palette))
+    return isClean ? .done : .failed
+  }
+
+  private static func chaos(
+    _ session: Session, seed: Int64, isScratch: Bool
+  ) throws(CommandError) -> ChaosReport {
+    let name = "chaos-\(String(RandomSeed.fromSystem(), radix: 36))"
+    let bank = ChaosBank(session.home, mark: name)
+    defer { bank.end() }
+    let speed = session.invocation.speed("speed")?.description ?? "50"
+    let order = LaunchOrder(
+      .open, home: session.home,
+      configuration: isScratch ? nil : try session.surroundings.configuration(flag: nil, home: session.home),
+      language: session.words.language.code, deposit: session.invocation.integer("deposit"),
+      loan: session.invocation.integer("loan"), speed: speed)
+    try bank.open(session, order)
+    session.note(session.words.chaosBegins(seed: seed, home: session.home.path))
+    var closing = ChaosClosing(session)
+    let before = try isScratch ? 0 : baseline(session, closing)
+    let start = SystemClock.monotonic()
+    let run = try makeRun(session, bank, seed: seed, name: name)
+    let meter = ProgressMeter(words: session.words)
+    do throws(SystemError) {
+      try run.run {
+        meter.update(
+          session.words.chaosProgress(run.kills, acknowledged: run.traffic.ledger.acknowledged),
+          done: run.witness.completions, total: 0)
+      }
+    } catch {
+      throw .system(error)
+    }
+    meter.finish()
+    let elapsed = SystemClock.monotonic() - start
+    // A bank that did not come back is opened once more, only so that its books can be read.
+    if !run.recovered {
+      bank.end()
+      try bank.open(session, order)
+    }
+    try closing.drain()
+    var evidence = ChaosAccount.Evidence()
+    evidence.ledger = run.traffic.ledger
+    evidence.deaths = run.deaths
+    evidence.windows = run.witness.windows
+    evidence.recovered = run.recovered
+    let late = stragglers(bank)
+    evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
+    evidence.receipts = try closing.receipts(after: before)
+    evidence.audit =
+      try closing.audit() + run.traffic.refusals.map { session.words.sentence($0, home: session.home.path) }
+    return ChaosReport(
+      seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
+      stops: run.stops,
+      cuts: run.traffic.cuts, requeued: closing.requeued, elapsed: elapsed,
+      reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
+  }
+
+  private static func makeRun(
+    _ session: Session, _ bank: ChaosBank, seed: Int64, name: String
+  ) throws(CommandError) -> ChaosRun {
+    var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
+    if let list = session.invocation.text("kill") { rules.targets = try targets(list, session.words) }
+    if let every = session.invocation.duration("every") { rules.every = every }
+    var limits = ChaosRun.Limits()
+    if let time = session.invocation.duration("for") { limits.time = time }
+    if let count = session.invocation.integer("kills") { limits.kills = count }
+    if let count = session.invocation.integer("customers") { limits.customers = count }
+    let bits = UInt64(bitPattern: seed)
+    do throws(SystemError) {
+      return try ChaosRun(
+        bank, plan: ChaosPlan(seed: bits, rules: rules), seed: bits, name: name, limits: limits)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Reads `tellers,coordinator`.
+  static func targets(_ list: String, _ words: Words) throws(CommandError) -> [ChaosTarget] {
+    var chosen: [ChaosTarget] = []
+    for name in list.split(separator: ",", omittingEmptySubsequences: false) {
+      let target = ChaosTarget.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
+      guard let target else {
+        throw .complaint(Complaint(code: "usage", exit: .usage, message: words.noSuchVictim(String(name))))
+      }
+      if !chosen.contains(target) { chosen.append(target) }
+    }
+    return chosen
+  }
+
+  /// The last receipt that was there before; a home in which somebody still waits is refused.
+  private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
+    let queue = try Desk.reopen(session).status(.status).queue
+    guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
+      throw .complaint(Complaint(code: "wrong_state", exit: .refused, message: session.words.chaosNeedsIdle))
+    }
+    return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
+  }
+
+  /// Whoever is still there a second after the bank has closed.
+  private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
+    let deadline = SystemClock.monotonic() + .seconds(1)
+    while true {
+      let left = bank.census()
+      if left.isEmpty || SystemClock.monotonic() >= deadline { return left }
+      Pause.momentarily()
+    }
+  }
+
+  // MARK: - Scratch homes
+
+  private static func scratchHome() throws(CommandError) -> BankHome {
+    let parent = Environment.value("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+    let path = Paths.join(parent, "bank-chaos-\(String(RandomSeed.fromSystem(), radix: 36))")
+    do throws(SystemError) { try Directory.create(path: path, recursive: false) } catch {
+      throw .system(error)
+    }
+    return BankHome(path: path)
+  }
+
+  /// Removes a directory with everything in it; no symbolic link is followed.
+  private static func remove(_ path: String) {
+    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
+    guard facts.isDirectory else {
+      unlink(path)
+      return
+    }
+    for name in (try? Directory.entries(of: path)) ?? [] { remove(Paths.join(path, name)) }
+    rmdir(path)
+  }
+}

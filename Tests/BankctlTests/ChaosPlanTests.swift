@@ -1,0 +1,64 @@
+// What chance decides in a chaos run is the seed's alone; what the report says of times is never too good.
+import BankModel
+import Posix
+import Testing
+
+@testable import bankctl
+
+@Suite("The plan and the report of a chaos run")
+struct ChaosPlanTests {
+  @Test("the same seed plans the same violence, another one does not, and stops change no kill")
+  func seeded() {
+    func kills(_ seed: UInt64, stopping: Bool = false) -> [ChaosPlan.Kill] {
+      var plan = ChaosPlan(seed: seed, rules: ChaosRules())
+      return (0..<50).map { _ in
+        if stopping { _ = (plan.nextStop(), plan.nextCut()) }
+        return plan.nextKill()
+      }
+    }
+    #expect(kills(1) == kills(1))
+    #expect(kills(1) != kills(2))
+    #expect(kills(1) == kills(1, stopping: true))
+  }
+
+  @Test("only those are killed who shall be, all of them, with the pause that was asked for")
+  func bounds() {
+    var plan = ChaosPlan(seed: 3, rules: ChaosRules(targets: [.teller, .guardian], every: .milliseconds(10)))
+    let kills = (0..<2_000).map { _ in plan.nextKill() }
+    #expect(Set(kills.map(\.target)) == [.teller, .guardian])
+    #expect(kills.allSatisfy { .zero <= $0.after && $0.after <= .milliseconds(20) })
+    let mean = kills.reduce(Duration.zero) { $0 + $1.after } / kills.count
+    #expect(.milliseconds(9) < mean && mean < .milliseconds(11))
+    let stops = (0..<200).map { _ in plan.nextStop() }
+    #expect(stops.allSatisfy { .milliseconds(5) <= $0.length && $0.length <= .milliseconds(250) })
+  }
+
+  @Test("whom to kill is read with or without an s, and a mistake is named")
+  func targets() throws {
+    let words = Words(language: .english)
+    #expect(try ChaosCommand.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
+    for list in ["", "tellers,", "bankd"] {
+      #expect(throws: CommandError.self) { try ChaosCommand.targets(list, words) }
+    }
+  }
+
+  @Test("median, 99th percentile and maximum are whole milliseconds, rounded up")
+  func times() {
+    let times = ChaosTimes((1...200).reversed().map { .microseconds($0 * 1000 - 1) })
+    #expect(times.median == 100 && times.p99 == 198 && times.longest == 200 && times.count == 200)
+    #expect(ChaosTimes([]).document.text == #"{"count":0,"p50":null,"p99":null,"max":null}"#)
+    #expect(ChaosTimes([.microseconds(1)]).longest == 1)
+  }
+
+  @Test("a broken promise names the seed and where to look, in both languages")
+  func broken() {
+    var evidence = ChaosAccount.Evidence()
+    evidence.recovered = false
+    let report = ChaosReport(seed: 77, home: "/somewhere", account: ChaosAccount(evidence))
+    for language in [Language.english, .korean] {
+      let lines = report.lines(Words(language: language), .none)
+      #expect(lines[0].contains("--seed 77") && lines[0].contains("/somewhere"))
+    }
+    #expect(report.document(Words(language: .english)).text.contains(#""ok":false,"seed":77"#))
+  }
+}

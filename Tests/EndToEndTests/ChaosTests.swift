@@ -1,0 +1,64 @@
+// The chaos command against the real processes: it must end in order, say everything it promises to say, and leave
+// nothing behind.
+import Foundation
+import Testing
+
+@Suite("Chaos", .serialized)
+struct ChaosTests {
+  private static let sample = [
+    "version", "seed", "acknowledged", "receipts", "lost", "duplicated", "order_violations",
+    "money_difference",
+    "orphans",
+  ]
+
+  @Test("twenty kills of everybody, with stops and cuts: every promise kept, every field there, nothing left")
+  func everybody() throws {
+    try withBranch { branch in
+      let scratch = branch.path("scratch")
+      mkdir(scratch, 0o700)
+      let outcome = try branch.launch(
+        [
+          "chaos", "--kills", "20", "--for", "20s", "--every", "60ms", "--stop", "--cut", "--seed", "11",
+          "--json",
+        ],
+        environment: ["TMPDIR": scratch]
+      ).finish(within: .seconds(90))
+      #expect(outcome.code == 0, outcome.story)
+      let report = try outcome.json()
+      for field in Self.sample { #expect(report[field].integer != nil, "\(field): \(report)") }
+      #expect(report["seed"].integer == 11 && report["version"].integer == 1)
+      let kills = ["teller", "coordinator", "guardian"].map { report["kills"][$0].integer ?? -1 }
+      #expect(kills.allSatisfy { $0 >= 0 } && kills.reduce(0, +) >= 10, "\(report)")
+      #expect(report["acknowledged"].integer == report["receipts"].integer)
+      #expect(report["acknowledged"].integer ?? 0 > 0)
+      for name in ["p50", "p99", "max"] {
+        for times in ["reserve_ms", "recover_ms"] where report[times]["count"].integer ?? 0 > 0 {
+          #expect(report[times][name].integer ?? -1 >= 0, "\(report)")
+        }
+      }
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: scratch) == [], "the scratch home is removed")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test(
+    "a home that was named is kept, its customers are no part of the account, and an open bank is refused")
+  func ownHome() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "5", "--wait")
+      try branch.expectRefusal(5, "already_open", of: "chaos", "--home", branch.home, "--kills", "1")
+      try branch.done("stop")
+      let words = [
+        "chaos", "--home", branch.home, "--customers", "30", "--every", "50ms", "--kill", "tellers",
+      ]
+      let outcome = try branch.launch(words + ["--json"]).finish(within: .seconds(60))
+      #expect(outcome.code == 0, outcome.story)
+      let report = try outcome.json()
+      #expect(report["acknowledged"].integer == 30 && report["receipts"].integer == 30, "\(report)")
+      #expect(report["kills"]["coordinator"].integer == 0)
+      #expect(try branch.lines("receipts", "--day", "all").count == 35)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// What is in the files is not what was written: bytes flipped, a log torn. It is reported and never written over.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Damaged books", .serialized)
+struct DamagedBooksTests {
+  private static let page = 4096
+
+  @Test(
+    "pages that were torn or flipped are reported by the audit, and neither it nor a refused start changes a byte"
+  )
+  func pages() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "400", "--wait")
+      try branch.done("stop")
+      let path = "\(branch.home)/bank.db"
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      let pages = whole.count / Self.page
+      let middle = pages / 2 * Self.page
+      try #require(pages > 4)
+      let faults: [(String, Range<Int>)] = [
+        ("the magic", 0..<16), ("the application", 68..<72), ("the schema's page", 100..<108),
+        ("headers of all pages", 0..<0), ("the second half", middle..<whole.count),
+      ]
+      for (name, range) in faults {
+        var torn = whole
+        if range.isEmpty {
+          for start in stride(from: Self.page, to: whole.count, by: Self.page) {
+            for offset in start..<start + 8 { torn[offset] ^= 0xFF }
+          }
+        } else {
+          for offset in range { torn[offset] ^= 0xFF }
+        }
+        try torn.write(to: URL(fileURLWithPath: path))
+        try expectReported(name, branch, path, torn)
+      }
+      // A file that was cut, in the middle of a page and between two.
+      for length in [50, Self.page - 1, middle, middle + 100] {
+        let torn = whole.prefix(length)
+        try torn.write(to: URL(fileURLWithPath: path))
+        try expectReported("cut after \(length) bytes", branch, path, torn)
+      }
+      try whole.write(to: URL(fileURLWithPath: path))
+      try branch.expectClean()
+    }
+  }
+
+  /// Expects that the audit tells of it, and that a start refuses or at least leaves what the audit finds.
+  private func expectReported(_ name: String, _ branch: Branch, _ path: String, _ torn: Data) throws {
+    let audit = try branch.run("audit", "--json")
+    #expect(audit.code == 1, "\(name): \(audit.description)")
+    let report = try audit.json()
+    #expect(
+      report["error"]["code"].text == "damaged" || !report["problems"].items.isEmpty,
+      "\(name): \(audit.description)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == torn, "\(name): the audit has written")
+    let start = try branch.run("start", "--speed", "max", "--json")
+    guard start.code != 0 else {
+      // The damage lies where a start does not look.
+      branch.processes.all().forEach { branch.processes.signal($0, SIGKILL) }
+      try branch.expectNobodyLeft()
+      #expect(try branch.run("audit").code == 1, "\(name): the damage was covered up")
+      // Its log must not meet the next file.
+      unlink(path + "-wal")
+      return
+    }
+    #expect(start.code == 1, "\(name): \(start.description)")
+    #expect(try start.json()["error"]["code"].text == "damaged", "\(name): \(start.description)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == torn, "\(name): the start has written")
+    try branch.expectNobodyLeft()
+  }
+
+  @Test("a torn log: what was synced before the tear is there, and nothing is half there")
+  func log() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      for _ in 1...4 { try branch.done("enqueue", "5") }
+      try branch.killCoordinator()
+      let paths = ["\(branch.home)/bank.db", "\(branch.home)/bank.db-wal"]
+      let whole = try paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+      let length = whole[1].count
+      try #require(length > 8 * 1024)
+      let faults: [(String, all: Bool, (inout Data) -> Void)] = [
+        ("garbage behind the end", true, { $0.append(Data(repeating: 0xA5, count: 2000)) }),
+        ("half a frame missing", false, { $0.removeLast(2000) }),
+        ("cut in the middle", false, { $0.removeLast(length / 2) }),
+        ("flipped in the last frame", false, { $0[length - 100] ^= 0xFF }),
+        ("flipped in the middle", false, { $0[length / 2] ^= 0xFF }),
+        ("a header that is none", false, { $0[0] ^= 0xFF }),
+        ("no byte left", false, { $0.removeAll() }),
+      ]
+      for (name, isAllThere, tear) in faults {
+        var torn = whole
+        tear(&torn[1])
+        for (path, content) in zip(paths, torn) { try content.write(to: URL(fileURLWithPath: path)) }
+        let start = try branch.run("start", "--speed", "max", "--json")
+        guard start.code == 0 else {
+          #expect(start.code == 1, "\(name): \(start.description)")
+          #expect(try start.json()["error"]["code"].text == "damaged", "\(name): \(start.description)")
+          let left = try paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+          #expect(left == torn, "\(name): damaged files were written to")
+          continue
+        }
+        let issued = try branch.status().queue("issued")
+        #expect(isAllThere ? issued == 20 : issued % 5 == 0 && issued < 20, "\(name): \(issued)")
+        try branch.expectClean()
+        try branch.done("resume")
+        try branch.done("wait")
+        if issued > 0 { try branch.expectOneReceiptEach(issued) }
+        try branch.killCoordinator()
+      }
+    }
+  }
+}

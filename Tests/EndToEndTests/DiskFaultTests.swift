@@ -1,0 +1,155 @@
+// The disk fails: it is full, or its fsync does not succeed, or the coordinator dies in the middle of one.
+// A refusal changes nothing, what was acknowledged is never lost, and everybody is served exactly once.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Faults of the disk", .serialized)
+struct DiskFaultTests {
+  @Test(
+    "a disk that is full while customers come: they are refused, nobody is lost, and it goes on with room",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
+  func fullWhileEnqueuing() throws {
+    try withBranch { branch in
+      let disk = try SmallDisk(kibibytes: 12 << 10, under: branch)
+      let file = try branch.configuration(depositWork: "2ms", loanWork: "2ms")
+      try branch.start("--config", file)
+      var issued = try branch.json("enqueue", "300")["count"].integer ?? 0
+      try disk.fill()
+      var refusals = 0
+      for _ in 1...40 where refusals < 3 {
+        let outcome = try branch.run("enqueue", "200", "--json")
+        if outcome.code == 0 {
+          issued += 200
+          continue
+        }
+        #expect(outcome.code == 75, outcome.story)
+        #expect(try outcome.json()["error"]["code"].text == "disk_full", outcome.story)
+        let status = try branch.status()
+        #expect(status.queue("issued") == issued, "a refused request adds nobody")
+        #expect(status.isBalanced)
+        refusals += 1
+      }
+      #expect(refusals == 3, "\(disk.free) bytes are free")
+      disk.makeRoom()
+      try branch.waitUntil("customers are taken again") { try branch.run("enqueue", "10").code == 0 }
+      issued += 10
+      try branch.done("wait")
+      #expect(try branch.status().queue("served") == issued)
+      try branch.expectOneReceiptEach(issued)
+      try branch.expectClean()
+      #expect(try branch.json("stop")["served"].integer == issued)
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "a disk that gets full while customers are served: they are all served once, at the latest with room",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [false, true])
+  func fullWhileServing(isKilled: Bool) throws {
+    try withBranch { branch in
+      let disk = try SmallDisk(kibibytes: 12 << 10, under: branch)
+      let file = try branch.configuration(depositWork: "3ms", loanWork: "3ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "400")
+      try branch.waitUntil("some are served") { try branch.status().queue("served") > 20 }
+      try disk.fill()
+      try branch.waitUntil("new customers are refused, or everybody is served") {
+        try branch.status().queue("served") == 400 || branch.run("enqueue", "1000").code == 75
+      }
+      let issued = try branch.status().queue("issued")
+      #expect(try branch.status().isBalanced)
+      // Whoever was served and not acknowledged is served again; still nobody has two receipts.
+      if isKilled { try branch.killCoordinator() }
+      disk.makeRoom()
+      if isKilled { try branch.reopen("--config", file) }
+      try branch.done("wait")
+      #expect(try branch.status().queue("issued") == issued)
+      try branch.expectOneReceiptEach(issued)
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "a coordinator whose n-th fsync fails, or who is killed there, loses nothing, for every n of a short day",
+    .enabled(if: FaultInjection.isPossible, FaultInjection.requirement),
+    arguments: [FaultInjection.Fault.inputOutputError, .killed])
+  func sync(fault: FaultInjection.Fault) throws {
+    var number = 0
+    var isClean = false
+    while !isClean {
+      number += 1
+      try #require(number <= 40, "a short day has few commits")
+      try withBranch { branch in isClean = try day(branch, with: fault, at: number) }
+    }
+    #expect(number > 3, "five tickets, their receipts and the end of the day are on disk with fewer syncs")
+  }
+
+  /// Five customers come, are served, and the bank closes; the return says whether no sync was met by the fault.
+  private func day(_ branch: Branch, with fault: FaultInjection.Fault, at number: Int) throws -> Bool {
+    try branch.start("--speed", "max")
+    let pid = try branch.status().pid
+    let tracer = try FaultInjection.attach(fault, at: number, to: branch)
+    let enqueue = try branch.launch(["enqueue", "5", "--key", "five", "--json"])
+    try branch.waitUntil("the tickets are there, or the coordinator is not") {
+      !enqueue.isRunning || !branch.processes.isAlive(pid)
+    }
+    // Any of these may find the bank closed, or lose it in the middle.
+    let wait = try branch.launch(["wait"])
+    try branch.waitUntil("nobody waits, or the coordinator is gone") {
+      !wait.isRunning || !branch.processes.isAlive(pid)
+    }
+    let stop = try branch.processes.isAlive(pid) ? branch.launch(["stop", "--json"]) : nil
+    try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(pid) }
+    let trace = try tracer.finish()
+    let wasHit = trace.err.contains("INJECTED") || trace.err.contains("killed by SIGKILL")
+    if wasHit {
+      // They must not talk to the next coordinator.
+      wait.end()
+      stop?.end()
+    } else {
+      let outcome = try stop?.finish()
+      #expect(outcome?.code == 0, outcome?.story ?? "the bank has ended by itself")
+    }
+    // After the last receipt only the copying of the log is left, whose failure is no error of the day.
+    if wasHit, fault == .inputOutputError, stop == nil || !trace.err.contains("exited with 0") {
+      #expect(trace.err.contains("exited with 1"), "\(trace)")
+      #expect(branch.events("store_failed", in: "coordinator").count == 1, "\(branch.log("coordinator"))")
+    }
+    try branch.reopen("--speed", "max")
+    let first = try enqueue.finish()
+    let again = try branch.json("enqueue", "5", "--key", "five")
+    #expect(again["count"].integer == 5 && again["first"].integer == 1, "\(again)")
+    if first.code == 0 { #expect(try first.json() == again, "the same key, the same tickets") }
+    try branch.done("wait")
+    try branch.expectOneReceiptEach(5, day: again["day"].integer ?? 0)
+    #expect(try branch.receipts().count == 5)
+    try branch.expectClean()
+    try branch.done("stop")
+    try branch.expectClean()
+    return !wasHit
+  }
+
+  @Test(
+    "a coordinator killed at any fsync of its first start leaves a home that opens",
+    .enabled(if: FaultInjection.isPossible, FaultInjection.requirement))
+  func creation() throws {
+    for number in 1...40 {
+      var isClean = false
+      try withBranch { branch in
+        let start = try FaultInjection.open(.killed, at: number, branch)
+        try branch.waitUntil("the bank is open, or has failed to") {
+          try !start.isRunning || branch.run("status").code == 0
+        }
+        isClean = start.isRunning
+        guard !isClean else { return }
+        try branch.reopen("--speed", "max")
+        try branch.done("enqueue", "3", "--wait")
+        try branch.expectOneReceiptEach(3)
+        try branch.expectClean()
+      }
+      if isClean { return }
+    }
+    Issue.record("an empty home is opened with fewer than forty syncs")
+  }
+}

@@ -1,0 +1,57 @@
+// System calls that fail on demand: strace(1) is attached to a coordinator that runs, and makes its n-th fsync from
+// then on fail, or kills it there. It needs strace and the right to trace; where one of them is missing, tests that
+// want it are skipped and say so.
+import Foundation
+import Glibc
+import Testing
+
+enum FaultInjection {
+  /// Why a test is skipped.
+  static let requirement: Comment = "needs strace and the right to trace processes"
+
+  private static let program = "/usr/bin/strace"
+  private static let calls = "fsync,fdatasync"
+
+  /// Whether strace can follow a process here: it is tried once.
+  static let isPossible: Bool = {
+    guard access(program, X_OK) == 0 else { return skipped }
+    var pid: pid_t = 0
+    let words = [program, "-o", "/dev/null", "/bin/true"]
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    defer { arguments.forEach { free($0) } }
+    guard posix_spawn(&pid, program, nil, nil, &arguments, environ) == 0 else { return skipped }
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+    return status == 0 ? true : skipped
+  }()
+
+  private static var skipped: Bool {
+    print("tests with failing system calls are skipped: \(requirement)")
+    return false
+  }
+
+  enum Fault: String {
+    case inputOutputError = "error=EIO"
+    case killed = "signal=KILL"
+  }
+
+  /// The words that let the n-th sync of each process fail.
+  static func words(_ fault: Fault, at number: Int, tail: [String]) -> [String] {
+    ["-e", "trace=\(calls)", "-e", "inject=\(calls):\(fault.rawValue):when=\(number)"] + tail
+  }
+
+  /// Attaches to the coordinator of a branch, and returns when every sync from now on is counted.
+  static func attach(_ fault: Fault, at number: Int, to branch: Branch) throws -> RunningProgram {
+    let tracer = try branch.launch(
+      words(fault, at: number, tail: ["-p", "\(try branch.status().pid)"]), program: program)
+    try branch.waitUntil("strace is attached") { tracer.errors.contains(" attached") }
+    return tracer
+  }
+
+  /// Opens the bank with every process traced from its first system call; strace ends with the last of them.
+  static func open(_ fault: Fault, at number: Int, _ branch: Branch) throws -> RunningProgram {
+    try branch.launch(
+      ["-f"] + words(fault, at: number, tail: [Binaries.bankctl, "start", "--speed", "max"]), program: program
+    )
+  }
+}
