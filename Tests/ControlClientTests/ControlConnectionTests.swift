@@ -199,6 +199,20 @@ func lastWords() throws {
   }
 }
 
+@Test("an answer that was given before the pipe broke is still heard")
+func lastAnswer() throws {
+  let pair = try UnixSocket.pair()
+  let far = FarEnd(socket: pair.second)
+  try far.say(welcome)
+  let connection = try ControlConnection.greet(pair.first)
+  let reply = ControlReply(number: 1, answer: .failure(Failure(.damaged)))
+  try far.say(.reply(reply))
+  shutdown(far.socket.rawValue, CInt(SHUT_RDWR))
+  #expect(throws: ControlError.lost) { try connection.send(.status) }
+  #expect(try connection.next(until: nil) == reply)
+  #expect(throws: ControlError.lost) { try connection.next(until: nil) }
+}
+
 @Test("a coordinator that takes nothing in is not waited for for ever")
 func clogged() throws {
   let pair = try UnixSocket.pair()
