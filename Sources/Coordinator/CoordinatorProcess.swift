@@ -87,7 +87,8 @@ public enum CoordinatorProcess {
     if options.isRecovery { recoverWindows(of: &configuration, home, log) }
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: store, contents: contents, incarnation: incarnation, executable: try sibling("bank-teller"), now: now)
+      store: store, contents: contents, incarnation: incarnation, executable: try sibling("bank-teller"),
+      now: now)
     coordinator.onClosed = { [unowned coordinator] in
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()

@@ -30,13 +30,24 @@ struct GuardedHome {
     case unusable(reason: String)
   }
 
+  /// A directory, told apart from every other one.
+  fileprivate struct Place: Equatable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
   /// What a guardian works with, held for as long as it guards.
   final class Equipment {
     fileprivate(set) var lock: LockFile
     fileprivate(set) var socket: FileDescriptor
     let log: LogFile
+    /// Which directory the home is, whatever has its name later.
+    fileprivate let place: Place
 
-    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile) {
+    fileprivate init(
+      lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place
+    ) {
+      self.place = place
       self.lock = lock
       self.socket = socket
       self.log = log
@@ -63,7 +74,8 @@ struct GuardedHome {
       case .acquired(let lock):
         let socket = try Datagrams.bind(path: self.socket)
         let log = try LogFile(path: log, worker: "guardian", generation: 1, limit: Self.logLimit, keep: 2)
-        return .taken(Equipment(lock: lock, socket: socket, log: log))
+        guard let place = try place() else { throw SystemError(call: "stat", subject: path, code: ENOENT) }
+        return .taken(Equipment(lock: lock, socket: socket, log: log, place: place))
       }
     } catch {
       return .unusable(reason: error.description)
@@ -86,6 +98,16 @@ struct GuardedHome {
     try Directory.create(path: Paths.directory(of: socket))
     equipment.socket = try Datagrams.bind(path: socket)
     return true
+  }
+
+  /// Whether the home was removed or moved away, also where another one has its name by now. One that cannot be looked
+  /// at is not gone.
+  func isGone(_ equipment: Equipment) -> Bool {
+    do throws(SystemError) { return try place() != equipment.place } catch { return false }
+  }
+
+  private func place() throws(SystemError) -> Place? {
+    try FileFacts.inspect(path).map { Place(device: $0.device, inode: $0.inode) }
   }
 
   private func makePlaces() throws(SystemError) {
