@@ -39,8 +39,8 @@ public final class ControlConnection {
   private var lastArrival: MonotonicInstant
   private var nextNumber: UInt32 = 1
   private var hasEnded = false
-  /// Messages that were found while looking for a last word.
-  private var unread: [BankMessage] = []
+  /// What the coordinator had still said when it was found to be gone.
+  private var heard: [BankMessage] = []
   private let chunk: UnsafeMutableRawBufferPointer
 
   /// The most that may arrive while something is being sent, in bytes.
@@ -159,7 +159,7 @@ extension ControlConnection {
   /// The next message, or nil at the deadline.
   private func receive(until deadline: MonotonicInstant?) throws(ControlError) -> BankMessage? {
     while true {
-      if !unread.isEmpty { return unread.removeFirst() }
+      if !heard.isEmpty { return heard.removeFirst() }
       if let message = try takeMessage() { return message }
       if hasEnded { throw inbound.isMidFrame ? .malformed(detail: "it ends within a frame") : .lost }
       // Whatever has arrived already is looked at before the clock is.
@@ -243,15 +243,13 @@ extension ControlConnection {
 
   /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken
   /// pipe.
+  /// Answers among it are kept for whoever asks for them next.
   private func farewell() throws(ControlError) -> ControlError {
     while try takeIn() {}
-    var answers: [BankMessage] = []
     while let message = try takeMessage() {
       if case .refused(let refusal) = message { return Self.error(of: refusal) }
-      answers.append(message)
+      heard.append(message)
     }
-    // What it has answered before it went is still for whoever asked.
-    unread = answers
     return .lost
   }
 }

@@ -23,6 +23,8 @@ struct BankHome: Sendable {
   var socket: String { Paths.join(run, "bank.sock") }
   /// The note of how many windows are wanted.
   var windows: String { Paths.join(run, "windows") }
+  /// The copy of the configuration with which the bank is open.
+  var configurationCopy: String { Paths.join(run, "configuration.json") }
   /// Where logs are.
   var logs: String { Paths.join(path, "logs") }
   /// The log of a worker.

@@ -40,7 +40,7 @@ extension Coordinator {
     case .recall(let window, let lease): staff.tell(window, .recall(lease))
     case .openWindow(let window): staff.open(window, at: now)
     case .closeWindow(let window): staff.close(window)
-    case .dismissTeller(let window): staff.dismiss(window)
+    case .dismissTeller(let window): staff.dismiss(window, at: now)
     case .endStuckTeller(let window, let generation): staff.abort(window, generation, at: now)
     case .endRogueTeller(let window, let generation, let reason):
       staff.expel(window, generation, reason: reason, at: now)
@@ -88,6 +88,8 @@ extension Coordinator {
       }
     } catch {
       storeFailed(error)
+      // Nothing else would ask for it again, and a line whose page never comes is served no more.
+      heldBack.append(effect)
     }
   }
 
@@ -109,6 +111,8 @@ extension Coordinator {
   }
 
   func commit() {
+    // While the disk is full the store has forgotten what was staged: the books would be kept without it.
+    guard retryAt == nil else { return }
     do throws(StoreError) {
       try store.commit(machine.books)
     } catch {
@@ -146,11 +150,16 @@ extension Coordinator {
     retryAt = now.monotonic + Self.diskPause
     if isFirst {
       log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
-      // The queue refuses tickets that nobody was told of; what it stages again is not heard until the disk is
-      // tried again.
-      machine.apply(.commitRefused, at: now, into: &effects)
+      // The queue refuses tickets that nobody was told of, and these learn it now. What it stages again is staged
+      // when the disk is tried again, and not twice.
+      var refused: [QueueEffect] = []
+      machine.apply(.commitRefused, at: now, into: &refused)
+      for effect in refused {
+        if case .stage = effect { continue }
+        effects.append(effect)
+      }
       intake.abandon()
-      isStagingAgain = true
+      perform()
     }
   }
 

@@ -100,15 +100,18 @@ extension Coordinator {
     commit()
     // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
     guard retryAt == nil, !machine.isUnsettled else { return }
-    let books = machine.books
-    let report = StoppedReport(
-      day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
-      waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished)
-    var lastPicture = statusReport()
-    lastPicture.state = .closed
-    happen(.endDay)
-    commit()
-    guard retryAt == nil else { return }
+    if ending?.last == nil {
+      let books = machine.books
+      let report = StoppedReport(
+        day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
+        waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished)
+      var picture = statusReport()
+      picture.state = .closed
+      ending?.last = (report, picture)
+      happen(.endDay)
+      commit()
+    }
+    guard retryAt == nil, let (report, lastPicture) = ending?.last else { return }
     log.write(event: "stopped", at: now) {
       $0.field("day", report.day)
       $0.field("served", report.served)

@@ -35,6 +35,7 @@ extension Coordinator {
     let words = "the database \(home.database) was removed or renamed while the bank was open"
     log.write(event: "home_lost", level: .error, at: now) { $0.field("msg", words) }
     log.flush()
+    // Its guardian shall not open a new bank in the place of the one that somebody has removed.
     guardianship?.lost()
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
     exit(1)

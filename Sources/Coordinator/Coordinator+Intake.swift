@@ -90,8 +90,11 @@ extension Coordinator {
     let isLast = order.taken >= order.total
     intake.current = isLast ? nil : order
     requests.setKnown(order.known, for: order.request)
-    happen(.enqueue(order.request, orders: slice, total: order.total, isLast: isLast))
-    guard machine.books.issued == before + Int64(slice.count), retryAt == nil else {
+    // Customers who are known already need no room.
+    happen(.enqueue(order.request, orders: slice, total: order.total - order.known, isLast: isLast))
+    // A slice in which everybody is known adds nobody, so the number of tickets alone does not tell a refusal.
+    guard machine.isTakingIn == !isLast, machine.books.issued == before + Int64(slice.count), retryAt == nil
+    else {
       // The queue has refused it and has answered; nothing more of it is taken.
       if let current = intake.current, current.request == order.request { intake.current = nil }
       return

@@ -201,6 +201,7 @@ extension Coordinator {
     configuration = fresh
     machine.adopt(fresh.policy)
     log.write(event: "reloaded", at: now)
+    RecoveryNote.keepConfiguration(of: options, home)
     openWindows()
     perform()
     if changesOrders {

@@ -64,8 +64,9 @@ public enum CoordinatorProcess {
     _ options: CoordinatorOptions, _ starter: Starter, _ shared: consuming FileDescriptor?,
     _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
-    var configuration = try options.configuration()
     let home = BankHome(options.home)
+    var trouble: Failure?
+    var configuration = try RecoveryNote.configuration(of: options, home, trouble: &trouble)
     if options.isRecovery, try FileFacts.inspect(home.database) == nil {
       // Opening again what is not there would make another, empty bank.
       throw Failure(.badHome, subject: home.path, detail: "the database was removed while the bank was open")
@@ -85,6 +86,11 @@ public enum CoordinatorProcess {
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
     if options.isRecovery { recoverWindows(of: &configuration, home, log) }
+    if let trouble {
+      log.write(event: "former_configuration", level: .error) { $0.field("msg", trouble.detail) }
+    } else {
+      RecoveryNote.keepConfiguration(of: options, home)
+    }
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
       store: store, contents: contents, incarnation: incarnation, executable: try sibling("bank-teller"),
@@ -194,14 +200,16 @@ public enum CoordinatorProcess {
     }
     let server = ControlServer(loop: loop, build: BuildIdentity.current)
     var isDone = false
+    var until = SystemClock.monotonic() + .seconds(5)
     server.onEnd = { _ in isDone = true }
     server.onCommand = { session, request in
       server.answer(session, request.number, .failure(failure))
       server.flush()
-      session.channel.closeAfterFlush()
+      // The client hangs up when it has read this. Closing first would break its next request off, and it might take
+      // that for a death.
+      until = min(until, SystemClock.monotonic() + .seconds(2))
     }
     guard (try? server.adopt(FileDescriptor(owning: descriptor))) != nil else { return }
-    let until = SystemClock.monotonic() + .seconds(5)
     while !isDone, SystemClock.monotonic() < until {
       guard (try? loop.runOnce(until: until)) != nil else { return }
       server.flush()

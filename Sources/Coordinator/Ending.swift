@@ -25,6 +25,8 @@ struct Ending {
   var leaveUntil: MonotonicTime?
   /// When the clients were last told how far it is.
   var toldAt = MonotonicTime(nanoseconds: 0)
+  /// The last word and the last picture, once the day is closed: a day is closed once, however often the disk is full.
+  var last: (report: StoppedReport, picture: StatusReport)?
   /// Customers who were there when it began.
   var total: Int64 = 0
 

@@ -20,7 +20,9 @@ extension WindowStaff {
   static let drainGrace = TimeSpan.milliseconds(100)
 
   func start(_ post: WindowPost, at now: Moment) {
-    post.generation += 1
+    let isRestart = post.startedAt != nil
+    post.generation = (generations[post.window] ?? 0) + 1
+    generations[post.window] = post.generation
     post.startedAt = now.monotonic
     do throws(SystemError) {
       try spawn(post)
@@ -35,7 +37,7 @@ extension WindowStaff {
     }
     post.phase = .starting
     post.readyBy = now.monotonic + Self.patience
-    if post.generation > 1 {
+    if isRestart {
       post.restarts += 1
       log.write(event: "restarted", at: now) {
         $0.field("window", post.window.description)

@@ -32,6 +32,9 @@ final class WindowStaff {
   /// What a teller is told when it comes: everything but its name and generation.
   var orders: ((Window, Generation) -> TellerOrders)?
   var posts: [Window: WindowPost] = [:]
+  /// The last generation at each window, also where there is none any more: a window that is opened again goes on
+  /// with it, because the queue hears no generation that it has heard before.
+  var generations: [Window: Generation] = [:]
 
   let loop: EventLoop
   let log: LogFile
@@ -46,6 +49,8 @@ final class WindowStaff {
   static let patience = TimeSpan.seconds(10)
   /// How long a stuck teller has between SIGABRT and SIGKILL.
   static let abortGrace = TimeSpan.milliseconds(200)
+  /// How long a teller with free hands may take to go.
+  static let leaveGrace = TimeSpan.seconds(3)
 
   init(
     loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
@@ -91,10 +96,11 @@ final class WindowStaff {
     }
   }
 
-  /// The teller at this window has free hands and shall go.
-  func dismiss(_ window: Window) {
+  /// The teller at this window has free hands and shall go. It does so at once, unless it stands still.
+  func dismiss(_ window: Window, at now: Moment) {
     guard let post = posts[window] else { return }
     post.phase = .leaving
+    post.killAt = now.monotonic + Self.leaveGrace
     tell(window, .close)
   }
 

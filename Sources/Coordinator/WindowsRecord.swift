@@ -4,25 +4,13 @@
 // Failure: a note that cannot be written or read is none, and the configuration says how many windows there are.
 
 import BankModel
-import Glibc
 import Posix
 
 /// How many windows are wanted, for whoever comes after a crash.
 enum WindowsRecord {
   /// Keeps the numbers. It is for the death of a process and not of the machine, so the disk is not waited for.
   static func keep(_ windows: [Service: Int32], at path: String) {
-    let fresh = path + ".new"
-    do throws(SystemError) {
-      let file = try FileDescriptor.open(fresh, [.writeOnly, .create, .truncate], mode: 0o600)
-      try file.writeAll(Array(text(windows).utf8))
-      try file.close()
-    } catch {
-      // Rather no note than one of another moment.
-      unlink(fresh)
-      unlink(path)
-      return
-    }
-    if rename(fresh, path) != 0 { unlink(path) }
+    RecoveryNote.keep(Array(text(windows).utf8), at: path)
   }
 
   /// What was kept; nil where nothing was, or it cannot be relied on.

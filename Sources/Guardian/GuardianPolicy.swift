@@ -79,6 +79,8 @@ public struct GuardianPolicy: Sendable {
   /// Whether somebody wants the bank closed by way of the guardian.
   public private(set) var isToEnd = false
   private var isLost = false
+  /// When coordinators died at work, the latest last.
+  private var deathsAtWork: [MonotonicTime] = []
   private var history: RestartHistory
 
   /// A bank that is in this phase.
@@ -126,9 +128,24 @@ public struct GuardianPolicy: Sendable {
     if isLost { return .end(.givenUp(end)) }
     phase = .opening
     return switch history.died(at: now) {
-    case .atOnce: .restart
+    case .atOnce: isStorm(at: now) ? .restartAfter(Self.stormPause) : .restart
     case .after(let pause): .restartAfter(pause)
     case .giveUp: .end(.givenUp(end))
     }
   }
+
+  /// One that opens the bank and dies of it, over and over, would fill the disk with its logs. Each is still restarted,
+  /// for ever, only not in a tight loop.
+  private mutating func isStorm(at now: MonotonicTime) -> Bool {
+    deathsAtWork.append(now)
+    guard deathsAtWork.count > Self.stormCount else { return false }
+    return now.since(deathsAtWork.removeFirst()) < Self.stormSpan
+  }
+
+  /// So many deaths at work,
+  static let stormCount = 20
+  /// within this time,
+  static let stormSpan = TimeSpan.seconds(10)
+  /// are followed by this pause.
+  static let stormPause = TimeSpan.milliseconds(500)
 }

@@ -8,7 +8,8 @@ public typealias RequestNumber = UInt64
 
 /// Something that happened to the queue.
 public enum QueueEvent: Sendable {
-  /// Customers ask for tickets. A large request comes in slices under one number; `total` is the same in each.
+  /// Customers ask for tickets. A large request comes in slices under one number; the first one says by `total` for
+  /// how many there must be room.
   case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool)
 
   /// The whole transaction is on disk.

@@ -219,7 +219,10 @@ extension QueueMachine {
     delayed.clear()
     books.delayed = 0
     books.dead = 0
-    for (request, revived) in revivals { replyWhenSettled(request, .requeued(revived), into: &effects) }
+    // In the order of the requests: a dictionary's own order is another one in every process.
+    for (request, revived) in revivals.sorted(by: { $0.key < $1.key }) {
+      replyWhenSettled(request, .requeued(revived), into: &effects)
+    }
     revivals.removeAll()
     stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
     books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)

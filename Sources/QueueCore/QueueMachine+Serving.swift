@@ -90,8 +90,9 @@ extension QueueMachine {
       }
       free(service, place, into: &effects)
     case .recalling(let held) where held == lease: free(service, place, into: &effects)
-    case .doomed: return
-    case .serving, .recalling, .idle, .vacant:
+    // A teller that is being ended is not heard, and one whose end was reported speaks from the grave.
+    case .doomed, .vacant: return
+    case .serving, .recalling, .idle:
       breakOff(
         service, place,
         "answered for customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold",
@@ -111,8 +112,8 @@ extension QueueMachine {
     case .serving(let held) where held == lease:
       desks[service][place].deadline = now.monotonic + policy.lease
     case .recalling(let held) where held == lease: return
-    case .doomed: return
-    case .serving, .recalling, .idle, .vacant:
+    case .doomed, .vacant: return
+    case .serving, .recalling, .idle:
       breakOff(
         service, place, "reported progress with customer \(lease.ticket), whom it does not hold", at: now,
         into: &effects)

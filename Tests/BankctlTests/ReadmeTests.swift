@@ -25,6 +25,8 @@ import Testing
       try (readme[..<begin] + wanted + readme[end...]).write(to: file, atomically: true, encoding: .utf8)
       return
     }
-    #expect(String(readme[begin..<end]) == wanted, "record it anew with BANK_RECORD_README=1 scripts/test ReadmeTests")
+    #expect(
+      String(readme[begin..<end]) == wanted,
+      "record it anew with BANK_RECORD_README=1 scripts/test ReadmeTests")
   }
 }

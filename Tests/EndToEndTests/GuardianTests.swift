@@ -258,6 +258,25 @@ struct GuardianTests {
     }
   }
 
+  @Test("a configuration that is broken or gone when the coordinator dies is the one it had before")
+  func brokenConfiguration() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 4, speed: "20")
+      try branch.start("--config", file)
+      _ = try branch.write("{\"windows\": {", to: "bank.json")
+      #expect(try killAndAwait(branch, windows: 5) < .seconds(1))
+      #expect(branch.events("former_configuration", in: "coordinator").count == 1)
+      try FileManager.default.removeItem(atPath: file)
+      #expect(try killAndAwait(branch, windows: 5) < .seconds(1))
+      try branch.done("enqueue", "5", "--wait")
+      try branch.expectRefusal(2, "bad_configuration", of: "reload")
+      _ = try branch.configuration(deposit: 1, speed: "20")
+      try branch.done("reload")
+      #expect(try killAndAwait(branch, windows: 2) < .seconds(1))
+      #expect(branch.events("former_configuration", in: "coordinator").count == 2)
+    }
+  }
+
   @Test("a bank whose database was removed is not opened again as an empty one")
   func removedDatabase() throws {
     try withBranch { branch in

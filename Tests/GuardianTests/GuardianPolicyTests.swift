@@ -24,15 +24,37 @@ import Testing
     #expect(GuardianEnd.neverOpened(.signal(9)).exitCode == 137)
   }
 
-  @Test("a coordinator that died at work is started again at once, however often", arguments: ends)
+  @Test("a coordinator that died at work is started again at once, as often as it happens", arguments: ends)
   func atWork(end: CoordinatorEnd) {
     var policy = policy()
+    var now = start
     for _ in 0..<100 {
-      policy.opened(at: start)
+      policy.opened(at: now)
       #expect(policy.phase == .open)
-      #expect(policy.ended(end, at: start) == .restart)
+      now = now + .milliseconds(600)
+      #expect(policy.ended(end, at: now) == .restart)
       #expect(policy.phase == .opening)
     }
+  }
+
+  @Test("one that opens and dies of it over and over is started for ever, but not in a tight loop")
+  func storm() {
+    var policy = policy()
+    var now = start
+    for death in 1...1_000 {
+      policy.opened(at: now)
+      now = now + .milliseconds(20)
+      switch policy.ended(.signal(11), at: now) {
+      case .restart: break
+      case .restartAfter(let pause): now = now + pause
+      case .end(let end): Issue.record("\(end) after \(death) deaths")
+      }
+    }
+    #expect(now.since(start) > .seconds(480), "about two a second")
+    now = now + GuardianPolicy.stormSpan
+    policy.opened(at: now)
+    #expect(
+      policy.ended(.signal(9), at: now) == .restart, "and a calm while is enough to be as quick as ever")
   }
 
   @Test("a coordinator that dies while it opens the bank again is started slower and slower, then given up")

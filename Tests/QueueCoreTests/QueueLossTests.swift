@@ -51,6 +51,19 @@ import Testing
     #expect(customers.map(\.failures) == [0])
   }
 
+  @Test("a word of a teller whose end was reported changes nothing, and its successor is heard")
+  func wordFromTheGrave() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let lease = Lease(ticket: 1, attempt: 1, generation: 1)
+    branch.kill(.deposit1)
+    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [])
+    #expect(
+      branch.ready(.deposit1, generation: 2).leases[.deposit1] == Lease(ticket: 1, attempt: 2, generation: 2))
+  }
+
   @Test("an idle teller that is lost harms nobody, and gets nobody")
   func lostIdleTeller() {
     var branch = TestBranch()

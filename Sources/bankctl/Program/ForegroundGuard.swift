@@ -21,6 +21,7 @@ final class ForegroundGuard {
   private let meter: ProgressMeter
   private var line: Line?
   private var isOpen = false
+  private var hasSaidDraining = false
   private var failure: Failure?
   private var stopped: StoppedReport?
 
@@ -139,7 +140,10 @@ final class ForegroundGuard {
 
   /// The conversation passes a wish on where there is one, because it also brings progress and the closing message.
   private func passOnWish(_ count: Int) -> Bool {
-    if count == 1 { session.note(session.words.draining) }
+    if count == 1, !hasSaidDraining {
+      hasSaidDraining = true
+      session.note(session.words.draining)
+    }
     guard count <= 2 else { return true }
     // The wish may come between the start of the next coordinator and the news that the bank is open again.
     guard line != nil || reconnect(), let line else { return false }

@@ -1,0 +1,86 @@
+// Owns the order in which things happen in the simulated world: a binary heap by moment, then by the order of entry.
+// It must not know what the entries mean. Invariant: of two entries for one moment the one that was made first comes
+// first, so a history is the same every time. There is nothing that can fail.
+
+import BankModel
+
+/// Something that will happen in the simulated world.
+enum Occurrence {
+  /// The next bytes arrive at one end of a connection.
+  case delivery(link: Int, to: LinkEnd)
+  /// A teller's process begins to run.
+  case tellerBegan(Int)
+  /// The moment has come that a teller asked to be woken at.
+  case tellerWoke(Int)
+  /// A teller that stood still goes on.
+  case tellerWentOn(Int)
+  /// A signal reaches a teller.
+  case tellerSignalled(Int, signal: Int32)
+  /// The coordinator learns that a teller's process has ended.
+  case tellerReaped(Int)
+  /// The coordinator wakes up.
+  case coordinatorTurn(incarnation: Int)
+  /// A coordinator is started.
+  case coordinatorStart
+  /// A client does the next thing on its mind.
+  case clientActs(Int)
+  /// Something goes wrong.
+  case fault
+  /// Nothing goes wrong from now on.
+  case calm
+}
+
+/// What is going to happen, the earliest first.
+struct Agenda {
+  private struct Entry {
+    var moment: MonotonicTime
+    var order: UInt64
+    var occurrence: Occurrence
+  }
+
+  private var entries: [Entry] = []
+  private var order: UInt64 = 0
+
+  /// Enters something for a moment.
+  mutating func add(_ occurrence: Occurrence, at moment: MonotonicTime) {
+    order += 1
+    entries.append(Entry(moment: moment, order: order, occurrence: occurrence))
+    var child = entries.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard comesBefore(child, parent) else { break }
+      entries.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  /// Takes the first entry out; nil when there is none.
+  mutating func next() -> (moment: MonotonicTime, occurrence: Occurrence)? {
+    guard let first = entries.first else { return nil }
+    let last = entries.removeLast()
+    if !entries.isEmpty {
+      entries[0] = last
+      sink()
+    }
+    return (first.moment, first.occurrence)
+  }
+
+  private mutating func sink() {
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2]
+      where child < entries.count && comesBefore(child, least) {
+        least = child
+      }
+      guard least != parent else { return }
+      entries.swapAt(parent, least)
+      parent = least
+    }
+  }
+
+  private func comesBefore(_ left: Int, _ right: Int) -> Bool {
+    let (first, second) = (entries[left], entries[right])
+    return first.moment == second.moment ? first.order < second.order : first.moment < second.moment
+  }
+}

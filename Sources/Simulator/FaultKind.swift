@@ -1,0 +1,49 @@
+// Owns the names of everything that can go wrong in the simulated world. It must not know how any of it is done.
+// Invariant: the names stand in reports and scripts. There is nothing that can fail.
+
+/// Something that goes wrong.
+public enum FaultKind: Int, CaseIterable, Sendable, Codable {
+  /// The coordinator is killed between two effects.
+  case coordinatorKilled
+  /// The coordinator stands still for a while.
+  case coordinatorStalled
+  /// A teller is killed between two actions.
+  case tellerKilled
+  /// A teller stands still for good.
+  case tellerStuck
+  /// A teller is slow, some beyond its lease.
+  case tellerSlow
+  /// A teller reports that it could not serve.
+  case tellerFailed
+  /// A teller says what it must not say.
+  case tellerRogue
+  /// A teller sends bytes that are no message.
+  case tellerBabbled
+  /// A teller dies before it is ready.
+  case tellerStillborn
+  /// A client's connection breaks.
+  case connectionLost
+  /// Bytes are lost with their connection.
+  case messageLost
+  /// A word of a dead teller is heard after its death was reported.
+  case messageLate
+  /// A connection becomes slow, so that others overtake it.
+  case networkSlow
+  /// The disk is full for a while.
+  case diskFull
+  /// A write or an fsync fails.
+  case diskFailed
+  /// What was staged and not committed is lost in a crash.
+  case commitLost
+  /// Somebody sets the calendar.
+  case clockJumped
+
+  /// The name in reports: words with hyphens.
+  public var name: String {
+    var words = ""
+    for character in String(describing: self) {
+      words += character.isUppercase ? "-" + character.lowercased() : String(character)
+    }
+    return words
+  }
+}

@@ -1,0 +1,95 @@
+// Owns how much goes wrong in one history, and how large its world is: everything is drawn from the seed before the
+// history begins. It must not know how a fault is done. Invariant: the same seed gives the same plan in every build.
+// Some seeds are calm, so that what is broken without any fault is found, and some are terrible.
+
+import BankModel
+import QueueCore
+
+/// What one history is like.
+struct FaultPlan {
+  /// How bad it is.
+  enum Temper: Int64 {
+    case calm
+    case rough
+    case terrible
+  }
+
+  let temper: Temper
+  /// Between two faults, on average.
+  let interval: TimeSpan
+  /// How long things go wrong.
+  let duration: TimeSpan
+  /// What goes wrong, each with its weight.
+  let weights: [(kind: FaultKind, weight: Int64)]
+
+  let policy: QueuePolicy
+  let windows: [Service: Int32]
+  let clients: Int
+  /// Commands of each client.
+  let commands: Int
+  /// How much more slowly than usual the clients think.
+  let thought: Int64
+  /// Customers of one slice of a large request.
+  let slice: Int64
+  /// How long the work for one customer takes, in microseconds.
+  let workMicroseconds: Int64
+  /// Completions are gathered for so long.
+  let gather: TimeSpan
+
+  private static let drawnKinds: [FaultKind] = [
+    .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
+    .tellerRogue, .tellerBabbled, .tellerStillborn, .connectionLost, .messageLate, .networkSlow, .diskFull,
+    .diskFailed, .clockJumped,
+  ]
+
+  init(seed: UInt64) {
+    var chance = SeededGenerator(seed: seed ^ 0x5EED_0FA1_7000_0001)
+    let drawn = chance.draw(0...9)
+    temper = drawn == 0 ? .calm : drawn < 7 ? .rough : .terrible
+    let work = [0, 200, 5_000, 40_000, 150_000][Int(chance.draw(0...4))]
+    workMicroseconds = Int64(work)
+    let mean: Int64 = temper == .terrible ? chance.draw(5...40) : chance.draw(40...250)
+    interval = .milliseconds(mean)
+    duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
+    // Each history has its favourite faults, so that rare ones meet each other too.
+    weights = Self.drawnKinds.map { kind in
+      let weight = chance.draw(0...3)
+      return switch kind {
+      case .coordinatorKilled, .tellerKilled: (kind, weight * 3 + 1)
+      case .messageLate, .tellerFailed, .diskFull: (kind, weight * 4)
+      default: (kind, weight * weight)
+      }
+    }
+    var policy = QueuePolicy()
+    policy.lineCapacity = Int(chance.draw(2...8))
+    policy.lineLowWater = Int(chance.draw(1...4))
+    policy.maxWaiting = chance.draw(0...2) == 0 ? chance.draw(8...30) : chance.draw(60...400)
+    policy.maxUnsettled = Int(chance.draw(6...200))
+    policy.maxDelayed = Int(chance.draw(1...6))
+    policy.maxCrashes = Int32(chance.draw(1...4))
+    policy.maxFailures = Int32(chance.draw(1...4))
+    // Some leases are shorter than the work: then the beats of the tellers keep them.
+    policy.lease = .milliseconds(Int64(work) / 1_000 * chance.draw(1...8) / 2 + chance.draw(30...300))
+    policy.retryFirst = .milliseconds(chance.draw(5...200))
+    policy.retryLimit = .milliseconds(chance.draw(200...2_000))
+    self.policy = policy
+    windows = [.deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2))]
+    clients = Int(chance.draw(1...3))
+    commands = Int(chance.draw(6...22))
+    slice = chance.draw(2...7)
+    gather = .milliseconds(chance.draw(0...3))
+    thought = [1, 1, 4, 25][Int(chance.draw(0...3))]
+  }
+
+  /// What goes wrong next.
+  func draw(_ chance: inout SeededGenerator) -> FaultKind? {
+    let sum = weights.reduce(0) { $0 + $1.weight }
+    guard sum > 0 else { return nil }
+    var place = chance.draw(0...sum - 1)
+    for (kind, weight) in weights {
+      if place < weight { return kind }
+      place -= weight
+    }
+    return nil
+  }
+}

@@ -1,0 +1,217 @@
+// Owns a queue's core with a planted bug: the real core, with events or effects that are dropped, changed or invented
+// around it. It must not know the checker. Invariant: it is wrong in the one way that its name says, as far as that can
+// be done from outside, and never traps, because a bug that traps needs no checker.
+
+import BankModel
+import QueueCore
+
+/// The real core with something wrong around it.
+struct MutantCore: QueueCoreUnderTest {
+  let bug: PlantedBug
+  var machine: QueueMachine
+  /// Tickets of requests that were spoken too early.
+  private var spoken: Set<RequestNumber> = []
+  private var firstOfRequest: TicketNumber = 0
+  private var inserts = 0
+
+  init(_ bug: PlantedBug, _ stored: StoredQueue, policy: QueuePolicy, at now: Moment) {
+    self.bug = bug
+    var policy = policy
+    var stored = stored
+    switch bug {
+    case .neverFull: policy.maxWaiting = .max
+    case .neverBuries:
+      policy.maxCrashes = .max
+      policy.maxFailures = .max
+    case .buriesTooEarly:
+      policy.maxCrashes -= 1
+      policy.maxFailures -= 1
+    case .expiresTooEarly: policy.lease = TimeSpan(nanoseconds: policy.lease.nanoseconds / 2)
+    case .gradesUpsideDown: stored = GradeMirror.mirrored(stored)
+    default: break
+    }
+    machine = QueueMachine(stored, policy: policy, at: now)
+  }
+
+  mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
+    var wanted: [QueueEffect] = []
+    for each in events(for: event) { machine.apply(each, at: now, into: &wanted) }
+    effects.append(contentsOf: spoil(wanted, of: event))
+  }
+
+  // MARK: - What the core hears
+
+  private mutating func events(for event: QueueEvent) -> [QueueEvent] {
+    switch (bug, event) {
+    case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
+      if let present = machine.numbers(of: window), present.generation == generation, present.lease != nil {
+        [.tick]
+      } else {
+        [event]
+      }
+    case (.ignoresGenerations, .tellerAnswered(let window, let generation, let lease, let answer)):
+      // Whoever speaks is taken for the present teller, with the customer whom that one holds.
+      if let present = machine.numbers(of: window), present.generation > generation, let held = present.lease
+      {
+        [.tellerAnswered(window, present.generation, held, answer)]
+      } else {
+        [.tellerAnswered(window, generation, lease, answer)]
+      }
+    case (.believesEveryTeller, .tellerAnswered(let window, let generation, let lease, let answer)):
+      if let present = machine.numbers(of: window), present.generation == generation,
+        let held = present.lease,
+        lease.generation == generation, answer == .done
+      {
+        [.tellerAnswered(window, generation, held, answer)]
+      } else {
+        [event]
+      }
+    case (.takesProgressForDone, .tellerProgressed(let window, let generation, let lease)):
+      [.tellerAnswered(window, generation, lease, .done)]
+    case (.takesDeathForFailure, .tellerLost(let window, let generation, _)):
+      if let present = machine.numbers(of: window), present.generation == generation, let held = present.lease
+      {
+        [.tellerAnswered(window, generation, held, .failed(reason: "it died")), event]
+      } else {
+        [event]
+      }
+    case (.expiresNobody, _): renewals() + [event]
+    case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
+    case (.ignoresTheDrain, .drain): [.tick]
+    case (.gradesUpsideDown, _): [GradeMirror.mirrored(event)]
+    default: [event]
+    }
+  }
+
+  private func renewals() -> [QueueEvent] {
+    machine.atWindows.compactMap { place in
+      machine.numbers(of: place.window)?.lease.map { .tellerProgressed(place.window, place.generation, $0) }
+    }
+  }
+
+  // MARK: - What the core wants
+
+  private mutating func spoil(_ wanted: [QueueEffect], of event: QueueEvent) -> [QueueEffect] {
+    var spoiled: [QueueEffect] = []
+    for effect in wanted { spoiled.append(contentsOf: spoil(effect, of: event)) }
+    if bug == .drainsTooEarly, case .drain = event { spoiled.append(.reportDrained) }
+    if bug == .repliesTooEarly { spoiled.append(contentsOf: earlyReply(to: event, wanted)) }
+    return spoiled
+  }
+
+  private mutating func spoil(_ effect: QueueEffect, of event: QueueEvent) -> [QueueEffect] {
+    switch effect {
+    case .stage(let change):
+      return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
+    case .loadPage where bug == .forgetsPages: return []
+    case .recall where bug == .swallowsRecalls: return []
+    case .endStuckTeller where bug == .leavesTheStuck: return []
+    case .endStuckTeller(let window, let generation) where bug == .endsTheWrongGeneration:
+      return [.endStuckTeller(window, generation - 1)]
+    case .acknowledge where bug == .acknowledgesTooEarly: return []
+    case .acknowledge(let window, var lease) where bug == .acknowledgesTheNext:
+      lease.ticket += 1
+      return [.acknowledge(window, lease)]
+    case .assign(let window, let lease, let customer): return spoil(window, lease, customer)
+    case .reply(let request, let answer): return spoil(request, answer, of: event)
+    case .reportDrained where bug == .drainsNever || bug == .drainsTooEarly: return []
+    case .loadPage(let line, let after, let limit) where bug == .gradesUpsideDown:
+      return [.loadPage(GradeMirror.mirrored(line), after: after, limit: limit)]
+    default: return [effect]
+    }
+  }
+
+  private mutating func spoil(_ change: StoreChange, of event: QueueEvent) -> [StoreChange] {
+    if bug == .forgetsWhatIsUnsettled, case .commitRefused = event { return [] }
+    switch (bug, change) {
+    case (.forgetsToPutBack, .update), (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
+      (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelEveryone):
+      return []
+    case (.forgetsTheReceipt, .finish(_, _, let receipt)) where receipt.outcome == .served: return []
+    case (.forgetsTheCancelled, .finish(_, _, let receipt)) where receipt.outcome == .cancelled: return []
+    case (.writesReceiptsTwice, .finish): return [change, change]
+    case (.paysTheWrongAmount, .finish(let customer, let state, var receipt)):
+      receipt.amount += 1
+      return [.finish(customer, from: state, receipt)]
+    case (.paysTheWrongAccount, .finish(let customer, let state, var receipt)):
+      receipt.account += 1
+      return [.finish(customer, from: state, receipt)]
+    case (.issuesNumbersTwice, .insert(var customer)):
+      inserts += 1
+      if inserts % 7 == 0, customer.ticket > 1 { customer.ticket -= 1 }
+      return [.insert(customer)]
+    case (.gradesUpsideDown, _): return [GradeMirror.mirrored(change)]
+    default: return [change]
+    }
+  }
+
+  private func earlyAcknowledgement(of change: StoreChange) -> [QueueEffect] {
+    guard bug == .acknowledgesTooEarly, case .finish(_, _, let receipt) = change, receipt.outcome == .served,
+      let window = receipt.window
+    else { return [] }
+    let lease = Lease(ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
+    return [.acknowledge(window, lease)]
+  }
+
+  private func spoil(_ window: Window, _ lease: Lease, _ customer: Customer) -> [QueueEffect] {
+    switch bug {
+    case .handsAcrossServices:
+      let other: Service = window.service == .deposit ? .loan : .deposit
+      guard customer.ticket % 5 == 0 else { return [.assign(window, lease, customer)] }
+      return [.assign(Window(service: other, place: 1), lease, customer)]
+    case .assignsTwice:
+      let other = Window(service: window.service, place: window.place == 1 ? 2 : 1)
+      guard let numbers = machine.numbers(of: other), numbers.isReady, numbers.lease == nil else {
+        return [.assign(window, lease, customer)]
+      }
+      var second = lease
+      second.generation = numbers.generation
+      return [.assign(window, lease, customer), .assign(other, second, customer)]
+    case .gradesUpsideDown: return [.assign(window, lease, GradeMirror.mirrored(customer))]
+    default: return [.assign(window, lease, customer)]
+    }
+  }
+
+  private func spoil(_ request: RequestNumber, _ answer: QueueAnswer, of event: QueueEvent) -> [QueueEffect] {
+    switch (bug, answer) {
+    case (.answersTwice, _): return [.reply(request, answer), .reply(request, answer)]
+    case (.losesAnswers, .done): return []
+    case (.repliesTooEarly, .enqueued) where spoken.contains(request): return []
+    case (.speaksRefusedTickets, .refused(.diskFull)):
+      guard case .commitRefused = event else { return [.reply(request, answer)] }
+      let next = machine.books.issued + 1
+      return [.reply(request, .enqueued(IssuedTickets(day: machine.books.day, first: next, last: next)))]
+    default: return [.reply(request, answer)]
+    }
+  }
+
+  private mutating func earlyReply(to event: QueueEvent, _ wanted: [QueueEffect]) -> [QueueEffect] {
+    guard case .enqueue(let request, let orders, let total, let isLast) = event, isLast,
+      Int64(orders.count) == total, total > 0
+    else { return [] }
+    for case .reply(request, _) in wanted { return [] }
+    spoken.insert(request)
+    let last = machine.books.issued
+    return [
+      .reply(request, .enqueued(IssuedTickets(day: machine.books.day, first: last - total + 1, last: last)))
+    ]
+  }
+}
+
+extension MutantCore {
+  var books: Books {
+    var books = bug == .gradesUpsideDown ? GradeMirror.mirrored(machine.books) : machine.books
+    if bug == .countsOneTooMany { books.served += 1 }
+    return books
+  }
+  var nextDeadline: MonotonicTime? { bug == .neverWakes ? nil : machine.nextDeadline }
+  var isUnsettled: Bool { machine.isUnsettled }
+  var hasPromises: Bool { machine.hasPromises }
+  var isTakingIn: Bool { machine.isTakingIn }
+  var isJammed: Bool { machine.isJammed }
+  var waitingCount: Int64 { machine.waitingCount }
+  var serving: Int64 { machine.serving }
+  var issuedCount: Int64 { machine.issuedCount }
+  func numbers(of window: Window) -> QueueMachine.WindowNumbers? { machine.numbers(of: window) }
+  func contradictions() -> [String] { machine.contradictions() }
+}

@@ -1,0 +1,154 @@
+// Owns the list of planted bugs: each a way in which a core or a shell could be wrong, told in a sentence, with the
+// promises that it breaks. It must not know how a bug is planted or found. Invariant: a checker that lets one of them
+// pass is broken itself, which a test shows.
+
+/// Something that is wrong on purpose.
+public enum PlantedBug: String, CaseIterable, Sendable {
+  // In the core: what is staged.
+  case forgetsToPutBack, forgetsToBury, forgetsToRevive, forgetsTheReceipt, forgetsTheCancelled,
+    forgetsAttempts
+  case writesReceiptsTwice, paysTheWrongAmount, paysTheWrongAccount, issuesNumbersTwice, resetsWithoutReceipts
+  case forgetsWhatIsUnsettled, countsOneTooMany
+  // In the core: what is said.
+  case acknowledgesTooEarly, acknowledgesTheNext, repliesTooEarly, speaksRefusedTickets, answersTwice,
+    losesAnswers
+  // In the core: who is handed out, and to whom.
+  case handsAcrossServices, assignsTwice, gradesUpsideDown, servesThePaused, forgetsPages
+  // In the core: tellers.
+  case forgetsTheLost, ignoresGenerations, believesEveryTeller, takesProgressForDone, takesDeathForFailure
+  case expiresNobody, expiresTooEarly, leavesTheStuck, endsTheWrongGeneration, swallowsRecalls
+  // In the core: limits and ends.
+  case neverFull, neverBuries, buriesTooEarly, neverWakes, drainsNever, drainsTooEarly, ignoresTheDrain
+  // In the shell.
+  case saysCommittedTooEarly, takesAFullDiskForACommit, performsLastFirst, forgetsWhatItHeldBack
+  case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
+  case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
+  case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice, closesTheDayTwice
+
+  /// Whether the core is wrong, and not the shell around it.
+  var isOfTheCore: Bool {
+    switch self {
+    case .saysCommittedTooEarly, .takesAFullDiskForACommit, .performsLastFirst, .forgetsWhatItHeldBack,
+      .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
+      .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
+      .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
+      .stagesTwice, .closesTheDayTwice:
+      false
+    default: true
+    }
+  }
+
+  /// What it does, in a sentence.
+  public var sentence: String {
+    switch self {
+    case .forgetsToPutBack: "A customer whose teller died is not put back into its line."
+    case .forgetsToBury: "A customer who is put aside is not kept among the dead letters."
+    case .forgetsToRevive: "A customer who is brought back is not kept as waiting."
+    case .forgetsTheReceipt: "A customer is done and gets no receipt."
+    case .forgetsTheCancelled: "A cancelled customer gets no receipt."
+    case .forgetsAttempts: "An attempt that ended without a receipt is not recorded."
+    case .writesReceiptsTwice: "Every receipt is written twice."
+    case .paysTheWrongAmount: "A receipt says one won more than the customer brought."
+    case .paysTheWrongAccount: "A receipt names the account of somebody else."
+    case .issuesNumbersTwice: "Now and then a number is given to two customers."
+    case .resetsWithoutReceipts: "A reset empties the queue and writes no receipts."
+    case .forgetsWhatIsUnsettled: "After a full disk what was staged is not staged again."
+    case .countsOneTooMany: "The books count one customer more than were served."
+    case .acknowledgesTooEarly: "A completion is acknowledged before its commit."
+    case .acknowledgesTheNext: "An acknowledgement names the ticket after the one that was done."
+    case .repliesTooEarly: "Tickets are spoken when they are staged, not when they are on disk."
+    case .speaksRefusedTickets: "Tickets that the disk refused are spoken."
+    case .answersTwice: "A request is answered twice."
+    case .losesAnswers: "A request that was done is never answered."
+    case .handsAcrossServices: "A customer is handed to a window of the other service."
+    case .assignsTwice: "A customer is handed to two windows."
+    case .gradesUpsideDown: "The lowest grade is served first."
+    case .servesThePaused: "A pause changes nothing."
+    case .forgetsPages: "The next page of a line is never read."
+    case .forgetsTheLost: "The end of a teller with a customer in hand is not noticed."
+    case .ignoresGenerations: "A late word of a dead teller counts for its successor."
+    case .believesEveryTeller: "A teller that answers for somebody else's customer finishes its own."
+    case .takesProgressForDone: "A report of progress counts as the end of the work."
+    case .takesDeathForFailure: "A teller that dies counts as one that reported a failure."
+    case .expiresNobody: "A lease never runs out."
+    case .expiresTooEarly: "A lease runs out after half of its time."
+    case .leavesTheStuck: "A teller whose lease has run out is not ended."
+    case .endsTheWrongGeneration: "Of a stuck teller its predecessor is ended."
+    case .swallowsRecalls: "A teller is not told that its customer was taken back."
+    case .neverFull: "The queue has no limit."
+    case .neverBuries: "A customer who ends one teller after the other is never put aside."
+    case .buriesTooEarly: "A customer is put aside one attempt too early."
+    case .neverWakes: "Nothing happens by itself: neither pauses nor leases end without another event."
+    case .drainsNever: "The end of a drain is not reported."
+    case .drainsTooEarly: "A drain is reported as ended when it begins."
+    case .ignoresTheDrain: "A bank that is closing takes new customers."
+    case .saysCommittedTooEarly: "The shell reports a commit before it has made it."
+    case .takesAFullDiskForACommit: "The shell reports a commit that the disk has refused."
+    case .performsLastFirst: "The shell stages changes in the wrong order."
+    case .forgetsWhatItHeldBack: "The shell forgets what could not be read while the disk was full."
+    case .forgetsKeys: "The shell does not remember the keys of requests."
+    case .remembersTheFirstSliceOnly: "The shell remembers a key with the first of its tickets only."
+    case .answersAKeyTooEarly: "The shell answers a known key before its tickets are on disk."
+    case .startsWithOldBooks: "The shell starts with the books of the commit before the last."
+    case .forgetsTheDelayedAtTheStart: "The shell starts without the customers who wait for a next attempt."
+    case .commitsToAFullDisk: "The shell keeps the books without the changes that a full disk has refused."
+    case .goesOnAfterARefusal: "The shell goes on with the rest of a list that was refused."
+    case .countsTheKnownTwice: "The shell wants room for customers who are in the queue already."
+    case .stagesTwice: "After a full disk the shell stages everything twice when nothing happened meanwhile."
+    case .closesTheDayTwice: "The shell closes the day again when the disk was full at the first time."
+    case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
+    case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
+    }
+  }
+
+  /// The promises that it can break first.
+  public var breaks: Set<Violation.Kind> {
+    switch self {
+    case .forgetsToPutBack: [.lostTicket, .order]
+    case .forgetsToBury: [.lostTicket]
+    case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]
+    case .forgetsTheReceipt: [.attempt]
+    case .forgetsTheCancelled: [.notDurable, .books, .lostTicket]
+    case .forgetsAttempts: [.attempt]
+    case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
+    case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
+    case .issuesNumbersTwice: [.duplicate, .storeContradiction]
+    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books]
+    case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
+    case .countsOneTooMany: [.books]
+    case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]
+    case .answersTwice: [.answer]
+    case .losesAnswers: [.notDrained]
+    case .handsAcrossServices: [.crossedServices]
+    case .assignsTwice: [.doubleLease]
+    case .gradesUpsideDown: [.order]
+    case .servesThePaused: [.paused]
+    case .forgetsPages: [.notDrained]
+    case .forgetsTheLost: [.attempt]
+    case .ignoresGenerations: [.lateWord]
+    case .believesEveryTeller: [.attempt]
+    case .takesProgressForDone, .takesDeathForFailure: [.attempt]
+    case .expiresNobody, .expiresTooEarly: [.lease, .attempt]
+    case .leavesTheStuck, .endsTheWrongGeneration, .swallowsRecalls: [.conversation]
+    case .neverFull: [.overfull]
+    case .ignoresTheDrain: [.overfull, .notDrained]
+    case .neverBuries, .buriesTooEarly: [.deadLetter]
+    case .neverWakes: [.lease, .notDrained]
+    case .drainsNever, .drainsTooEarly: [.notDrained]
+    case .saysCommittedTooEarly: [.notDurable]
+    case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction]
+    case .performsLastFirst: [.storeContradiction, .ledger]
+    case .forgetsWhatItHeldBack: [.notDrained]
+    case .forgetsKeys, .remembersTheFirstSliceOnly: [.repeatedKey]
+    case .answersAKeyTooEarly: [.notDurable]
+    case .startsWithOldBooks, .forgetsTheDelayedAtTheStart: [.books]
+    case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
+    case .goesOnAfterARefusal: [.answer]
+    case .countsTheKnownTwice: [.repeatedKey]
+    case .stagesTwice: [.storeContradiction]
+    case .closesTheDayTwice: [.books]
+    case .startsGenerationsAnew: [.conversation]
+    case .waitsForTheDismissed: [.notDrained]
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// Owns how the checker follows the changes and the answers that the core wants. It must not know the store.
+// Invariant: every change is one that may follow from where its customer stands in the checker's own tables.
+
+import BankModel
+import QueueCore
+
+extension PromiseChecker {
+  /// Follows a change to what is kept.
+  func follow(_ change: StoreChange, at now: Moment) {
+    switch change {
+    case .insert(let customer):
+      if customer.ticket != view.lastTicket + 1 {
+        violate(.duplicate, "ticket \(customer.ticket) was issued after ticket \(view.lastTicket)")
+      }
+      view.lastTicket = customer.ticket
+      view.customers[customer.ticket] = customer
+      view.states[customer.ticket] = .waiting
+      view.newcomers.append(customer.ticket)
+      step.inserted += 1
+    case .record(let attempt): record(attempt, at: now)
+    case .finish(let customer, let state, let receipt): finish(customer, from: state, receipt)
+    case .update(let customer):
+      land(customer, .waiting)
+      if isSpent(customer) {
+        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and waits again")
+      }
+    case .postpone(let customer, _):
+      land(customer, .delayed)
+      if isSpent(customer) {
+        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put off")
+      }
+    case .bury(let customer):
+      land(customer, .dead)
+      if !isSpent(customer) {
+        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put aside already")
+      }
+    case .revive(let customer, let state):
+      if view.states[customer.ticket] != state {
+        violate(.attempt, "ticket \(customer.ticket) is brought back and was not \(state.name)")
+      }
+      if state == .dead, customer.crashes != 0 || customer.failures != 0 {
+        violate(.deadLetter, "ticket \(customer.ticket) is brought back with its old failures")
+      }
+      view.customers[customer.ticket] = customer
+      view.states[customer.ticket] = .waiting
+      view.stand(customer)
+    case .cancelEveryone(let day, _): view.begin(day: day + 1)
+    case .remember: break
+    }
+  }
+
+  private func isSpent(_ customer: Customer) -> Bool {
+    customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures
+  }
+
+  private func spent(_ customer: Customer) -> String {
+    "has crashed \(customer.crashes) of \(policy.maxCrashes) tellers, was failed \(customer.failures) of "
+      + "\(policy.maxFailures) times,"
+  }
+
+  /// An attempt has ended: there is a reason for it, and the customer must be put somewhere.
+  private func record(_ attempt: Attempt, at now: Moment) {
+    var holder: Holder?
+    if let place = step.owed.firstIndex(where: { $0.holder.lease.ticket == attempt.ticket }) {
+      let owed = step.owed.remove(at: place)
+      holder = owed.holder
+      if owed.end != attempt.end {
+        violate(
+          .attempt,
+          "ticket \(attempt.ticket): the attempt ended as \(owed.end.name), not as \(attempt.end.name)")
+      }
+    } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }) {
+      switch attempt.end {
+      case .leaseExpired where holders[place].progressAt + policy.lease <= now.monotonic:
+        step.stuck.append(holders[place].window)
+      case .recalled: step.toRecall.append((holders[place].window, holders[place].lease))
+      default:
+        violate(.attempt, "ticket \(attempt.ticket): the attempt ended as \(attempt.end.name) for no reason")
+      }
+      holder = holders.remove(at: place)
+    }
+    guard let holder, attempt.number == holder.lease.attempt, attempt.window == holder.window,
+      attempt.generation == holder.lease.generation
+    else { return violate(.attempt, "ticket \(attempt.ticket): an attempt is recorded that was not made") }
+    var customer = holder.customer
+    customer.attempts += 1
+    switch attempt.end {
+    case .failed: customer.failures += 1
+    case .recalled: customer.attempts -= 1
+    default: customer.crashes += 1
+    }
+    view.customers[customer.ticket] = customer
+    step.afloat.append(customer.ticket)
+  }
+
+  /// A customer who has left its window is put somewhere.
+  private func land(_ customer: Customer, _ state: CustomerState) {
+    guard let place = step.afloat.firstIndex(of: customer.ticket) else {
+      return violate(.attempt, "ticket \(customer.ticket) becomes \(state.name) and has left no window")
+    }
+    step.afloat.remove(at: place)
+    if view.customers[customer.ticket] != customer {
+      violate(
+        .attempt, "ticket \(customer.ticket) comes back with other counts than it must have: \(customer)")
+    }
+    view.states[customer.ticket] = state
+    if state == .waiting { view.stand(customer) }
+  }
+
+  private func finish(_ customer: Customer, from state: CustomerState, _ receipt: Receipt) {
+    let ticket = customer.ticket
+    if receipt.outcome == .served {
+      guard let holder = step.done, holder.lease.ticket == ticket, receipt.ticket == ticket else {
+        return violate(.attempt, "ticket \(ticket) gets a receipt, and no teller has done its work")
+      }
+      step.done = nil
+      if receipt.window != holder.window || receipt.generation != holder.lease.generation
+        || receipt.attempts != holder.lease.attempt
+      {
+        violate(.attempt, "ticket \(ticket): the receipt names another teller than the one who did the work")
+      }
+    } else if let place = step.afloat.firstIndex(of: ticket) {
+      step.afloat.remove(at: place)
+    } else {
+      guard view.states[ticket] == state, state != .waiting || view.leaveLine(customer) else {
+        return violate(.attempt, "ticket \(ticket) is cancelled and was not \(state.name)")
+      }
+    }
+    view.customers[ticket] = nil
+    view.states[ticket] = nil
+  }
+
+  // MARK: - Answers
+
+  func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
+    guard let question = open.removeValue(forKey: request) else {
+      return violate(.answer, "request \(request) was answered twice, or was never asked")
+    }
+    switch (answer, question) {
+    case (.enqueued(let tickets), _): spoken(tickets)
+    case (.done, .cancel(let name)):
+      if outcomes[name] != .cancelled {
+        violate(.notDurable, "ticket \(name.ticket) is said to be cancelled, and is not")
+      }
+    case (.done, .reset(let day)):
+      if diskBooks?.day ?? 0 <= day {
+        violate(.notDurable, "day \(day) is said to be over, and is not on disk")
+      }
+    default: break
+    }
+  }
+
+  /// A known key was answered by the shell.
+  func answered(_ request: RequestNumber, with tickets: IssuedTickets) {
+    open[request] = nil
+    spoken(tickets)
+  }
+
+  private func spoken(_ tickets: IssuedTickets) {
+    guard tickets.first <= tickets.last else { return }
+    for ticket in tickets.first...tickets.last {
+      let name = TicketName(day: tickets.day, ticket: ticket)
+      if onDisk[name] == nil { return violate(.notDurable, "ticket \(ticket) was spoken and is not on disk") }
+      promised.append(name)
+    }
+  }
+}

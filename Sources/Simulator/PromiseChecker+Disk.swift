@@ -1,0 +1,165 @@
+// Owns what must be true of what is on disk: after each commit for what is new, and at the end for everything. It must
+// not know who wrote it. Invariant: a ticket on disk is one that a client asked for, a receipt is the one receipt of its
+// ticket, and the money is what the clients brought.
+
+import BankModel
+import QueueCore
+import Storage
+
+extension PromiseChecker {
+  /// A change was added to the open transaction.
+  func staged(_ change: StoreChange) { staged.append(change) }
+
+  /// The open transaction was forgotten, as far as anybody knows.
+  func rolledBack() {
+    doubtful = staged
+    staged.removeAll()
+  }
+
+  /// A transaction is on disk.
+  func committed(_ books: Books, in store: MemoryStore) {
+    let isNew = store.commits > seenCommits
+    seenCommits = store.commits
+    if isNew { world.statistics.commits += 1 }
+    var day = diskBooks?.day ?? books.day
+    var touched: [Int] = []
+    for change in staged {
+      switch change {
+      case .insert(let customer): insert(customer, day: day, &touched)
+      case .cancelEveryone(let ended, _): day = ended + 1
+      default: break
+      }
+    }
+    staged.removeAll()
+    for group in touched where groups[group].filled != groups[group].orders.count {
+      violate(
+        .halfRequest,
+        "\(groups[group].filled) of the \(groups[group].orders.count) customers of a request were kept")
+    }
+    readReceipts(from: store)
+    if let diskBooks, diskBooks != books { olderBooks = diskBooks }
+    if let old = diskBooks, old.day != books.day {
+      if books.day != max(day, old.day + 1) { violate(.books, "day \(books.day) comes after day \(old.day)") }
+      servedToday = 0
+      cancelledToday = 0
+    } else if books.served != servedToday || books.cancelled != cancelledToday {
+      violate(
+        .books,
+        "the books count \(books.served) served and \(books.cancelled) cancelled, and the receipts are "
+          + "\(servedToday) and \(cancelledToday)")
+    }
+    diskBooks = books
+  }
+
+  private func insert(_ customer: Customer, day: BusinessDay, _ touched: inout [Int]) {
+    let name = TicketName(day: day, ticket: customer.ticket)
+    guard onDisk[name] == nil else {
+      return violate(.duplicate, "ticket \(customer.ticket) was issued twice")
+    }
+    let order = CustomerOrder(
+      service: customer.service, grade: customer.grade, amount: customer.amount, account: customer.account)
+    guard let number = origin(of: customer.account) else {
+      return violate(.ledger, "nobody asked for the customer of ticket \(customer.ticket)")
+    }
+    let group = groups[number]
+    let place =
+      group.isList
+      ? group.orders.firstIndex { $0.account == customer.account } ?? group.orders.count : group.filled
+    guard place < group.orders.count, group.tickets[place] == nil else {
+      return violate(.repeatedKey, "ticket \(customer.ticket) is for a customer who has a ticket already")
+    }
+    if group.orders[place] != order {
+      violate(.ledger, "ticket \(customer.ticket) is for \(order), and \(group.orders[place]) was asked for")
+    }
+    change(number) {
+      $0.tickets[place] = name
+      $0.filled += 1
+    }
+    if !touched.contains(number) { touched.append(number) }
+    onDisk[name] = order
+  }
+
+  private func readReceipts(from store: MemoryStore) {
+    guard let fresh = try? store.receipts(day: nil, after: seenReceipts, limit: .max) else { return }
+    seenReceipts += Int64(fresh.count)
+    world.statistics.receipts += Int64(fresh.count)
+    for receipt in fresh {
+      let name = TicketName(day: receipt.day, ticket: receipt.ticket)
+      guard let order = onDisk[name] else {
+        return violate(.ledger, "there is a receipt for ticket \(receipt.ticket), which was never issued")
+      }
+      guard outcomes.updateValue(receipt.outcome, forKey: name) == nil else {
+        return violate(.duplicate, "ticket \(receipt.ticket) has two receipts")
+      }
+      let found = CustomerOrder(
+        service: receipt.service, grade: receipt.grade, amount: receipt.amount, account: receipt.account)
+      if found != order {
+        violate(.ledger, "the receipt of ticket \(receipt.ticket) is for \(found), not \(order)")
+      }
+      if receipt.outcome == .served {
+        servedToday += 1
+        let lease = Lease(
+          ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
+        if let window = receipt.window { finished.insert(Finished(window: window, lease: lease)) }
+      } else {
+        cancelledToday += 1
+      }
+    }
+  }
+
+  // MARK: - The audit and the end
+
+  func checkAudit(of store: MemoryStore) throws(StoreError) {
+    let audit = try store.audit()
+    if audit.lost > 0 { violate(.lostTicket, audit.problems.first ?? "") }
+    if audit.duplicated > 0 { violate(.duplicate, audit.problems.first ?? "") }
+    if audit.ledgerDifference != 0 { violate(.ledger, audit.problems.first ?? "") }
+    if let problem = audit.problems.first { violate(.books, problem) }
+  }
+
+  /// The bank has ended: everyone has a receipt or stands among the dead letters, and the money adds up.
+  func checkEnd(of store: MemoryStore) {
+    do throws(StoreError) {
+      try checkAudit(of: store)
+      let audit = try store.audit()
+      if audit.waiting + audit.delayed > 0 {
+        violate(
+          .notDrained, "\(audit.waiting) wait and \(audit.delayed) are delayed after the bank has ended")
+      }
+      for name in promised where outcomes[name] == nil {
+        guard name.day == diskBooks?.day, try store.find(name.ticket)?.state == .dead else {
+          return violate(
+            .lostTicket, "ticket \(name.ticket) of day \(name.day) was spoken and has no receipt")
+        }
+      }
+      try checkMoney(in: store)
+    } catch {
+      violate(.storeContradiction, "\(error)")
+    }
+  }
+
+  /// The sum of the receipts of a service is what the clients who were served brought.
+  private func checkMoney(in store: MemoryStore) throws(StoreError) {
+    let receipts = try store.receipts(day: nil, after: 0, limit: .max)
+    for service in Service.allCases {
+      var (paid, brought): (Won, Won) = (0, 0)
+      for receipt in receipts where receipt.service == service { paid += receipt.transfer?.amount ?? 0 }
+      for group in groups {
+        for (order, name) in zip(group.orders, group.tickets) where order.service == service {
+          if let name, outcomes[name] == .served { brought += order.amount }
+        }
+      }
+      if paid != brought {
+        violate(.ledger, "\(service.name): clients brought \(brought) won, and \(paid) were paid")
+      }
+    }
+  }
+
+  /// What has not come to its end, for a person.
+  func leftovers() -> String {
+    let waiting = world.clients.filter { !$0.isContent }.map { client in
+      "client \(client.number) waits for \(client.outstanding.count) answers and has \(client.again.count) to repeat"
+    }
+    return ([view.summary, "\(holders.count) at windows"] + waiting).joined(separator: "; ")
+  }
+}

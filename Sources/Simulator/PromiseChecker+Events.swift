@@ -1,0 +1,258 @@
+// Owns what must be true of one event and of what the core wants because of it. It must not know how effects are
+// performed. Invariant: every reason has its consequence in the same step and every consequence has its reason: a lease
+// that ended has its recorded attempt and its place in a line, a completion has its receipt.
+
+import BankModel
+import QueueCore
+
+/// What one event has brought about so far.
+struct CheckedStep {
+  /// Attempts that have ended and must be recorded.
+  var owed: [(holder: PromiseChecker.Holder, end: AttemptEnd)] = []
+  /// The customer whose receipt must be written.
+  var done: PromiseChecker.Holder?
+  /// Customers whose attempt was recorded and who must be put somewhere.
+  var afloat: [TicketNumber] = []
+  /// Tellers that must be ended, recalled or acknowledged.
+  var stuck: [Window] = []
+  var toRecall: [(window: Window, lease: Lease)] = []
+  /// What is staged was staged before.
+  var isRepeat = false
+  /// The word of a dead generation.
+  var isLate = false
+  /// A teller has said what it must not say.
+  var rogue: Window?
+  var inserted: Int64 = 0
+  /// Customers who waited when a new request came; nil where the event is none.
+  var standing: Int64?
+  var wasJammed = false
+}
+
+extension PromiseChecker {
+  func willApply(_ event: QueueEvent, to core: any QueueCoreUnderTest, at now: Moment) {
+    step = CheckedStep()
+    step.wasJammed = core.isJammed
+    switch event {
+    case .enqueue(let request, _, _, let isLast):
+      if takingIn != request { step.standing = core.books.waitingInAll + core.books.delayed }
+      takingIn = isLast ? nil : request
+    case .committed: view.settleNewcomers()
+    case .commitRefused:
+      step.isRepeat = true
+      takingIn = nil
+      view.dropNewcomers()
+    case .tellerReady(let window, let generation, _):
+      generations[window] = generation
+      recalled.removeAll { $0.window == window }
+    case .tellerAnswered(let window, let generation, let lease, let answer):
+      hear(window, generation, lease, answer, at: now)
+    case .tellerProgressed(let window, let generation, let lease):
+      hear(window, generation, lease, nil, at: now)
+    case .tellerLost(let window, let generation, _): lose(window, generation)
+    case .cancel(let request, let ticket): open[request] = .cancel(TicketName(day: view.day, ticket: ticket))
+    case .reset(let request): if open[request] != nil { open[request] = .reset(view.day) }
+    case .pause(_, let service): if !core.isJammed { setPaused(true, service) }
+    case .resume(_, let service): if !core.isJammed { setPaused(false, service) }
+    case .drain: isDraining = true
+    case .finish: isFinishing = true
+    case .endDay:
+      if hasEndedDay {
+        violate(.books, "day \(view.day) is closed, and the day before was closed a moment ago")
+      }
+      hasEndedDay = true
+    default: break
+    }
+  }
+
+  private func setPaused(_ isPaused: Bool, _ service: Service?) {
+    for each in Service.allCases where service == nil || service == each {
+      paused[Int(each.rawValue) - 1] = isPaused
+    }
+  }
+
+  /// A teller has answered a lease, or reported progress where there is no answer.
+  private func hear(
+    _ window: Window, _ generation: Generation, _ lease: Lease, _ answer: TellerAnswer?, at now: Moment
+  ) {
+    guard generations[window] == generation else {
+      step.isLate = true
+      return
+    }
+    guard let place = holders.firstIndex(where: { $0.window == window }) else {
+      // The teller holds nobody: its answer to a recall, a late word, or a lie.
+      if answer != nil, recalled.contains(where: { $0.window == window && $0.lease == lease }) {
+        recalled.removeAll { $0.window == window }
+      } else {
+        step.rogue = window
+      }
+      return
+    }
+    if holders[place].lease == lease, let answer, answer != .returned {
+      let holder = holders.remove(at: place)
+      if answer == .done { step.done = holder } else { step.owed.append((holder, .failed)) }
+    } else if holders[place].lease == lease, answer == nil {
+      holders[place].progressAt = now.monotonic
+    } else {
+      step.rogue = window
+      step.owed.append((holders.remove(at: place), .killed))
+    }
+  }
+
+  private func lose(_ window: Window, _ generation: Generation) {
+    recalled.removeAll { $0.window == window }
+    // From now on every word of this teller is late.
+    if generations[window] == generation { generations[window] = nil }
+    guard let place = holders.firstIndex(where: { $0.window == window && $0.lease.generation == generation })
+    else { return }
+    step.owed.append((holders.remove(at: place), .killed))
+  }
+
+  // MARK: - What the core wants
+
+  func didApply(
+    _ event: QueueEvent, to core: any QueueCoreUnderTest, _ effects: ArraySlice<QueueEffect>, at now: Moment
+  ) {
+    if step.isLate, let effect = effects.first {
+      violate(.lateWord, "a word of a dead generation led to \(effect)")
+    }
+    for effect in effects { follow(effect, event, at: now) }
+    checkEnqueue(event, effects)
+    if case .tellerReady(let window, let generation, _) = event, let numbers = core.numbers(of: window),
+      numbers.generation != generation || !numbers.isReady, !effects.contains(.dismissTeller(window))
+    {
+      violate(.conversation, "generation \(generation) of \(window) is ready, and the queue does not know it")
+    }
+    checkConsequences(at: now)
+    checkNumbers(of: core)
+    view.day = core.books.day
+  }
+
+  private func follow(_ effect: QueueEffect, _ event: QueueEvent, at now: Moment) {
+    switch effect {
+    case .stage(let change): if !step.isRepeat { follow(change, at: now) }
+    case .assign(let window, let lease, let customer): assign(window, lease, customer, at: now)
+    case .acknowledge(let window, let lease):
+      if finished.remove(Finished(window: window, lease: lease)) == nil {
+        violate(.notDurable, "\(window) is told that ticket \(lease.ticket) is on disk, and it is not")
+      }
+    case .recall(let window, let lease):
+      step.toRecall.removeAll { $0.window == window && $0.lease == lease }
+      recalled.append((window, lease))
+    case .endStuckTeller(let window, let generation): endStuck(window, generation)
+    case .endRogueTeller(let window, let generation, let reason):
+      if step.rogue != window || generations[window] != generation {
+        violate(.conversation, "generation \(generation) of \(window) is ended because it \(reason)")
+      }
+    case .dismissTeller(let window):
+      if holders.contains(where: { $0.window == window }) {
+        violate(.conversation, "\(window) is dismissed with a customer in hand")
+      }
+    case .reply(let request, let answer): reply(request, answer)
+    case .reportDrained:
+      if hasDrained { violate(.answer, "the drain was reported twice") }
+      hasDrained = true
+    default: break
+    }
+  }
+
+  private func endStuck(_ window: Window, _ generation: Generation) {
+    if generations[window] != generation {
+      violate(.conversation, "generation \(generation) of \(window) is ended, and another one is there")
+    }
+    if let place = step.stuck.firstIndex(of: window) {
+      step.stuck.remove(at: place)
+    } else if recalled.contains(where: { $0.window == window }) {
+      recalled.removeAll { $0.window == window }
+    } else {
+      violate(.lease, "\(window) is ended as stuck before its time")
+    }
+  }
+
+  private func assign(_ window: Window, _ lease: Lease, _ customer: Customer, at now: Moment) {
+    world.statistics.assignments += 1
+    if customer.service != window.service {
+      return violate(
+        .crossedServices, "\(window) got ticket \(customer.ticket), which is for \(customer.service.name)")
+    }
+    if let held = holders.first(where: { $0.window == window }) {
+      return violate(
+        .doubleLease, "\(window) got ticket \(customer.ticket) and holds ticket \(held.lease.ticket)")
+    }
+    if let held = holders.first(where: { $0.lease.ticket == customer.ticket }) {
+      return violate(.doubleLease, "\(window) got ticket \(customer.ticket), which \(held.window) holds")
+    }
+    if recalled.contains(where: { $0.window == window }) {
+      return violate(.doubleLease, "\(window) got ticket \(customer.ticket) before it had given back another")
+    }
+    if lease.generation != generations[window] || lease.attempt != customer.attempts + 1 {
+      return violate(.lease, "\(window) got the lease \(lease), which is not for it")
+    }
+    if paused[Int(customer.service.rawValue) - 1] || isFinishing {
+      return violate(.paused, "\(window) got ticket \(customer.ticket), and nobody is to be served there")
+    }
+    if view.newcomers.contains(customer.ticket) {
+      return violate(.notDurable, "ticket \(customer.ticket) is served before it is on disk")
+    }
+    let first = view.first(of: window.service)
+    if first != customer.ticket || view.customers[customer.ticket] != customer {
+      return violate(.order, "\(window) got ticket \(customer.ticket), and ticket \(first ?? 0) stands first")
+    }
+    _ = view.leaveLine(customer)
+    view.states[customer.ticket] = .serving
+    holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: now.monotonic))
+  }
+
+  // MARK: - After the step
+
+  private func checkConsequences(at now: Moment) {
+    if let owed = step.owed.first {
+      violate(
+        .attempt,
+        "ticket \(owed.holder.lease.ticket): the attempt ended (\(owed.end.name)) and is not recorded")
+    }
+    if let done = step.done { violate(.attempt, "ticket \(done.lease.ticket) was done and has no receipt") }
+    if let ticket = step.afloat.first {
+      violate(.lostTicket, "ticket \(ticket) left its window and stands nowhere")
+    }
+    if let window = step.stuck.first { violate(.conversation, "\(window) is stuck and is not ended") }
+    if let recall = step.toRecall.first {
+      violate(.conversation, "\(recall.window) is not told that ticket \(recall.lease.ticket) was taken back")
+    }
+    for holder in holders where holder.progressAt + policy.lease <= now.monotonic {
+      violate(
+        .lease, "\(holder.window) still holds ticket \(holder.lease.ticket) after its lease has run out")
+    }
+  }
+
+  private func checkNumbers(of core: any QueueCoreUnderTest) {
+    for words in core.contradictions() { violate(.books, words) }
+    let books = core.books
+    let sum =
+      core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
+    if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
+    if core.serving != Int64(holders.count) {
+      violate(.books, "\(core.serving) are served by the core's count, and \(holders.count) were handed out")
+    }
+  }
+
+  private func checkEnqueue(_ event: QueueEvent, _ effects: ArraySlice<QueueEffect>) {
+    guard case .enqueue(let request, let orders, let total, _) = event else { return }
+    var refusal: QueueRefusal?
+    for case .reply(request, .refused(let found)) in effects { refusal = found }
+    if let refusal {
+      takingIn = nil
+      if step.inserted > 0 { violate(.refusal, "a request was refused, and \(step.inserted) were let in") }
+      if case .queueFull = refusal, let standing = step.standing, standing + total <= policy.maxWaiting {
+        violate(.refusal, "\(total) were refused with \(standing) waiting and room for \(policy.maxWaiting)")
+      }
+      return
+    }
+    if step.inserted != Int64(orders.count) {
+      violate(.answer, "\(orders.count) came and \(step.inserted) were let in")
+    }
+    guard let standing = step.standing else { return }
+    if standing + total > policy.maxWaiting || isDraining || isFinishing || step.wasJammed {
+      violate(.overfull, "\(total) were let in with \(standing) waiting and room for \(policy.maxWaiting)")
+    }
+  }
+}

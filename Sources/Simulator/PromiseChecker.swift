@@ -1,0 +1,220 @@
+// Owns everything that is known of a history by somebody who sees it all: what clients asked for, what was spoken,
+// what is on disk, and who stands where. It must not ask the core for what it can know by itself, or it would believe
+// the core's mistakes. Invariant: it follows the core's words in their order, and falls back to what is on disk when a
+// process dies. What it finds is a violation, which ends the history.
+
+import BankModel
+import QueueCore
+import Storage
+import Wire
+
+/// A ticket of a day, as one number.
+struct TicketName: Hashable {
+  let day: BusinessDay
+  let ticket: TicketNumber
+}
+
+/// Watches a history and says when a promise is broken.
+final class PromiseChecker {
+  /// A customer at a window.
+  struct Holder {
+    var window: Window
+    var lease: Lease
+    var customer: Customer
+    var progressAt: MonotonicTime
+  }
+
+  /// What a request was for.
+  enum Question {
+    case cancel(TicketName)
+    case reset(BusinessDay)
+    case other
+  }
+
+  /// What a client asked for in one request.
+  struct Group {
+    var orders: [CustomerOrder]
+    var isList: Bool
+    var isRepeated: Bool
+    /// The tickets on disk, by the place of the order.
+    var tickets: [TicketName?]
+    var filled = 0
+  }
+
+  /// The word of a teller that the core may acknowledge.
+  struct Finished: Hashable {
+    let window: Window
+    let lease: Lease
+  }
+
+  unowned var world: Simulation!
+  let policy: QueuePolicy
+
+  // What clients asked for.
+  private(set) var groups: [Group] = []
+  /// The group of each account, from account 1.
+  private(set) var groupOfAccount: [Int] = []
+  var open: [RequestNumber: Question] = [:]
+
+  // What was said and what is on disk.
+  var promised: [TicketName] = []
+  var onDisk: [TicketName: CustomerOrder] = [:]
+  var outcomes: [TicketName: Outcome] = [:]
+  var finished: Set<Finished> = []
+  var diskBooks: Books?
+  var olderBooks: Books?
+  var seenReceipts: Int64 = 0
+  var seenCommits = 0
+  var servedToday: Int64 = 0
+  var cancelledToday: Int64 = 0
+  /// Changes of the open transaction, and those of one of which nobody knows whether it was kept.
+  var staged: [StoreChange] = []
+  var doubtful: [StoreChange] = []
+
+  // Who stands where, by the core's words.
+  var view = QueueView(day: 1)
+  var holders: [Holder] = []
+  var recalled: [(window: Window, lease: Lease)] = []
+  var generations: [Window: Generation] = [:]
+  var takingIn: RequestNumber?
+  var paused = [Bool](repeating: false, count: Service.allCases.count)
+  var isDraining = false
+  var isFinishing = false
+  var hasDrained = false
+  var hasEndedDay = false
+  var step = CheckedStep()
+
+  init(policy: QueuePolicy) { self.policy = policy }
+
+  func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { world.violate(kind, words()) }
+
+  // MARK: - Clients
+
+  var groupCount: Int { groups.count }
+
+  /// The first of so many accounts that nobody has.
+  func newAccounts(_ count: Int64) -> AccountNumber {
+    let first = AccountNumber(groupOfAccount.count) + 1
+    for _ in 0..<count { groupOfAccount.append(groups.count) }
+    return first
+  }
+
+  /// A client is going to ask for these customers.
+  func expect(_ orders: [CustomerOrder], isList: Bool, isRepeated: Bool) {
+    groups.append(
+      Group(
+        orders: orders, isList: isList, isRepeated: isRepeated,
+        tickets: Array(repeating: nil, count: orders.count)))
+  }
+
+  func change(_ group: Int, _ body: (inout Group) -> Void) { body(&groups[group]) }
+
+  /// The group and the place of a customer's order; nil where nobody asked for this customer.
+  func origin(of account: AccountNumber) -> Int? {
+    guard account >= 1, account <= AccountNumber(groupOfAccount.count) else { return nil }
+    return groupOfAccount[Int(account) - 1]
+  }
+
+  /// A client was told of its tickets, over the wire.
+  func clientHeard(_ report: EnqueuedReport, group number: Int) {
+    guard number > 0 else { return violate(.answer, "a client that asked for nothing was told of tickets") }
+    let group = groups[number - 1]
+    if !group.isList {
+      let isSame =
+        report.count == Int64(group.orders.count)
+        && group.tickets.first == TicketName(day: report.day, ticket: report.first)
+        && group.tickets.last == TicketName(day: report.day, ticket: report.last)
+      if !isSame {
+        violate(
+          .repeatedKey,
+          "request \(number) for \(group.orders.count) customers was answered with tickets \(report.first) to "
+            + "\(report.last) of day \(report.day), and they are \(group.tickets.map { $0?.ticket ?? 0 })")
+      }
+    } else if report.count + report.known != Int64(group.orders.count) {
+      violate(
+        .answer, "a list of \(group.orders.count) was answered with \(report.count) and \(report.known) known"
+      )
+    }
+  }
+
+  /// A client was refused for good, and repeats its request no more.
+  func gaveUp(group number: Int) {
+    guard number > 0, groups[number - 1].filled > 0 else { return }
+    violate(.repeatedKey, "request \(number) was refused, and has tickets")
+  }
+
+  /// A request is known to the coordinator from now on.
+  func opened(_ request: RequestNumber) { open[request] = .other }
+
+  // MARK: - Life and death of the coordinator
+
+  /// The process is dead: what was staged is lost, unless the disk knows better.
+  func crashed() {
+    if !staged.isEmpty { doubtful = staged }
+    staged.removeAll()
+    open.removeAll()
+    holders.removeAll()
+    recalled.removeAll()
+    generations.removeAll()
+    takingIn = nil
+    isDraining = false
+    isFinishing = false
+    hasDrained = false
+    hasEndedDay = false
+  }
+
+  /// A store was opened: everything that was spoken must be there, and nobody stands at a window.
+  func restarted(with stored: StoredQueue, from store: MemoryStore) {
+    if store.commits > seenCommits, diskBooks != nil {
+      // The disk had kept what it said it had not.
+      staged = doubtful
+      committed(stored.books, in: store)
+    }
+    doubtful.removeAll()
+    if let diskBooks, stored.books != diskBooks {
+      violate(
+        .books,
+        "the books on disk end with ticket \(diskBooks.issued), and the start read \(stored.books.issued)")
+    }
+    diskBooks = diskBooks ?? stored.books
+    paused = stored.books.paused
+    do throws(StoreError) {
+      try rebuildView(stored.books.day, from: store)
+      try checkAudit(of: store)
+    } catch {
+      violate(.storeContradiction, "\(error)")
+    }
+    for name in promised where name.day == stored.books.day && outcomes[name] == nil {
+      if view.states[name.ticket] == nil {
+        violate(.lostTicket, "ticket \(name.ticket) was spoken and is gone")
+      }
+    }
+  }
+
+  /// A core has read the store.
+  func began(_ core: any QueueCoreUnderTest) {
+    for words in core.contradictions() { violate(.books, words) }
+  }
+
+  private func rebuildView(_ day: BusinessDay, from store: MemoryStore) throws(StoreError) {
+    view = QueueView(day: day)
+    view.lastTicket = diskBooks?.issued ?? 0
+    for state in [CustomerState.waiting, .delayed, .dead] {
+      for found in try store.customers(in: state, after: nil, limit: .max) {
+        view.customers[found.customer.ticket] = found.customer
+        view.states[found.customer.ticket] = state
+        if state == .waiting { view.stand(found.customer) }
+      }
+    }
+  }
+
+  /// Makes a start read what is not so, for the planted bugs that do.
+  func spoil(_ stored: StoredQueue, as bug: PlantedBug) -> StoredQueue {
+    var stored = stored
+    if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day {
+      stored.books = olderBooks
+    }
+    if bug == .forgetsTheDelayedAtTheStart { stored.delayed = [] }
+    return stored
+  }
+}

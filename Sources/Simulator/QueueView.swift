@@ -1,0 +1,71 @@
+// Owns who stands where in one business day, as the checker has followed it: a second opinion, made of plain tables.
+// It must not know leases or tellers. Invariant: each line is in the order of its numbers and holds those who wait, whose
+// tickets are spoken, and who are at no window.
+
+import BankModel
+
+/// The customers of the present day as an onlooker knows them.
+struct QueueView {
+  var day: BusinessDay
+  var lastTicket: TicketNumber = 0
+  var customers: [TicketNumber: Customer] = [:]
+  var states: [TicketNumber: CustomerState] = [:]
+  /// Those whose tickets are not on disk.
+  var newcomers: [TicketNumber] = []
+  private var standing = [[TicketNumber]](repeating: [], count: Line.allCases.count)
+
+  init(day: BusinessDay) { self.day = day }
+
+  /// A customer stands in line.
+  mutating func stand(_ customer: Customer) {
+    let line = customer.line.index
+    var place = standing[line].count
+    while place > 0, standing[line][place - 1] > customer.ticket { place -= 1 }
+    standing[line].insert(customer.ticket, at: place)
+  }
+
+  /// A customer leaves the line; false where it was not there.
+  mutating func leaveLine(_ customer: Customer) -> Bool {
+    let line = customer.line.index
+    guard let place = standing[line].firstIndex(of: customer.ticket) else { return false }
+    standing[line].remove(at: place)
+    return true
+  }
+
+  /// Who is to be served next.
+  func first(of service: Service) -> TicketNumber? {
+    for grade in Grade.allCases {
+      if let ticket = standing[Line(service: service, grade: grade).index].first { return ticket }
+    }
+    return nil
+  }
+
+  /// The tickets of all newcomers are on disk.
+  mutating func settleNewcomers() {
+    for ticket in newcomers {
+      if let customer = customers[ticket] { stand(customer) }
+    }
+    newcomers.removeAll()
+  }
+
+  /// The tickets of all newcomers were refused.
+  mutating func dropNewcomers() {
+    for ticket in newcomers {
+      customers[ticket] = nil
+      states[ticket] = nil
+    }
+    lastTicket -= TicketNumber(newcomers.count)
+    newcomers.removeAll()
+  }
+
+  /// Nobody is left, and the next day begins.
+  mutating func begin(day: BusinessDay) { self = QueueView(day: day) }
+
+  /// How many are in each state, for a person.
+  var summary: String {
+    let counts = [CustomerState.waiting, .delayed, .serving, .dead].map { state in
+      "\(states.values.count { $0 == state }) \(state.name)"
+    }
+    return counts.joined(separator: ", ")
+  }
+}

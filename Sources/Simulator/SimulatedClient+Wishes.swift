@@ -1,0 +1,93 @@
+// Owns what comes to a client's mind: which command, with which customers. It must not know what becomes of it.
+// Invariant: every order has an account of its own in the whole history, so that each ticket and each receipt can
+// be traced to the one customer for whom it was asked.
+
+import BankModel
+import Wire
+
+extension SimulatedClient {
+  /// The next thing that this client wants; nil while it wants nothing.
+  func think() -> Wish? {
+    guard commandsLeft > 0 else { return nil }
+    commandsLeft -= 1
+    switch chance.draw(0...99) {
+    case 0..<36: return enqueue()
+    case 36..<56: return list()
+    case 56..<62: return known.isEmpty ? enqueue() : Wish(command: .cancel(someTicket()))
+    case 62..<67:
+      // Somebody who has forgotten the answer asks again, and must get the same.
+      return answered ?? enqueue()
+    case 67..<70: return known.isEmpty ? enqueue() : Wish(command: .requeue(someTicket()))
+    case 70..<74: return Wish(command: .requeueDead)
+    case 74..<78: return Wish(command: .pause(someService()))
+    case 78..<86: return Wish(command: .resume(someService()))
+    case 86..<88: return Wish(command: .reset)
+    case 88..<95:
+      let windows = ServiceWindows(
+        service: chance.draw(0...1) == 0 ? .deposit : .loan, count: chance.draw(0...3))
+      return Wish(command: .scale([windows]))
+    case 95..<97:
+      guard !world.isCalm else { return enqueue() }
+      let timeout: Int64? = chance.draw(0...1) == 0 ? nil : chance.draw(0...500)
+      return Wish(command: .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))
+    default: return Wish(command: .status)
+    }
+  }
+
+  private func someService() -> Service? {
+    switch chance.draw(0...3) {
+    case 0: .deposit
+    case 1: .loan
+    default: nil
+    }
+  }
+
+  private func someGrade() -> Grade {
+    switch chance.draw(0...5) {
+    case 0: .vvip
+    case 1, 2: .vip
+    default: .regular
+    }
+  }
+
+  /// Mostly one of the last tickets, which may still wait.
+  private func someTicket() -> Int64 {
+    let back = min(Int64(known.count), chance.draw(0...3) == 0 ? Int64(known.count) : 12)
+    return known[known.count - Int(chance.draw(1...back))].ticket
+  }
+
+  /// Customers of one kind, with chance where something is left open.
+  private func enqueue() -> Wish {
+    let count = chance.draw(0...5) == 0 ? chance.draw(8...30) : chance.draw(1...6)
+    let account = world.checker.newAccounts(1)
+    let isRepeated = chance.draw(0...2) > 0
+    let group = world.checker.groupCount + 1
+    let order = EnqueueOrder(
+      count: count, service: someService(), grade: someGrade(),
+      amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
+      seed: chance.next(), key: isRepeated ? "order-\(group)" : nil)
+    var draw = CustomerDraw(
+      service: order.service, grade: order.grade, amount: order.amount, account: order.account,
+      seed: order.seed)
+    world.checker.expect((0..<count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
+    return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
+  }
+
+  /// Customers who are all different.
+  private func list() -> Wish {
+    let count = chance.draw(1...9)
+    let account = world.checker.newAccounts(count)
+    let isRepeated = chance.draw(0...2) > 0
+    let group = world.checker.groupCount + 1
+    let entries = (0..<count).map { offset in
+      EnqueueEntry(
+        service: chance.draw(0...1) == 0 ? .deposit : .loan, grade: someGrade(),
+        amount: chance.draw(1...9_000), account: account + offset,
+        key: isRepeated ? "entry-\(account + offset)" : nil)
+    }
+    world.checker.expect(entries.map(\.order), isList: true, isRepeated: isRepeated)
+    return Wish(
+      command: .enqueueList(EnqueueList(entries: entries, isLast: true)), group: group,
+      isRepeated: isRepeated, partLength: Int(chance.draw(0...4)))
+  }
+}

@@ -1,0 +1,172 @@
+// Owns one client in the simulated world: what it wants, what it was promised, and how it behaves when its connection
+// breaks. It must not know the queue. Invariant: a request with a key is repeated until it is answered, always the
+// same; one without a key is never repeated. A client believes nothing that was not said to it.
+
+import BankModel
+import Wire
+
+/// Somebody who types `bankctl`, or a script that does.
+final class SimulatedClient {
+  /// Something that a client wants, until it is answered.
+  struct Wish {
+    var command: ControlCommand
+    /// The orders that belong to it, by the checker's number; 0 for none.
+    var group = 0
+    var isRepeated = false
+    /// A list goes out in parts of so many; 0 for all in one.
+    var partLength = 0
+  }
+
+  enum State {
+    case away
+    case greeting
+    case ready
+  }
+
+  let number: Int
+  unowned let world: Simulation
+  var chance: SeededGenerator
+  private(set) var state = State.away
+  private(set) var link: Int?
+  private var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  /// Commands that it still thinks of.
+  var commandsLeft: Int
+  private var lastRequest: UInt32 = 0
+  /// What was asked on this connection and not answered, in the order of the questions.
+  private(set) var outstanding: [(number: UInt32, wish: Wish)] = []
+  /// What has to be asked again.
+  private(set) var again: [Wish] = []
+  /// The last request that may be repeated and was answered.
+  private(set) var answered: Wish?
+  /// Tickets that it was told of, newest last.
+  var known: [(day: Int64, ticket: Int64)] = []
+  /// Set when the bank has said that it has ended.
+  private(set) var wasToldOfTheEnd = false
+
+  init(number: Int, seed: UInt64, commands: Int, world: Simulation) {
+    self.number = number
+    chance = SeededGenerator(seed: seed)
+    commandsLeft = commands
+    self.world = world
+  }
+
+  /// Whether nothing is left to be asked or answered.
+  var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
+
+  /// Does the next thing.
+  func act() {
+    switch state {
+    case .away: connect()
+    case .greeting: break
+    case .ready:
+      if outstanding.count < 3 {
+        if !again.isEmpty {
+          ask(again.removeFirst())
+        } else if let wish = think() {
+          ask(wish)
+          // Somebody who presses a button twice means it once.
+          if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
+        }
+      }
+    }
+    // Somebody who is content looks in from time to time, because the end of the history may want something.
+    let thought = chance.draw(1_000...90_000) * (world.isCalm ? 1 : world.plan.thought)
+    let pause = isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : thought
+    world.agenda.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
+  }
+
+  private func connect() {
+    guard let link = world.connect(client: number) else { return }
+    self.link = link
+    decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+    state = .greeting
+    say(.hello(Hello(build: Simulation.build, role: .client)))
+  }
+
+  /// Asks now.
+  func ask(_ wish: Wish) {
+    lastRequest += 1
+    outstanding.append((lastRequest, wish))
+    guard case .enqueueList(let list) = wish.command, wish.partLength > 0 else {
+      return say(.request(ControlRequest(number: lastRequest, command: wish.command)))
+    }
+    var rest = list.entries[...]
+    repeat {
+      let part = rest.prefix(wish.partLength)
+      rest = rest.dropFirst(part.count)
+      let command = ControlCommand.enqueueList(EnqueueList(entries: Array(part), isLast: rest.isEmpty))
+      say(.request(ControlRequest(number: lastRequest, command: command)))
+    } while !rest.isEmpty
+  }
+
+  private func say(_ message: ClientMessage) {
+    guard let link else { return }
+    world.send(message, on: link, to: .coordinator, limit: FrameLimits.control)
+  }
+
+  /// Something has come on a connection.
+  func hear(_ arrival: Arrival, on link: Int) {
+    guard link == self.link else { return }
+    switch arrival {
+    case .end: leave()
+    case .bytes(let bytes):
+      decoder.append(bytes)
+      do {
+        while self.link == link, let body = try decoder.next() {
+          hear(try CBORDecoder().decode(BankMessage.self, from: body))
+        }
+      } catch {
+        world.violate(.conversation, "client \(number) cannot understand the coordinator: \(error)")
+      }
+    }
+  }
+
+  /// The connection is gone: what can be repeated will be, and the rest remains unknown.
+  func leave() {
+    guard state != .away else { return }
+    state = .away
+    link = nil
+    again.append(contentsOf: outstanding.filter { $0.wish.isRepeated }.map(\.wish))
+    outstanding.removeAll()
+  }
+
+  private func hear(_ message: BankMessage) {
+    switch message {
+    case .welcome: state = .ready
+    case .refused(let refusal):
+      world.violate(.conversation, "client \(number) was refused: \(refusal.detail)")
+    case .reply(let reply): hear(reply)
+    }
+  }
+
+  private func hear(_ reply: ControlReply) {
+    guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
+      return world.violate(
+        .answer, "client \(number) got an answer to request \(reply.number), which is not open")
+    }
+    if reply.more { return }
+    let wish = outstanding.remove(at: place).wish
+    switch reply.answer {
+    case .failure(let failure): failed(wish, failure)
+    case .enqueued(let report):
+      world.checker.clientHeard(report, group: wish.group)
+      if wish.isRepeated { answered = wish }
+      guard report.count > 0, report.first <= report.last else { break }
+      for ticket in report.first...report.last { known.append((report.day, ticket)) }
+    case .stopped: wasToldOfTheEnd = true
+    default: break
+    }
+  }
+
+  /// What is to be repeated is repeated as long as it was not refused for good.
+  private func failed(_ wish: Wish, _ failure: Failure) {
+    guard wish.isRepeated else { return }
+    switch failure.code {
+    case .diskFull, .draining: again.append(wish)
+    case .queueFull where !world.isCalm: again.append(wish)
+    // Of a list in parts the coordinator knows the first part only when it looks for room.
+    case .queueFull where wish.partLength > 0: break
+    default: world.checker.gaveUp(group: wish.group)
+    }
+  }
+}

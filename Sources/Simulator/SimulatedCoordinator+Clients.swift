@@ -1,0 +1,278 @@
+// Owns the clients' side of the simulated coordinator, after the real one: greeting, the commands, requests for tickets
+// that come in slices and are repeatable by their keys, and the answers. It must not know a rule of the queue.
+// Invariant: every request is answered once, or its connection is gone.
+
+import BankModel
+import QueueCore
+import Wire
+
+/// The coordinator's end of a connection to a client.
+final class ClientSession {
+  var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  var isGreeted = false
+  /// A list that has not come to its last part.
+  var list: [[EnqueueEntry]] = []
+}
+
+/// A request that is not answered.
+struct OpenRequest {
+  enum Purpose {
+    case enqueue(known: Int64)
+    case status
+    case ticket(Int64)
+    case requeueDead
+  }
+
+  var link: Int
+  var number: UInt32
+  var purpose: Purpose
+}
+
+/// A request for tickets, as far as it is taken in.
+struct IntakeOrder {
+  enum Source {
+    case drawn(CustomerDraw)
+    case list([[EnqueueEntry]])
+  }
+
+  let request: RequestNumber
+  var source: Source
+  let key: String?
+  let total: Int64
+  var taken: Int64 = 0
+  var known: Int64 = 0
+  var first: TicketNumber = 0
+}
+
+extension SimulatedCoordinator {
+  func hearClient(_ arrival: Arrival, on link: Int) {
+    guard case .bytes(let bytes) = arrival else {
+      sessions[link] = nil
+      requests = requests.filter { $0.value.link != link }
+      ending?.seats.removeAll { $0.link == link }
+      windowWaiters.removeAll { $0.link == link }
+      return
+    }
+    if sessions[link] == nil { sessions[link] = ClientSession() }
+    guard let session = sessions[link] else { return }
+    session.decoder.append(bytes)
+    do {
+      while isAlive, let body = try session.decoder.next() {
+        hear(try CBORDecoder().decode(ClientMessage.self, from: body), session, link)
+      }
+    } catch {
+      world.violate(.conversation, "the coordinator cannot understand a client: \(error)")
+    }
+  }
+
+  private func hear(_ message: ClientMessage, _ session: ClientSession, _ link: Int) {
+    switch message {
+    case .hello:
+      session.isGreeted = true
+      say(.welcome(Welcome(build: Simulation.build)), on: link)
+    case .request(let request): serve(request, session, link)
+    }
+  }
+
+  private func say(_ message: BankMessage, on link: Int) {
+    guard let bytes = world.encode(message, limit: FrameLimits.control) else { return }
+    toClients.append((link, bytes))
+  }
+
+  func answer(_ link: Int, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false) {
+    say(.reply(ControlReply(number: number, answer: answer, more: more)), on: link)
+  }
+
+  private func open(_ link: Int, _ number: UInt32, _ purpose: OpenRequest.Purpose) -> RequestNumber {
+    lastRequest += 1
+    requests[lastRequest] = OpenRequest(link: link, number: number, purpose: purpose)
+    world.checker.opened(lastRequest)
+    return lastRequest
+  }
+
+  private func serve(_ request: ControlRequest, _ session: ClientSession, _ link: Int) {
+    let number = request.number
+    switch request.command {
+    case .enqueue(let order): take(order, link, number)
+    case .enqueueList(let part):
+      session.list.append(part.entries)
+      guard part.isLast else { return }
+      let parts = session.list
+      session.list = []
+      intake.append(
+        IntakeOrder(
+          request: open(link, number, .enqueue(known: 0)), source: .list(parts), key: nil,
+          total: parts.reduce(0) { $0 + Int64($1.count) }))
+    case .pause(let service): happen(.pause(open(link, number, .status), service))
+    case .resume(let service): happen(.resume(open(link, number, .status), service))
+    case .cancel(let ticket): happen(.cancel(open(link, number, .ticket(ticket)), ticket))
+    case .requeue(let ticket): happen(.requeue(open(link, number, .ticket(ticket)), ticket))
+    case .requeueDead: happen(.requeueDead(open(link, number, .requeueDead)))
+    case .reset: happen(.reset(open(link, number, .status)))
+    case .scale(let wanted):
+      guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
+      for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }
+      retryGivenUp()
+      windowWaiters.append((link, number))
+    case .stop(let order): stop(order, link, number)
+    default: answer(link, number, .status(statusReport()))
+    }
+  }
+
+  private func take(_ order: EnqueueOrder, _ link: Int, _ number: UInt32) {
+    let draw = CustomerDraw(
+      service: order.service, grade: order.grade, amount: order.amount, account: order.account,
+      seed: order.seed)
+    intake.append(
+      IntakeOrder(
+        request: open(link, number, .enqueue(known: 0)), source: .drawn(draw), key: order.key,
+        total: order.count))
+  }
+
+  /// Whoever changed the windows is told when they are as they shall be.
+  func tellWindowWaiters() {
+    guard isAlive, !windowWaiters.isEmpty, isSettled else { return }
+    for seat in windowWaiters { answer(seat.link, seat.number, .status(statusReport())) }
+    windowWaiters.removeAll()
+  }
+
+  /// They will not be.
+  func disappointWindowWaiters(_ code: Failure.Code) {
+    for seat in windowWaiters { answer(seat.link, seat.number, .failure(Failure(code))) }
+    windowWaiters.removeAll()
+  }
+
+  // MARK: - Intake
+
+  /// Takes customers in for a while: a few slices a turn, and at times only one.
+  func advanceIntake() {
+    var slices = chance.draw(1...4)
+    while isAlive, slices > 0, let order = intake.first {
+      if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
+      slices -= 1
+      takeSlice(of: order)
+    }
+  }
+
+  /// The request that is half taken in is given up: the queue has refused it.
+  func abandonIntake() {
+    if let order = intake.first, order.taken > 0 { intake.removeFirst() }
+  }
+
+  private func answerKnown(_ key: String, _ order: IntakeOrder) -> Bool {
+    guard retryAt == nil, let tickets = try? world.disk.tickets(forKey: key) else { return false }
+    // The key may have been staged a moment ago: nothing is spoken that is not on disk.
+    if bug != .answersAKeyTooEarly, world.disk.hasStagedChanges { commit() }
+    guard isAlive else { return true }
+    intake.removeFirst()
+    if retryAt == nil {
+      world.checker.answered(order.request, with: tickets)
+      finish(order.request, with: .enqueued(tickets))
+    } else {
+      finish(order.request, with: .refused(.diskFull))
+    }
+    return true
+  }
+
+  private func takeSlice(of order: IntakeOrder) {
+    var order = order
+    let isFirst = order.taken == 0
+    if isFirst { order.first = core.books.issued + 1 }
+    let before = core.books.issued
+    var keys: [(key: String, offset: Int64)] = []
+    let slice = nextSlice(of: &order, keys: &keys)
+    let isLast = order.taken >= order.total
+    if isLast { intake.removeFirst() } else { intake[0] = order }
+    requests[order.request]?.purpose = .enqueue(known: order.known)
+    // Whoever is known already needs no room.
+    let known = bug == .countsTheKnownTwice ? 0 : order.known
+    happen(.enqueue(order.request, orders: slice, total: order.total - known, isLast: isLast))
+    guard isAlive else { return }
+    // A slice of customers who are all known adds nobody, so the number of tickets alone does not tell a refusal.
+    let isTaken = core.isTakingIn == !isLast || bug == .goesOnAfterARefusal
+    guard isTaken, core.books.issued == before + Int64(slice.count), retryAt == nil else {
+      if let current = intake.first, current.request == order.request { intake.removeFirst() }
+      return
+    }
+    guard bug != .forgetsKeys else { return }
+    for (key, offset) in keys {
+      let ticket = before + 1 + offset
+      stage(.remember(key: key, day: core.books.day, first: ticket, last: ticket))
+    }
+    if isLast, let key = order.key {
+      let last = bug == .remembersTheFirstSliceOnly ? min(order.first, core.books.issued) : core.books.issued
+      stage(.remember(key: key, day: core.books.day, first: order.first, last: last))
+    }
+  }
+
+  private func nextSlice(
+    of order: inout IntakeOrder, keys: inout [(key: String, offset: Int64)]
+  ) -> [CustomerOrder] {
+    var slice: [CustomerOrder] = []
+    switch order.source {
+    case .drawn(var draw):
+      let count = min(plan.slice, order.total - order.taken)
+      for _ in 0..<count { slice.append(draw.next()) }
+      order.source = .drawn(draw)
+      order.taken += count
+    case .list(var parts):
+      let entries = parts.removeFirst()
+      order.source = .list(parts)
+      order.taken += Int64(entries.count)
+      var fresh: Set<String> = []
+      for entry in entries {
+        if let key = entry.key {
+          let isKnown = (try? world.disk.tickets(forKey: key)) ?? nil
+          guard isKnown == nil, fresh.insert(key).inserted else {
+            order.known += 1
+            continue
+          }
+          keys.append((key, Int64(slice.count)))
+        }
+        slice.append(entry.order)
+      }
+    }
+    return slice
+  }
+
+  // MARK: - Answers
+
+  /// The queue has answered a request.
+  func finish(_ request: RequestNumber, with result: QueueAnswer) {
+    guard let entry = requests.removeValue(forKey: request) else { return }
+    switch (result, entry.purpose) {
+    case (.refused(let refusal), _): answer(entry.link, entry.number, .failure(failure(refusal)))
+    case (.enqueued(let tickets), .enqueue(let known)):
+      let count = tickets.last - tickets.first + 1
+      answer(
+        entry.link, entry.number,
+        .enqueued(
+          EnqueuedReport(
+            day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0,
+            count: count, known: known)))
+    case (.requeued(let count), .requeueDead): answer(entry.link, entry.number, .requeued(count))
+    case (_, _): answer(entry.link, entry.number, .status(statusReport()))
+    }
+  }
+
+  private func failure(_ refusal: QueueRefusal) -> Failure {
+    switch refusal {
+    case .queueFull(_, let limit): Failure(.queueFull, subject: String(limit))
+    case .draining: Failure(.draining)
+    case .diskFull: Failure(.diskFull)
+    case .noSuchTicket(let ticket): Failure(.noSuchTicket, subject: String(ticket))
+    case .wrongState(let ticket, let state): Failure(.wrongState, subject: "\(ticket) \(state.name)")
+    }
+  }
+
+  private func statusReport() -> StatusReport {
+    let books = core.books
+    return StatusReport(
+      state: ending == nil ? .open : .draining, day: books.day, pid: Int32(number), generation: Int64(number),
+      since: 0, businessMilliseconds: books.businessTime.milliseconds,
+      queue: QueueReport(
+        issued: core.issuedCount, waiting: core.waitingCount, delayed: books.delayed, serving: core.serving,
+        served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: 0),
+      services: [], workers: [])
+  }
+}

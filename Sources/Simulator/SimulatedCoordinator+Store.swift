@@ -1,0 +1,128 @@
+// Owns how the simulated coordinator uses its store, line for line as the real one does: staging, reading, the moment of
+// the commit, a full disk, and a disk that fails. It must not know what the changes mean.
+// Invariant: a change is staged before anything that was wanted after it. A store that contradicts itself is the end of
+// a history, because no fault explains it.
+
+import BankModel
+import QueueCore
+import Storage
+
+extension SimulatedCoordinator {
+  private static let diskPause = TimeSpan.milliseconds(250)
+
+  private var store: MemoryStore { world.disk }
+
+  func stage(_ change: StoreChange) {
+    guard retryAt == nil else { return }
+    do throws(StoreError) {
+      world.meetDisk(.stage)
+      try store.stage(change)
+      world.checker.staged(change)
+      if stagedSince == nil { stagedSince = now.monotonic }
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  func read(_ effect: QueueEffect) {
+    guard retryAt == nil else {
+      if bug != .forgetsWhatItHeldBack { heldBack.append(effect) }
+      return
+    }
+    do throws(StoreError) {
+      world.meetDisk(.read)
+      switch effect {
+      case .loadPage(let line, let after, let limit):
+        apply(.pageLoaded(line, try store.page(of: line, after: after, limit: limit)))
+      case .lookUp(let request, let ticket):
+        apply(.found(request, ticket: ticket, try store.find(ticket)))
+      case .loadDead(let request, let limit):
+        let letters = try store.customers(in: .dead, after: nil, limit: limit)
+        apply(.deadLoaded(request, letters.map(\.customer)))
+      default: preconditionFailure("only reads are read")
+      }
+    } catch {
+      storeFailed(error)
+      // What could not be read now is read when there is room again.
+      if isAlive { heldBack.append(effect) }
+    }
+  }
+
+  var commitDue: MonotonicTime? {
+    guard retryAt == nil, !core.isTakingIn, let stagedSince else {
+      return retryAt == nil && core.isUnsettled && !core.isTakingIn ? now.monotonic : nil
+    }
+    if core.hasPromises { return stagedSince }
+    return max(stagedSince, lastCommit + plan.gather)
+  }
+
+  func commitIfDue() {
+    guard isAlive, let due = commitDue, due <= now.monotonic else { return }
+    commit()
+  }
+
+  func commit() {
+    // While the disk is full the store has forgotten what was staged, and the books would be kept without it.
+    guard retryAt == nil || bug == .commitsToAFullDisk, survives() else { return }
+    if bug == .saysCommittedTooEarly, !core.isTakingIn {
+      stagedSince = nil
+      happen(.committed)
+      // The commit itself comes, but only when everything was said.
+      flushTellers()
+      flushClients()
+      guard survives() else { return }
+    }
+    do throws(StoreError) {
+      world.meetDisk(.commit)
+      try store.commit(core.books)
+    } catch {
+      if bug == .takesAFullDiskForACommit, case .diskFull = error {
+        world.checker.rolledBack()
+      } else {
+        return storeFailed(error)
+      }
+    }
+    world.checker.committed(core.books, in: store)
+    stagedSince = nil
+    lastCommit = now.monotonic
+    world.trace.line(now.monotonic, "  committed")
+    guard survives(), bug != .saysCommittedTooEarly else { return }
+    happen(.committed)
+  }
+
+  func retryStore() {
+    retryAt = nil
+    stagedSince = nil
+    happen(.commitRefused)
+    guard isAlive, retryAt == nil else { return }
+    commit()
+    guard isAlive, retryAt == nil else { return }
+    effects.append(contentsOf: heldBack)
+    heldBack.removeAll()
+    perform()
+  }
+
+  func storeFailed(_ error: StoreError) {
+    world.trace.line(now.monotonic, "  the store failed: \(error)")
+    world.checker.rolledBack()
+    guard case .diskFull = error else {
+      if case .damaged(_, let detail) = error { world.violate(.storeContradiction, detail) }
+      // Nobody knows any more what is on disk: the process ends, and the next one reads it again.
+      return die()
+    }
+    store.rollBack()
+    stagedSince = nil
+    let isFirst = !core.isJammed
+    retryAt = now.monotonic + Self.diskPause
+    if isFirst {
+      let before = effects.count
+      apply(.commitRefused)
+      abandonIntake()
+      guard bug != .stagesTwice else { return }
+      // What the queue stages again is staged when the disk is tried again; who was refused learns it now.
+      let refused = effects[before...].filter { if case .stage = $0 { false } else { true } }
+      effects.replaceSubrange(before..., with: refused)
+      perform()
+    }
+  }
+}

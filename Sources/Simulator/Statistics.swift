@@ -1,0 +1,55 @@
+// Owns what is counted while histories are simulated. It must not know how they are. Invariant: counts of two parts
+// add up to the counts of the whole. There is nothing that can fail.
+
+/// How much was simulated.
+public struct Statistics: Sendable, Equatable, Codable {
+  /// Histories that came to their end.
+  public var histories: Int64 = 0
+  /// Things that happened in the simulated worlds.
+  public var occurrences: Int64 = 0
+  /// Events that the queue's core was given.
+  public var events: Int64 = 0
+  /// Effects that were performed.
+  public var effects: Int64 = 0
+  /// Messages that went through the codec.
+  public var messages: Int64 = 0
+  /// Commits that were kept.
+  public var commits: Int64 = 0
+  /// Customers who were handed to a teller.
+  public var assignments: Int64 = 0
+  /// Receipts that were kept.
+  public var receipts: Int64 = 0
+  /// Customers who were put aside.
+  public var deadLetters: Int64 = 0
+  /// Coordinators that were started.
+  public var starts: Int64 = 0
+  /// Faults, by ``FaultKind/rawValue``.
+  public var faults = [Int64](repeating: 0, count: FaultKind.allCases.count)
+
+  /// Nothing yet.
+  public init() {}
+
+  /// Faults of all kinds.
+  public var faultsInAll: Int64 { faults.reduce(0, +) }
+
+  /// How often something went wrong.
+  public func count(of kind: FaultKind) -> Int64 { faults[kind.rawValue] }
+
+  /// Counts a fault.
+  mutating func note(_ kind: FaultKind, _ times: Int = 1) { faults[kind.rawValue] += Int64(times) }
+
+  /// Adds another part.
+  public static func += (left: inout Statistics, right: Statistics) {
+    left.histories += right.histories
+    left.occurrences += right.occurrences
+    left.events += right.events
+    left.effects += right.effects
+    left.messages += right.messages
+    left.commits += right.commits
+    left.assignments += right.assignments
+    left.receipts += right.receipts
+    left.deadLetters += right.deadLetters
+    left.starts += right.starts
+    for place in left.faults.indices { left.faults[place] += right.faults[place] }
+  }
+}

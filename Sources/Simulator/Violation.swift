@@ -1,0 +1,66 @@
+// Owns the kinds of broken promises, and how one is told. It must not know how one is found.
+// Invariant: a history has at most one, the first. There is nothing that can fail.
+
+import BankModel
+
+/// A promise that was not kept.
+public struct Violation: Sendable, Equatable, CustomStringConvertible {
+  /// Which promise.
+  public enum Kind: String, Sendable, CaseIterable, Codable {
+    /// A ticket that was spoken stands nowhere.
+    case lostTicket
+    /// A ticket, or an order, has two receipts or two tickets.
+    case duplicate
+    /// A receipt is not what the client asked for, or the money does not add up.
+    case ledger
+    /// The books and what they count do not agree.
+    case books
+    /// Somebody was handed out before whoever stood in front.
+    case order
+    /// A window got a customer of another service.
+    case crossedServices
+    /// Something was said that was not on disk.
+    case notDurable
+    /// A teller holds two customers, or a customer is held by two tellers.
+    case doubleLease
+    /// A word of a dead generation changed something.
+    case lateWord
+    /// A repeated key gave other tickets.
+    case repeatedKey
+    /// Half of a request was kept.
+    case halfRequest
+    /// After the faults had ended not everything came to its end.
+    case notDrained
+    /// A customer was put aside too early, too late or not at all.
+    case deadLetter
+    /// A customer was handed out while the service was paused or the bank had finished.
+    case paused
+    /// More customers were let in than may wait, or some while the bank was closing.
+    case overfull
+    /// A receipt, or the end of an attempt, for which there was no reason, or a reason without its end.
+    case attempt
+    /// A lease was ended before its time, or not at its time.
+    case lease
+    /// A teller was not told what it must be told, or the wrong teller was.
+    case conversation
+    /// A request was answered twice, never, or wrongly.
+    case answer
+    /// A refused request changed something.
+    case refusal
+    /// The store was asked for what contradicts what it keeps.
+    case storeContradiction
+  }
+
+  /// Which promise.
+  public var kind: Kind
+  /// When, in nanoseconds of the simulated world.
+  public var at: Int64
+  /// What was seen.
+  public var words: String
+
+  /// One sentence.
+  public var description: String {
+    let milliseconds = at / 1_000_000
+    return "\(kind.rawValue) at \(milliseconds) ms: \(words)"
+  }
+}

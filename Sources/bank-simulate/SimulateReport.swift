@@ -1,0 +1,100 @@
+// Owns how the outcome of simulated histories is told, to a person and to a script. It must not know how they went.
+// Invariant: a broken promise is told with its seed and with the one command that shows it again. There is nothing that
+// can fail.
+
+import Simulator
+
+/// What was simulated, and the broken promise if there was one.
+struct SimulateReport {
+  var statistics: Statistics
+  var failed: Simulation.Outcome?
+  /// What was wrong on purpose.
+  var bug: PlantedBug?
+  /// How long it took; nil where that says nothing.
+  var seconds: Double?
+
+  /// For a person.
+  var text: String {
+    var lines: [String] = []
+    let rows: [(String, Int64)] = [
+      ("histories", statistics.histories), ("events", statistics.events), ("effects", statistics.effects),
+      ("messages", statistics.messages), ("commits", statistics.commits),
+      ("customers handed out", statistics.assignments), ("receipts", statistics.receipts),
+      ("dead letters", statistics.deadLetters), ("starts of the coordinator", statistics.starts),
+      ("faults", statistics.faultsInAll),
+    ]
+    for (name, count) in rows { lines.append(row(name, count)) }
+    for kind in FaultKind.allCases { lines.append(row("  " + kind.name, statistics.count(of: kind))) }
+    if let seconds { lines.append("\(hundredths(seconds)) s") }
+    if let failed, let violation = failed.violation {
+      lines.append("")
+      lines.append("seed \(failed.seed) breaks a promise: \(violation)")
+      lines.append("to see it again: \(command(failed.seed))")
+    } else {
+      lines.append("every promise was kept")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// For a script: one object on one line.
+  var json: String {
+    var fields = [
+      "\"version\":1", "\"histories\":\(statistics.histories)", "\"events\":\(statistics.events)",
+      "\"effects\":\(statistics.effects)", "\"messages\":\(statistics.messages)",
+      "\"commits\":\(statistics.commits)", "\"assignments\":\(statistics.assignments)",
+      "\"receipts\":\(statistics.receipts)", "\"dead_letters\":\(statistics.deadLetters)",
+      "\"starts\":\(statistics.starts)",
+    ]
+    let faults = FaultKind.allCases.map { kind in
+      "\"\(String(kind.name.map { $0 == "-" ? "_" : $0 }))\":\(statistics.count(of: kind))"
+    }
+    fields.append("\"faults\":{\(faults.joined(separator: ","))}")
+    if let seconds {
+      fields.append("\"seconds\":\(hundredths(seconds))")
+      fields.append("\"histories_per_second\":\(rate(statistics.histories, seconds))")
+      fields.append("\"events_per_second\":\(rate(statistics.events, seconds))")
+    }
+    if let failed, let violation = failed.violation {
+      fields.append(
+        "\"violation\":{\"seed\":\(failed.seed),\"promise\":\"\(violation.kind.rawValue)\","
+          + "\"detail\":\"\(escaped(violation.description))\",\"replay\":\"\(command(failed.seed))\"}")
+    } else {
+      fields.append("\"violation\":null")
+    }
+    return "{\(fields.joined(separator: ","))}\n"
+  }
+
+  private func command(_ seed: UInt64) -> String {
+    "scripts/simulate --seed \(seed)" + (bug.map { " --bug \($0.rawValue)" } ?? "") + " --trace"
+  }
+
+  private func row(_ name: String, _ count: Int64) -> String {
+    let padded = name + String(repeating: " ", count: max(1, 28 - name.count))
+    let number = String(repeating: " ", count: max(0, 12 - String(count).count)) + String(count)
+    guard let seconds, seconds > 0 else { return padded + number }
+    let perSecond = String(rate(count, seconds))
+    return padded + number + String(repeating: " ", count: max(1, 12 - perSecond.count)) + perSecond + "/s"
+  }
+
+  private func rate(_ count: Int64, _ seconds: Double) -> Int64 {
+    seconds > 0 ? Int64(Double(count) / seconds) : 0
+  }
+
+  private func hundredths(_ seconds: Double) -> String {
+    let all = Int64(seconds * 100 + 0.5)
+    return "\(all / 100).\(all % 100 < 10 ? "0" : "")\(all % 100)"
+  }
+
+  private func escaped(_ words: String) -> String {
+    var text = ""
+    for character in words.unicodeScalars {
+      switch character {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case _ where character.value < 0x20: text += " "
+      default: text.unicodeScalars.append(character)
+      }
+    }
+    return text
+  }
+}

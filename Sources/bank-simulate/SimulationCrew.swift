@@ -1,0 +1,73 @@
+// Owns the threads that simulate: each takes the next seed until none is left or a promise is broken.
+// It must not know what happens in a history; histories share nothing. Invariant: of several broken histories the one
+// with the lowest seed is told, so that two runs over the same seeds tell the same. Failure: a thread that cannot be
+// started is done without; the first one is the caller's own.
+
+import Glibc
+import Simulator
+import Synchronization
+
+/// Simulates many histories, several at a time.
+final class SimulationCrew: Sendable {
+  /// How far it has come.
+  struct Progress: Sendable {
+    var next: UInt64
+    var statistics = Statistics()
+    var failed: Simulation.Outcome?
+  }
+
+  private let progress: Mutex<Progress>
+  private let last: UInt64
+
+  /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
+  init(from: UInt64, count: UInt64, bug: PlantedBug? = nil) {
+    progress = Mutex(Progress(next: 0))
+    self.from = from
+    self.bug = bug
+    last = count
+  }
+
+  private let from: UInt64
+  private let bug: PlantedBug?
+
+  /// Where it stands now.
+  var present: Progress { progress.withLock { $0 } }
+
+  /// Simulates with so many threads, and returns when all is done. `report` is called now and then by this thread.
+  func run(jobs: Int, report: (Progress) -> Void) -> Progress {
+    var threads: [pthread_t] = []
+    for _ in 1..<max(jobs, 1) {
+      var thread = pthread_t()
+      let crew = Unmanaged.passRetained(self)
+      let code = pthread_create(
+        &thread, nil,
+        { crew in
+          let crew = Unmanaged<SimulationCrew>.fromOpaque(crew!).takeRetainedValue()
+          while crew.simulateNext() {}
+          return nil
+        }, crew.toOpaque())
+      if code == 0 { threads.append(thread) } else { crew.release() }
+    }
+    while simulateNext() { report(present) }
+    for thread in threads { pthread_join(thread, nil) }
+    return present
+  }
+
+  /// One history; false when there is none left.
+  private func simulateNext() -> Bool {
+    let seed: UInt64? = progress.withLock { progress in
+      guard progress.next < last, progress.failed == nil else { return nil }
+      defer { progress.next += 1 }
+      return from &+ progress.next
+    }
+    guard let seed else { return false }
+    let outcome = Simulation.run(seed: seed, bug: bug)
+    progress.withLock { progress in
+      progress.statistics += outcome.statistics
+      guard outcome.violation != nil else { return }
+      if let failed = progress.failed, failed.seed <= seed { return }
+      progress.failed = outcome
+    }
+    return true
+  }
+}

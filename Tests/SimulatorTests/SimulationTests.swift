@@ -1,0 +1,44 @@
+// Runs the real core through simulated histories, and shows that a seed decides everything that happens in one.
+// A failure names its seed and the command that shows it again.
+
+import Simulator
+import Testing
+
+@Suite("Simulated histories")
+struct SimulationTests {
+  @Test("the real core keeps every promise", arguments: 1...100 as ClosedRange<UInt64>)
+  func keepsPromises(seed: UInt64) {
+    let outcome = Simulation.run(seed: seed)
+    #expect(
+      outcome.violation == nil,
+      "\(outcome.violation.map(\.description) ?? ""); repeat with: scripts/simulate --seed \(seed) --trace")
+    #expect(outcome.statistics.receipts > 0)
+  }
+
+  @Test(
+    "the same seed gives the same history to the byte", arguments: [1, 2, 3, 77, 4_711, .max] as [UInt64])
+  func isDeterministic(seed: UInt64) {
+    let (first, second) = (Simulation.run(seed: seed), Simulation.run(seed: seed))
+    #expect(first == second)
+    #expect(first.digest != Simulation.run(seed: seed &+ 1).digest)
+  }
+
+  @Test("being watched changes nothing")
+  func traceIsHarmless() {
+    var lines = 0
+    let watched = Simulation.run(seed: 5) { _ in lines += 1 }
+    #expect(watched == Simulation.run(seed: 5))
+    #expect(lines > 100)
+  }
+
+  @Test("every kind of fault happens in a few hundred histories")
+  func everyFaultHappens() {
+    var statistics = Statistics()
+    var seed: UInt64 = 1
+    while seed <= 400, !FaultKind.allCases.allSatisfy({ statistics.count(of: $0) > 0 }) {
+      statistics += Simulation.run(seed: seed).statistics
+      seed += 1
+    }
+    for kind in FaultKind.allCases { #expect(statistics.count(of: kind) > 0, "no \(kind.name)") }
+  }
+}
