@@ -51,6 +51,26 @@ extension Coordinator {
     stop(StopOrder(now: isUrgent, timeoutMilliseconds: nil), nil)
   }
 
+  /// Whoever opened this bank in its foreground was killed.
+  func openerIsGone() {
+    guard exitCode == nil else { return }
+    log.write(event: "opener_lost", level: .warn, at: now) {
+      $0.field("waiting", machine.waitingCount)
+      $0.field("serving", machine.serving)
+    }
+    isAbandoned = true
+    exitCode = 1
+  }
+
+  /// Ends as if this process had been killed itself, and only tidier: what has happened is kept, who is at a window
+  /// waits again at the head of the line, and nobody is told.
+  func leaveAtOnce() {
+    staff.killAll()
+    commit()
+    server.stopListening()
+    onClosed?()
+  }
+
   /// Nobody is handed out any more.
   private func finishServing() {
     guard ending?.step == .serving else { return }

@@ -65,6 +65,8 @@ final class Coordinator {
   var homeWatch: HomeWatch?
   /// Called when the lock file was removed: takes the lock again.
   var onLockLost: (() -> Void)?
+  /// Whether nobody is left for whom this bank was open.
+  var isAbandoned = false
   /// Set when the process is to end, with its exit code.
   var exitCode: Int32?
 
@@ -124,6 +126,7 @@ final class Coordinator {
       server.flush()
       log.flushIfDue(MonotonicInstant(now.monotonic))
     }
+    if isAbandoned { leaveAtOnce() }
     log.flush()
     return exitCode ?? 0
   }

@@ -26,6 +26,8 @@ struct GuardedHome {
     case taken(Equipment)
     /// Another coordinator or guardian has it.
     case occupied(pid: Int32?)
+    /// Somebody looks into the closed bank, and has not ended in time.
+    case inspected
     /// It cannot be used.
     case unusable(reason: String)
   }
@@ -57,6 +59,9 @@ struct GuardedHome {
   /// The guardian says little, so little is kept.
   private static let logLimit: Int64 = 1 << 20
 
+  /// How long whoever only looks into a closed bank is waited for.
+  private static let patience = Duration.seconds(5)
+
   /// Takes the home.
   ///
   /// - Parameter inherited: The lock, where the coordinator that is to be guarded has it already.
@@ -67,10 +72,11 @@ struct GuardedHome {
       if let inherited = consume inherited {
         outcome = try LockFile.join(inherited, path: lock)
       } else {
-        outcome = try LockFile.acquire(path: lock)
+        outcome = try LockFile.acquire(path: lock, patience: Self.patience)
       }
       switch consume outcome {
       case .heldBy(let pid): return .occupied(pid: pid)
+      case .visited: return .inspected
       case .acquired(let lock):
         let socket = try Datagrams.bind(path: self.socket)
         let log = try LogFile(path: log, worker: "guardian", generation: 1, limit: Self.logLimit, keep: 2)
@@ -89,7 +95,7 @@ struct GuardedHome {
   /// - Throws: where the home is gone, or somebody else has it.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
-      guard case .acquired(let fresh) = try LockFile.acquire(path: lock) else {
+      guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
         throw SystemError(call: "flock", subject: lock, code: EWOULDBLOCK)
       }
       equipment.lock = fresh
