@@ -18,8 +18,8 @@ extension Coordinator {
       }
     }
     let seat = Followers.Seat(session: session, number: number)
-    guard followers.count(of: session) + session.streams.count < ControlServer.Limits.openAnswers else {
-      let detail = "at most \(ControlServer.Limits.openAnswers) answers may be open on one connection"
+    guard followers.count(of: session) + session.streams.count < ClientLimits.openAnswers else {
+      let detail = "at most \(ClientLimits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
     }
     switch request.command {
@@ -60,9 +60,9 @@ extension Coordinator {
   /// or the turn has lasted long enough. One read can bring thousands of requests, and the tellers shall not wait for
   /// all of them.
   private func asksTooMuch(_ session: ControlSession) -> Bool {
-    session.openRequests >= ControlServer.Limits.openRequests
-      || session.channel.backlog >= ControlServer.Limits.heardWhileUnread
-      || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ControlServer.Limits.turn)
+    session.openRequests >= ClientLimits.openRequests
+      || session.channel.backlog >= ClientLimits.heardWhileUnread
+      || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ClientLimits.turn)
   }
 
   /// Hears those again who had asked for too much at once.

@@ -8,6 +8,8 @@ private let broken: [(String, String)] = [
   ("", "ends too early"), ("[]", "list"), ("{\n\"speed\": 2\n\"lang\": \"ko\"}", ":3:"),
   ("{\"speed\":", "ends too early"),
   (#"{"max_wating": 5}"#, "max_waiting"), (#"{"windows": {"depsit": 1}}"#, "deposit"),
+  ("{\n\"max_wating\": 5}", #":2: unknown key "max_wating""#),
+  (#"{"lease": "-5s"}"#, #":1: "lease" is "-5s""#),
   (#"{"windows": 2}"#, "braces"),
   (#"{"windows": {"deposit": -1}}"#, "256"), (#"{"windows": {"deposit": 1.5}}"#, "whole"),
   (#"{"lease": "-5s"}"#, "negative"), (#"{"lease": 5}"#, "quotes"), (#"{"lease": "5"}"#, "unit"),

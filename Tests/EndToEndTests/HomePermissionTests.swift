@@ -77,15 +77,52 @@ struct HomePermissionTests {
     }
   }
 
-  @Test("a home of another user is refused, and stays as it is", .enabled(if: isRoot))
+  @Test("a home of another user is refused, and stays as it is")
   func foreign() throws {
     try withBranch { branch in
-      let place = branch.path("foreign")
+      let place = Self.isRoot ? branch.path("foreign") : "/usr"
       mkdir(place, 0o755)
       chown(place, 65534, 65534)
-      let outcome = try branch.launch(["start", "--home", place]).finish()
-      #expect(outcome.code == 1 && outcome.err.contains("another user"), outcome.story)
-      #expect(try files.contentsOfDirectory(atPath: place).isEmpty)
+      let before = try files.contentsOfDirectory(atPath: place)
+      for words in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
+        let outcome = try branch.launch(words + ["--home", place]).finish()
+        #expect(outcome.code == 1 && outcome.err.contains("another user"), outcome.story)
+      }
+      #expect(try files.contentsOfDirectory(atPath: place) == before)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test(
+    "a home that cannot be written to is refused with the reason, new or used, and stays as it is",
+    .enabled(if: !isRoot || access("/usr/bin/setpriv", X_OK) == 0))
+  func readOnly() throws {
+    try withBranch { branch in
+      // Nothing is forbidden to root, so nobody takes its place, where the programs are within its reach.
+      chmod(branch.path(""), 0o755)
+      func run(_ words: [String]) throws -> Outcome {
+        guard Self.isRoot else { return try branch.launch(words).finish() }
+        return try branch.launch(asNobody([Binaries.bankctl] + words), program: "/usr/bin/setpriv").finish()
+      }
+      guard try run(["--version"]).code == 0 else { return }
+      let place = branch.path("nobodys")
+      mkdir(place, 0o700)
+      if Self.isRoot { chown(place, 65534, 65534) }
+      let home = place + "/home"
+      #expect(try run(["open", "--customers", "1", "--speed", "max", "--home", home]).code == 0)
+      for (shut, name) in [(place, "new"), (home, "home")] {
+        chmod(shut, 0o500)
+        for words in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
+          let outcome = try run(words + ["--json", "--home", place + "/" + name])
+          #expect(outcome.code == 1, outcome.story)
+          #expect(try outcome.json()["error"]["code"].text == "bad_home", outcome.story)
+          #expect(outcome.out.contains("EACCES"), outcome.story)
+        }
+        chmod(shut, 0o700)
+      }
+      #expect(!files.fileExists(atPath: place + "/new"))
+      #expect(try run(["open", "--customers", "1", "--speed", "max", "--home", home]).code == 0)
+      try branch.expectNobodyLeft()
     }
   }
 

@@ -120,13 +120,10 @@ struct HostileClientTests {
 
   @Test("a thousand connections at once, silent or talking nonsense, and the bank goes on serving")
   func crowd() throws {
-    var files = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-    files.rlim_cur = files.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    let files = Self.openFiles()
     try withOpenBank { branch in
       var clients: [RawClient] = []
-      for index in 0..<min(1_000, Int(clamping: files.rlim_cur) - 200) {
+      for index in 0..<min(1_000, files - 200) {
         let client = try RawClient(branch)
         switch index % 4 {
         case 0: client.send([UInt8](repeating: UInt8(truncatingIfNeeded: index), count: 64))
@@ -139,6 +136,43 @@ struct HostileClientTests {
       try branch.done("enqueue", "20", "--wait", timeout: .seconds(10))
       #expect(try branch.status().queue("served") == 20)
       withExtendedLifetime(clients) {}
+    }
+  }
+
+  @Test(
+    "beyond two thousand connections whoever comes is told that it is crowded, and is served once somebody has left",
+    .enabled(if: Self.openFiles() > 2_200))
+  func crowded() throws {
+    try withOpenBank { branch in
+      var clients = try (0..<2_000).map { _ in
+        let client = try RawClient(branch)
+        client.send(hello)
+        return client
+      }
+      #expect(
+        clients[1_999].listen(until: 1).frames.count == 1, "the last one for whom there is room is welcome")
+      let late = try RawClient(branch).listen()
+      #expect(late.hasEnded && late.refusal?.reason == 5, "\(late)")
+      let outcome = try branch.run("status")
+      #expect(outcome.code == 75, outcome.story)
+      clients.removeLast(1_000)
+      try branch.waitUntil("there is room again") { try branch.run("status").code == 0 }
+      withExtendedLifetime(clients) {}
+    }
+  }
+
+  @Test("answers without end are limited on one connection; what was asked before is answered all the same")
+  func openAnswers() throws {
+    try withOpenBank { branch in
+      let client = try RawClient(branch)
+      client.send(hello)
+      // Two hundred and fifty-six who follow, and four too many.
+      for number in 1...260 { client.send(Message.request(Int64(number), 9).frame) }
+      let answer = client.listen(until: 1 + 4)
+      #expect(answer.replies.count == 4, "\(answer)")
+      #expect(answer.replies.allSatisfy { $0.contains(Array("bad_request".utf8)) }, "\(answer)")
+      try branch.done("enqueue", "1", "--wait")
+      #expect(client.listen(until: 256).replies.count == 256, "the others hear of the customer")
     }
   }
 
@@ -265,6 +299,15 @@ struct HostileClientTests {
       }
       try branch.expectClean()
     }
+  }
+
+  /// How many files this process may have open, which are as many as it can get.
+  private static func openFiles() -> Int {
+    var files = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    files.rlim_cur = files.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    return Int(clamping: files.rlim_cur)
   }
 
   private static func residentKilobytes(_ pid: Int) -> Int {
