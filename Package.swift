@@ -82,6 +82,7 @@ let package = Package(
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient"]),
+    process("bank-fuzz", on: ["BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
@@ -99,7 +100,7 @@ let package = Package(
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
-    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
+    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian", "bank-fuzz"]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",

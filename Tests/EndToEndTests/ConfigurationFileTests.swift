@@ -42,6 +42,21 @@ struct ConfigurationFileTests {
     }
   }
 
+  @Test("a refusal to open is told at once, and nothing is left that the next attempt could meet")
+  func promptly() throws {
+    try withBranch { branch in
+      let file = try branch.write("{\"lease\": 5}", to: "bank.json")
+      var times: [Duration] = []
+      for _ in 1...5 {
+        let start = ContinuousClock.now
+        #expect(try branch.run("start", "--config", file).code == 2)
+        times.append(ContinuousClock.now - start)
+      }
+      #expect((times.min() ?? .zero) < .seconds(1), "\(times)")
+      try branch.expectNobodyLeft()
+    }
+  }
+
   @Test("reload and SIGHUP refuse it as well, and the open bank goes on as before")
   func reload() throws {
     try withBranch { branch in

@@ -11,7 +11,7 @@ enum FloorRules {
     "Coordinator": 4, "Teller": 4, "StockService": 4, "JuiceStation": 4, "VendingMachine": 4,
     "ControlClient": 4, "Guardian": 4,
     "bankd": 5, "bank-teller": 5, "bank-stockd": 5, "bank-juice": 5, "bank-vending": 5, "bankctl": 5,
-    "bank-guardian": 5, "bank-bench": 5,
+    "bank-guardian": 5, "bank-bench": 5, "bank-fuzz": 5,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
     "Simulator": 5, "bank-simulate": 6,
   ]
