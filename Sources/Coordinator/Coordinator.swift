@@ -43,6 +43,8 @@ final class Coordinator {
   /// After a full disk: when it is tried again, and what could not be read until then.
   var retryAt: MonotonicTime?
   var heldBack: [QueueEffect] = []
+  /// While the store is short of room: when it looks again.
+  var lookForRoomAt: MonotonicTime?
 
   /// Whether every window has had a teller at work once.
   var isOpen = false
@@ -101,6 +103,7 @@ final class Coordinator {
       $0.field("waiting", machine.waitingCount)
       $0.field("build", BuildIdentity.current)
     }
+    noteRoom()
     openWindows()
     perform()
     try server.listen(at: home.socket)
@@ -141,6 +144,7 @@ final class Coordinator {
     server.keepTime(now)
     if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
+    if let due = lookForRoomAt, due <= now.monotonic { lookForRoom() }
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
     keepEndingTime()
@@ -160,6 +164,7 @@ final class Coordinator {
     consider(server.nextDeadline)
     consider(commitDue)
     consider(retryAt)
+    consider(lookForRoomAt)
     consider(tellFailureUntil)
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
