@@ -85,6 +85,8 @@ struct FullDiskTests {
       let issued = try branch.status().queue("issued")
       try branch.done("cancel", "1")
       try branch.expectRefusal(75, "disk_full", of: "enqueue", "3000")
+      try branch.expectRefusal(75, "disk_full", of: "reset")
+      #expect(try branch.status().queue("issued") == issued, "a refused request adds nobody")
       let stop = try branch.launch(["stop", "--now"]).finish(within: .seconds(30))
       #expect(stop.code == 0, stop.story)
       try branch.expectClean()
