@@ -169,6 +169,7 @@ final class Coordinator {
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
     consider(homeWatch?.checkAt)
+    consider(guardianship?.nextDeadline)
     let deadline = earliest.map { MonotonicInstant($0) }
     guard let flush = log.nextFlush else { return deadline }
     return min(deadline ?? flush, flush)
