@@ -18,7 +18,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsTheLost, ignoresGenerations, believesEveryTeller, takesProgressForDone, takesDeathForFailure
   case expiresNobody, expiresTooEarly, leavesTheStuck, endsTheWrongGeneration, swallowsRecalls
   // In the core: limits and ends.
-  case neverFull, ignoresTheShortage, neverBuries, buriesTooEarly, neverWakes, drainsNever, drainsTooEarly, ignoresTheDrain
+  case neverFull, ignoresTheShortage, neverBuries, buriesTooEarly, neverWakes, drainsNever, drainsTooEarly,
+    ignoresTheDrain
   // In the shell.
   case saysCommittedTooEarly, takesAFullDiskForACommit, performsLastFirst, forgetsWhatItHeldBack
   case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks

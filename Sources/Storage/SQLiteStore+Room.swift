@@ -74,7 +74,8 @@ extension SQLiteStore {
   private func holdBack(_ needed: Int64) -> Bool {
     guard let reserve else { return true }
     acceptedSinceCheck = 0
-    let isHeld = reserve.size >= needed || reserve.grow(to: needed + Self.headroom) || reserve.grow(to: needed)
+    let isHeld =
+      reserve.size >= needed || reserve.grow(to: needed + Self.headroom) || reserve.grow(to: needed)
     slack = max(0, reserve.size - needed)
     return isHeld || !reserve.isPossible
   }

@@ -65,7 +65,9 @@ struct RoomTests {
     #expect(!branch.store.hasRoom(toMove: .max))
   }
 
-  @Test("on a full disk a part is given up: nobody new comes, somebody is finished, and with room all is as before")
+  @Test(
+    "on a full disk a part is given up: nobody new comes, somebody is finished, and with room all is as before"
+  )
   func shortage() throws {
     let scratch = Scratch()
     let branch = try Counter(scratch)

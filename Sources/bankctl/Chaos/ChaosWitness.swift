@@ -113,7 +113,9 @@ final class ChaosWitness {
     let ticket = ChaosTicket(day: event.day, number: event.ticket)
     switch event.happening {
     case .interrupted:
-      if let killed = killedWindows.removeValue(forKey: event.window) { interrupted[ticket] = (killed, event.window) }
+      if let killed = killedWindows.removeValue(forKey: event.window) {
+        interrupted[ticket] = (killed, event.window)
+      }
     case .started:
       if let killed = interrupted.removeValue(forKey: ticket) { reserveTimes.append(now - killed.at) }
       if let died = coordinatorDied {
