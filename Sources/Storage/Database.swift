@@ -115,6 +115,12 @@ final class Database {
     _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &size)
   }
 
+  /// Takes room for a file of so many bytes, where there is any. See SQLITE_FCNTL_SIZE_HINT.
+  func grow(to bytes: Int64) {
+    var size = bytes
+    _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_HINT, &size)
+  }
+
   /// Frees every statement and closes the connection; SQLite copies the log and removes it.
   func close() {
     precondition(isOpen, "The connection is already closed.")

@@ -20,8 +20,6 @@ extension SQLiteStore {
   private static let growthPerChange: Int64 = 256
   /// What a customer costs in the log and in the database when many are moved in one transaction.
   private static let moved: Int64 = 256
-  /// By how much the database grows at once while the reserve is in use.
-  private static let step: Int64 = 256 << 10
   /// A page in the log, with its header.
   private static let frame: Int64 = 4_096 + 24
   /// Held back at once, so that this is not asked for at every commit.
@@ -34,7 +32,7 @@ extension SQLiteStore {
     guard reserve.isPossible, let capacity = reserve.room?.capacity else { return }
     self.reserve = reserve
     reserveBase = min(Self.baseLimit, capacity / Self.baseShare)
-    isShort = !holdBack(whatIsNeeded(by: saved))
+    if !holdBack(whatIsNeeded(by: saved)) { becomeShort() }
     if !reserve.isPossible { dropReserve() }
   }
 
@@ -64,12 +62,18 @@ extension SQLiteStore {
     reserveBase + Self.growthPerCustomer * (books?.kept ?? 0) + databaseGrowth
   }
 
-  /// By how much the file grows when the log is copied.
-  private var databaseGrowth: Int64 {
+  /// How long the file is when the log was copied.
+  private var databaseLength: Int64 {
     let pages = try? database.number("PRAGMA page_count", while: "reading the size")
     let size = try? database.number("PRAGMA page_size", while: "reading the size")
-    return max(0, (pages ?? 0) * (size ?? 0) - Database.length(of: database.path))
+    return (pages ?? 0) * (size ?? 0)
   }
+
+  /// By how much the file grows when the log is copied.
+  private var databaseGrowth: Int64 { max(0, databaseLength - Database.length(of: database.path)) }
+
+  /// By how much the database grows at once while the reserve is in use.
+  private var step: Int64 { max(16 << 10, reserveBase / 16) }
 
   private func holdBack(_ needed: Int64) -> Bool {
     guard let reserve else { return true }
@@ -106,14 +110,18 @@ extension SQLiteStore {
 
   /// Gives so much of the reserve up, or what is left of it; false when there is nothing.
   ///
-  /// No more than is used at once: whoever has filled the disk would fill this as well, and the logs of the tellers
-  /// would.
+  /// No more than is taken in the same breath: whoever has filled the disk would fill this as well, and the logs of
+  /// the tellers would.
   private func giveUpRoom(_ bytes: Int64) -> Bool {
     guard let reserve, reserve.size > 0 else { return false }
-    if !isShort { database.growInSteps(of: Self.step) }
-    isShort = true
+    becomeShort()
     reserve.cut(to: max(0, reserve.size - bytes))
     return true
+  }
+
+  private func becomeShort() {
+    if !isShort { database.growInSteps(of: step) }
+    isShort = true
   }
 
   private func dropReserve() {
@@ -130,9 +138,10 @@ extension SQLiteStore {
   func copyLog(_ mode: Int32) throws(StoreError) {
     while true {
       do throws(StoreError) { return try database.checkpoint(mode) } catch {
-        // The database takes the room in steps, each as a whole.
-        let steps = databaseGrowth / Self.step + 1
-        guard case .diskFull = error, giveUpRoom(steps * Self.step) else { throw error }
+        let length = (databaseLength / step + 1) * step
+        let missing = length - Database.length(of: database.path)
+        guard case .diskFull = error, giveUpRoom(max(missing, step)) else { throw error }
+        database.grow(to: length)
       }
     }
   }
