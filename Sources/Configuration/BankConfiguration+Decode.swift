@@ -65,7 +65,8 @@ extension BankConfiguration {
 
   private static let keys = [
     "windows", "work", "speed", "lang", "max_waiting", "lease", "max_crashes", "max_failures", "retry_first",
-    "retry_limit", "gather", "log",
+    "retry_limit", "restart_first", "restart_limit", "recycle_after_customers", "recycle_above_mb", "gather",
+    "log",
   ]
 
   private mutating func set(_ key: String, _ value: ConfigurationReader) throws(ConfigurationError) {
@@ -85,6 +86,11 @@ extension BankConfiguration {
     case "max_failures": maxFailures = try value.wholeNumber(in: Bounds.attempts)
     case "retry_first": retryFirst = try value.span(in: Bounds.retry)
     case "retry_limit": retryLimit = try value.span(in: Bounds.retry)
+    case "restart_first": restartFirst = try value.span(in: Bounds.restart)
+    case "restart_limit": restartLimit = try value.span(in: Bounds.restart)
+    case "recycle_after_customers":
+      recycleAfterCustomers = try value.wholeNumber(in: Bounds.recycleCustomers)
+    case "recycle_above_mb": recycleAboveMegabytes = try value.wholeNumber(in: Bounds.recycleMegabytes)
     case "gather": gather = try value.span(in: Bounds.gather)
     case "log": try setLog(value)
     default: preconditionFailure("\(key) is among the keys and has no meaning")

@@ -72,6 +72,15 @@ public struct BankConfiguration: Sendable, Equatable {
   public var retryLimit = TimeSpan.seconds(60)
   /// How long commits are gathered under load. `gather`
   public var gather = TimeSpan.milliseconds(1)
+  /// The pause after the first teller at a window that died before it was ready; it doubles with each. `restart_first`
+  public var restartFirst = TimeSpan.milliseconds(100)
+  /// The longest of these pauses. `restart_limit`
+  public var restartLimit = TimeSpan.seconds(30)
+  /// Customers after which a teller is replaced by a new one, between two customers; 0 for never.
+  /// `recycle_after_customers`
+  public var recycleAfterCustomers: Int64 = 0
+  /// Memory in RAM, in MiB, above which a teller is replaced; 0 for never. `recycle_above_mb`
+  public var recycleAboveMegabytes: Int64 = 0
   /// How the workers keep their logs. `log`
   public var log = Log()
 
@@ -92,6 +101,9 @@ enum ConfigurationBounds {
   static let lease: ClosedRange<TimeSpan> = .milliseconds(100)...day
   static let attempts: ClosedRange<Int64> = 1...1000
   static let retry: ClosedRange<TimeSpan> = .zero...day
+  static let restart: ClosedRange<TimeSpan> = .milliseconds(1)...day
+  static let recycleCustomers: ClosedRange<Int64> = 0...1_000_000_000_000
+  static let recycleMegabytes: ClosedRange<Int64> = 0...1_048_576
   static let gather: ClosedRange<TimeSpan> = TimeSpan.zero...TimeSpan.milliseconds(100)
   static let rotateBytes: ClosedRange<Int64> = 4096...1_099_511_627_776
   static let keep: ClosedRange<Int64> = 0...100

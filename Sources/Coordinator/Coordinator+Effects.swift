@@ -96,13 +96,13 @@ extension Coordinator {
   /// When the open transaction is to be committed; nil while there is nothing to commit, or it must stay open.
   ///
   /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
-  /// the bank is busy: not sooner than `gather` after the last commit, and at once when it was quiet.
+  /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
   var commitDue: MonotonicTime? {
     guard retryAt == nil, !machine.isTakingIn, let stagedSince else {
       return retryAt == nil && machine.isUnsettled && !machine.isTakingIn ? now.monotonic : nil
     }
     if machine.hasPromises { return stagedSince }
-    return max(stagedSince, lastCommit + configuration.gather)
+    return pacing.due(stagedSince: stagedSince, gather: configuration.gather)
   }
 
   func commitIfDue() {
@@ -113,6 +113,7 @@ extension Coordinator {
   func commit() {
     // While the disk is full the store has forgotten what was staged: the books would be kept without it.
     guard retryAt == nil else { return }
+    let begin = SystemClock.moment().monotonic
     do throws(StoreError) {
       try store.commit(machine.books)
     } catch {
@@ -121,7 +122,7 @@ extension Coordinator {
     }
     takeTime()
     stagedSince = nil
-    lastCommit = now.monotonic
+    pacing.committed(from: begin, to: now.monotonic)
     happen(.committed)
     followers.committed = true
     noteRoom()

@@ -1,5 +1,5 @@
-// Owns the end of the bank, step by step: the door closes, those who wait are served, those at a window are finished,
-// the tellers go, the day is closed, and the last word is spoken when nothing is left to be done.
+// Owns the end of the bank: what the drain wants is done here, step by step, logged, and told to whoever asked, and the
+// last word is spoken when nothing is left to be done. It decides nothing about the steps: the drain does.
 // Invariant: whoever was told "stopped" can start the bank again at once.
 
 import BankModel
@@ -7,115 +7,190 @@ import Glibc
 import Posix
 import QueueCore
 import Storage
+import Supervision
 import Wire
 
 extension Coordinator {
-  /// A client, or a signal, asks for the end. Asking again, or asking for it now, goes one step further.
-  func stop(_ order: StopOrder, _ seat: Followers.Seat?) {
+  /// A client asks for the end, or for a step of it.
+  func stop(_ order: StopOrder, _ seat: Followers.Seat) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
-      if let seat {
-        server.answer(
-          seat.session, seat.number, .failure(Failure(.badRequest, detail: "a timeout is not negative")))
-      }
-      return
+      let failure = Failure(.badRequest, detail: "a timeout is not negative")
+      return server.answer(seat.session, seat.number, .failure(failure))
     }
-    var ending = self.ending ?? Ending(step: .serving)
-    let isFirst = self.ending == nil
-    if let seat { ending.seats.append(seat) }
-    if let timeout = order.timeoutMilliseconds {
-      let until = now.monotonic + .milliseconds(timeout)
-      ending.serveUntil = min(ending.serveUntil ?? until, until)
-    }
-    if isFirst {
-      ending.total = machine.waitingCount + machine.books.delayed + machine.serving
-      log.write(event: "stopping", at: now) {
-        $0.field("waiting", machine.waitingCount)
-        $0.field("serving", machine.serving)
-        $0.field("now", order.now ? "true" : "false")
-      }
-      for seat in followers.windowWaiters {
-        server.answer(seat.session, seat.number, .failure(Failure(.draining)))
-      }
-      followers.windowWaiters.removeAll()
-    }
-    self.ending = ending
-    guardianship?.stopping()
-    if isFirst { happen(.drain) }
-    if order.now { finishServing() }
+    if ending != nil { tell(progress(), to: [seat]) }
+    beginEnding(now: order.now)
+    ending?.seats.append(seat)
+    ending?.drain.ask(
+      for: [order.step, order.now ? .finishServing : nil].compactMap { $0 }.max(),
+      bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: now.monotonic)
+    advanceEnding()
   }
 
   /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
-  /// start.
+  /// start. Each further one goes one step further.
   func stopBySignal(now isUrgent: Bool) {
     takeTime()
-    stop(StopOrder(now: isUrgent, timeoutMilliseconds: nil), nil)
-  }
-
-  /// Nobody is handed out any more.
-  private func finishServing() {
-    guard ending?.step == .serving else { return }
-    ending?.step = .finishing
-    ending?.serveUntil = nil
-    ending?.total = machine.serving
-    happen(.finish)
-  }
-
-  /// The queue has nobody left who can be served, and no window is busy: the tellers go.
-  func drained() {
-    guard ending != nil, ending?.step != .leaving else { return }
-    ending?.step = .leaving
-    ending?.leaveUntil = now.monotonic + Ending.leaveGrace
-    for service in Service.allCases { machine.apply(.scale(service, windows: 0), at: now, into: &effects) }
-  }
-
-  func keepEndingTime() {
-    guard let ending else { return }
-    if let until = ending.serveUntil, until <= now.monotonic { finishServing() }
-    if ending.step == .leaving {
-      if let until = ending.leaveUntil, until <= now.monotonic {
-        staff.killAll()
-        self.ending?.leaveUntil = nil
-      }
-      if staff.isEmpty, !machine.isTakingIn, intake.isEmpty { finishDay() }
+    if ending != nil {
+      ending?.drain.askFurther(at: now.monotonic)
+    } else {
+      beginEnding(now: isUrgent)
+      if isUrgent { ending?.drain.ask(for: .finishServing, at: now.monotonic) }
     }
+    advanceEnding()
+  }
+
+  private func beginEnding(now isUrgent: Bool) {
+    guard ending == nil else { return }
+    ending = Ending(at: now.monotonic, served: machine.books.served)
+    log.write(event: "stopping", at: now) {
+      $0.field("waiting", machine.waitingCount)
+      $0.field("serving", machine.serving)
+      $0.field("now", isUrgent ? "true" : "false")
+    }
+    for seat in followers.windowWaiters {
+      server.answer(seat.session, seat.number, .failure(Failure(.draining)))
+    }
+    followers.windowWaiters.removeAll()
+    guardianship?.stopping()
+  }
+
+  /// The queue has nobody left who can be served, and no window is busy.
+  func drained() { ending?.isDrained = true }
+
+  /// Lets the drain look at the bank, and does what it wants.
+  func advanceEnding() {
+    guard let ending, !ending.isLooking else { return }
+    self.ending?.isLooking = true
+    closeFailedServices()
+    let sight = DrainSight(
+      isTakingIn: machine.isTakingIn || !intake.isEmpty, hasWaiting: machine.hasWaitingToServe,
+      isDrained: ending.isDrained, tellers: staff.posts.values.count { $0.child != nil })
+    for action in self.ending?.drain.look(at: sight, now: now.monotonic) ?? [] { perform(action) }
+    self.ending?.isLooking = false
+    if self.ending?.isOver == true { finishDay() }
+  }
+
+  /// Nobody will come to windows that were given up, and a drain does not wait for them.
+  private func closeFailedServices() {
+    for service in Service.allCases {
+      let posts = staff.posts.values.filter { $0.window.service == service }
+      if !posts.isEmpty, posts.allSatisfy(\.isGivenUp) { happen(.scale(service, windows: 0)) }
+    }
+  }
+
+  private func perform(_ action: DrainAction) {
+    switch action {
+    case .begin(let step): begin(step)
+    case .closeDoor: happen(.drain)
+    case .turnAway: turnAway()
+    case .leaveWaiting: happen(.finish)
+    case .takeBack: takeBack()
+    case .dismiss:
+      for service in Service.allCases { happen(.scale(service, windows: 0)) }
+    case .killRest:
+      let left = staff.posts.values.filter { $0.child != nil }.map(\.window).sorted()
+      ending?.killed.formUnion(left)
+      for window in left { staff.kill(window, reason: "has not gone", at: now) }
+    case .end: ending?.isOver = true
+    }
+  }
+
+  private func begin(_ step: DrainStep) {
+    ending?.total = customersLeft(in: step)
+    log.write(event: "drain", at: now) {
+      $0.field("step", step.name)
+      $0.field("waiting", machine.waitingCount + machine.books.delayed)
+      $0.field("serving", machine.serving)
+    }
+    followers.changed = true
+    tell(progress(), to: ending?.seats ?? [])
+    ending?.toldAt = now.monotonic
+  }
+
+  /// Requests that are half taken in are refused. What is staged of them is given up as on a full disk, and everything
+  /// else is staged again.
+  private func turnAway() {
+    for request in intake.abandonAll() { failRequest(request, Failure(.draining)) }
+    guard machine.isTakingIn else { return }
+    for request in machine.requestsTakenIn { failRequest(request, Failure(.draining)) }
+    store.rollBack()
+    stagedSince = nil
+    isStagingAgain = true
+    happen(.commitRefused)
+    isStagingAgain = false
+    commit()
+  }
+
+  /// Everyone at a window goes back to the line, and the tellers who served them are killed.
+  private func takeBack() {
+    let windows = machine.atWindows.map(\.window)
+    happen(.vacate)
+    ending?.killed.formUnion(windows)
+    for window in windows { staff.kill(window, reason: "was serving when the time was up", at: now) }
+  }
+
+  // MARK: - What is told
+
+  private func customersLeft(in step: DrainStep) -> Int64 {
+    switch step {
+    case .closeDoor, .serveWaiting: machine.waitingCount + machine.books.delayed + machine.serving
+    case .finishServing: machine.serving
+    case .kill: 0
+    }
+  }
+
+  private func progress() -> ProgressReport? {
+    guard let ending else { return nil }
+    let step = ending.drain.step
+    let phase: ProgressReport.Phase =
+      switch step {
+      case .closeDoor: .enqueuing
+      case .serveWaiting: .serving
+      case .finishServing: .finishing
+      case .kill: .leaving
+      }
+    return ProgressReport(
+      phase: phase, done: max(0, ending.total - customersLeft(in: step)), total: ending.total,
+      drain: DrainReport(
+        step: step, waiting: machine.waitingCount + machine.books.delayed, serving: machine.serving,
+        leftMilliseconds: ending.drain.nextDeadline.map { $0.since(now.monotonic).milliseconds }))
+  }
+
+  private func tell(_ report: ProgressReport?, to seats: [Followers.Seat]) {
+    guard let report else { return }
+    for seat in seats { server.answer(seat.session, seat.number, .progress(report), more: true) }
   }
 
   /// Tells those who asked how far it is.
   func tellEnding() {
-    guard let ending, !ending.seats.isEmpty, ending.step != .leaving,
-      now.monotonic.since(ending.toldAt) >= Ending.tellPause
-    else { return }
-    let left = machine.waitingCount + machine.books.delayed + machine.serving
-    let report =
-      ending.step == .serving
-      ? ProgressReport(phase: .serving, done: max(0, ending.total - left), total: ending.total)
-      : ProgressReport(phase: .finishing, done: max(0, ending.total - machine.serving), total: ending.total)
-    for seat in ending.seats { server.answer(seat.session, seat.number, .progress(report), more: true) }
+    guard let ending, ending.isTold, now.monotonic.since(ending.toldAt) >= Ending.tellPause else { return }
+    tell(progress(), to: ending.seats)
     self.ending?.toldAt = now.monotonic
   }
 
+  // MARK: - The last word
+
   /// Everyone has gone: the day is closed if it is finished, and the bank ends.
   private func finishDay() {
-    guard exitCode == nil else { return }
+    guard exitCode == nil, let ending else { return }
     commit()
     // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
     guard retryAt == nil, !machine.isUnsettled else { return }
-    if ending?.last == nil {
-      let books = machine.books
-      let report = StoppedReport(
-        day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
-        waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished)
+    if ending.last == nil {
+      let report = lastReport(ending)
       var picture = statusReport()
       picture.state = .closed
-      ending?.last = (report, picture)
+      self.ending?.last = (report, picture)
       happen(.endDay)
       commit()
     }
-    guard retryAt == nil, let (report, lastPicture) = ending?.last else { return }
+    guard retryAt == nil, let (report, lastPicture) = self.ending?.last else { return }
     log.write(event: "stopped", at: now) {
       $0.field("day", report.day)
       $0.field("served", report.served)
+      $0.field("finished", report.finished ?? 0)
       $0.field("waiting", report.waiting)
+      $0.field("killed", report.killed ?? 0)
     }
     log.flush()
     server.stopListening()
@@ -124,9 +199,21 @@ extension Coordinator {
     for event in followers.takeEvents() {
       for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }
     }
-    for seat in ending?.seats ?? [] { server.answer(seat.session, seat.number, .stopped(report)) }
+    for seat in ending.seats { server.answer(seat.session, seat.number, .stopped(report)) }
     server.flush()
     exitCode = 0
+  }
+
+  private func lastReport(_ ending: Ending) -> StoppedReport {
+    let books = machine.books
+    return StoppedReport(
+      day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
+      waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished,
+      // A reset in the middle of a drain begins to count anew.
+      finished: max(0, books.served - ending.servedBefore), killed: Int64(ending.killed.count),
+      steps: ending.drain.spans(at: now.monotonic).map {
+        DrainStepReport(step: $0.step, milliseconds: $0.span.milliseconds)
+      })
   }
 
   /// Those who look on see the bank close: the last receipts are sent while there is a store to read them from, and

@@ -46,7 +46,16 @@ extension Coordinator {
       name: post.window.description, role: .teller, service: post.window.service, window: post.window.place,
       pid: post.pid, generation: post.generation, state: state, ticket: lease?.ticket,
       restarts: post.restarts,
-      served: numbers?.served ?? 0, residentKilobytes: resident / 1024)
+      served: numbers?.served ?? 0, residentKilobytes: resident / 1024,
+      isFailed: post.isGivenUp ? true : nil, lastExit: lastExit(at: post))
+  }
+
+  private func lastExit(at post: WindowPost) -> ExitReport? {
+    switch post.lastExit {
+    case .code(let code): ExitReport(code: code, signal: nil)
+    case .signal(let signal): ExitReport(code: nil, signal: signal)
+    case nil: post.lastEnd.map { ExitReport(code: nil, signal: nil, trouble: $0) }
+    }
   }
 
   // MARK: - Tickets
@@ -100,16 +109,7 @@ extension Coordinator {
     if !overflow { report.etaMilliseconds = rounds }
   }
 
-  // MARK: - Audit
-
-  func tellAudit(_ seat: Followers.Seat) {
-    let contradictions = machine.contradictions()
-    tellCommitted(seat) { store throws(StoreError) in
-      var report = AuditReport(try store.audit())
-      report.problems += contradictions
-      return .audit(report)
-    }
-  }
+  // MARK: - What is certain
 
   /// Answers from what is certain: whatever is staged is committed first.
   func tellCommitted(

@@ -18,7 +18,10 @@ extension Coordinator {
       }
     }
     let seat = Followers.Seat(session: session, number: number)
-    guard followers.count(of: session) + session.streams.count < ControlServer.Limits.openAnswers else {
+    let open =
+      followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
+      + pendingAudits.count { $0.seat.session === session }
+    guard open < ControlServer.Limits.openAnswers else {
       let detail = "at most \(ControlServer.Limits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
     }
@@ -82,6 +85,7 @@ extension Coordinator {
     crowded.removeAll { $0 === session }
     followers.forget(session)
     ending?.seats.removeAll { $0.session === session }
+    pendingAudits.removeAll { $0.seat.session === session }
     server.someoneLeft()
   }
 
@@ -200,6 +204,7 @@ extension Coordinator {
     let changesOrders = fresh.tellerOrdersDiffer(from: configuration)
     configuration = fresh
     machine.adopt(fresh.policy)
+    staff.policy = fresh.restarts
     log.write(event: "reloaded", at: now)
     RecoveryNote.keepConfiguration(of: options, home)
     openWindows()
@@ -285,6 +290,7 @@ extension Coordinator {
       followers.toldAt = now.monotonic
     }
     pumpStreams()
+    advanceEnding()
     tellEnding()
     hearCrowded()
   }

@@ -39,7 +39,7 @@ final class Coordinator {
   var isPerforming = false
   /// The first change since the last commit was staged then; nil while nothing is staged.
   var stagedSince: MonotonicTime?
-  var lastCommit = MonotonicTime(nanoseconds: 0)
+  var pacing = CommitPacing()
   /// After a full disk: when it is tried again, and what could not be read until then.
   var retryAt: MonotonicTime?
   var heldBack: [QueueEffect] = []
@@ -55,6 +55,10 @@ final class Coordinator {
   /// What is staged now was staged before, and the disk was full.
   var isStagingAgain = false
   var ending: Ending?
+  /// Audits that look again for a stranger.
+  var pendingAudits: [PendingAudit] = []
+  /// Whose teller is being replaced because it has worked long enough.
+  var recycling = Recycling<Window>()
   /// The tie to whoever restarts this process when it dies.
   var guardianship: Guardianship?
   /// Clients whose long answers can go on.
@@ -86,7 +90,8 @@ final class Coordinator {
     self.incarnation = incarnation
     machine = QueueMachine(contents, policy: configuration.policy, at: now)
     staff = WindowStaff(
-      loop: loop, log: log, executable: executable, policy: RestartPolicy(), seed: RandomSeed.fromSystem())
+      home: home.path, loop: loop, log: log, executable: executable, policy: configuration.restarts,
+      seed: RandomSeed.fromSystem())
     self.server = server
   }
 
@@ -147,7 +152,9 @@ final class Coordinator {
     if let due = lookForRoomAt, due <= now.monotonic { lookForRoom() }
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
-    keepEndingTime()
+    keepAuditTime()
+    continueRecycling()
+    advanceEnding()
     guardianship?.keepTime(now.monotonic)
   }
 
@@ -168,6 +175,7 @@ final class Coordinator {
     consider(tellFailureUntil)
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
+    consider(pendingAudits.first?.dueAt)
     consider(homeWatch?.checkAt)
     consider(guardianship?.nextDeadline)
     let deadline = earliest.map { MonotonicInstant($0) }
@@ -200,8 +208,11 @@ final class Coordinator {
 
   private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
-    case .done(let lease): happen(.tellerAnswered(window, generation, lease, .done))
+    case .done(let lease):
+      considerRecycling(window)
+      happen(.tellerAnswered(window, generation, lease, .done))
     case .failed(let lease, let reason):
+      considerRecycling(window)
       happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
     case .returned(let lease): happen(.tellerAnswered(window, generation, lease, .returned))
     case .beat(let lease): happen(.tellerProgressed(window, generation, lease))

@@ -5,6 +5,7 @@ import Arguments
 import BankModel
 import Configuration
 import QueueCore
+import Supervision
 import Wire
 
 extension CoordinatorOptions {
@@ -40,6 +41,19 @@ extension BankConfiguration {
     policy.retryFirst = retryFirst
     policy.retryLimit = retryLimit
     return policy
+  }
+
+  /// When the successor of a teller that has died comes.
+  var restarts: RestartPolicy {
+    var policy = RestartPolicy()
+    policy.firstPause = restartFirst
+    policy.longestPause = restartLimit
+    return policy
+  }
+
+  /// When a teller that is well is replaced.
+  var recycling: RecyclePolicy {
+    RecyclePolicy(afterCustomers: recycleAfterCustomers, aboveBytes: recycleAboveMegabytes << 20)
   }
 
   /// Whether tellers would be told something else.

@@ -82,7 +82,7 @@ public enum CoordinatorProcess {
     let now = SystemClock.moment()
     let contents = try store.load(now: now.wall)
     store.keepReserve()
-    let incarnation = try store.beginIncarnation()
+    let incarnation = try store.beginIncarnation(at: now.wall)
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
@@ -183,7 +183,7 @@ public enum CoordinatorProcess {
     try home.examineDatabase()
     let store = try SQLiteStore(path: home.database)
     let now = WallTime(milliseconds: SystemClock.wallMilliseconds())
-    let inspector = try Inspector(loop: loop, server: server, store: store, now: now)
+    let inspector = try Inspector(home: home, loop: loop, server: server, store: store, now: now)
     try server.adopt(FileDescriptor(owning: descriptor))
     try inspector.run()
     return 0

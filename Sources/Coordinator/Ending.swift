@@ -1,47 +1,47 @@
-// Owns how far the end of the bank has come, who asked for it, and when patience ends.
-// It knows no queue and no process.
+// Owns what the coordinator remembers of the end of the bank: how far it has come, who asked for it, what they were told.
+// It decides nothing: the drain does. It knows no queue and no process.
 
 import BankModel
+import Supervision
 import Wire
 
-/// The end of the bank, step by step.
+/// The end of the bank.
 struct Ending {
-  /// The steps, in order.
-  enum Step: Comparable {
-    /// Nobody new is let in; those who wait are served.
-    case serving
-    /// Nobody is handed out any more; those at a window are finished.
-    case finishing
-    /// Nobody is at a window; the tellers go.
-    case leaving
-  }
-
-  var step: Step
+  var drain: Drain
   /// Clients who are told about it.
   var seats: [Followers.Seat] = []
-  /// When those who still wait are left for the next start.
-  var serveUntil: MonotonicTime?
-  /// When tellers that have not gone are ended.
-  var leaveUntil: MonotonicTime?
   /// When the clients were last told how far it is.
   var toldAt = MonotonicTime(nanoseconds: 0)
   /// The last word and the last picture, once the day is closed: a day is closed once, however often the disk is full.
   var last: (report: StoppedReport, picture: StatusReport)?
-  /// Customers who were there when it began.
+  /// Customers who were there when the present step began.
   var total: Int64 = 0
+  /// Customers who had been served when it began.
+  var servedBefore: Int64
+  /// Windows whose tellers had to be killed.
+  var killed: Set<Window> = []
+  /// The queue has reported that nobody is at a window any more, and nobody will be.
+  var isDrained = false
+  /// There is nobody left; the day can be closed.
+  var isOver = false
+  /// The drain is being looked at: what it wants done makes other things happen.
+  var isLooking = false
 
-  /// How long tellers with free hands may take to go.
-  static let leaveGrace = TimeSpan.seconds(3)
   /// How often clients are told how far it is.
   static let tellPause = TimeSpan.milliseconds(200)
 
-  var nextDeadline: MonotonicTime? {
-    switch step {
-    case .serving: serveUntil.map { seats.isEmpty ? $0 : min($0, toldAt + Self.tellPause) } ?? tellDue
-    case .finishing: tellDue
-    case .leaving: leaveUntil
-    }
+  init(at now: MonotonicTime, served: Int64) {
+    drain = Drain(at: now)
+    servedBefore = served
   }
 
-  private var tellDue: MonotonicTime? { seats.isEmpty ? nil : toldAt + Self.tellPause }
+  /// Answers that a client is waiting for here.
+  func count(of session: ControlSession) -> Int { seats.count { $0.session === session } }
+
+  var nextDeadline: MonotonicTime? {
+    [drain.nextDeadline, isTold ? toldAt + Self.tellPause : nil].compactMap { $0 }.min()
+  }
+
+  /// Whether somebody wants to know how far it is.
+  var isTold: Bool { !seats.isEmpty && drain.step != .kill }
 }

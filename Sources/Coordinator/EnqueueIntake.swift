@@ -59,6 +59,15 @@ final class EnqueueIntake {
   /// Forgets the request that is half taken in: the queue has refused it.
   func abandon() { current = nil }
 
+  /// Forgets every request, and says which they were.
+  func abandonAll() -> [RequestNumber] {
+    let requests = (current.map { [$0] } ?? []).map(\.request) + waiting[head...].map(\.request)
+    current = nil
+    waiting.removeAll()
+    head = 0
+    return requests
+  }
+
   /// Whether the loop must not wait.
   func hasWork(_ machine: QueueMachine) -> Bool { !isEmpty }
 }

@@ -11,6 +11,7 @@ import Wire
 
 /// Answers questions about a closed bank.
 final class Inspector {
+  private let home: BankHome
   private let loop: EventLoop
   private let server: ControlServer
   private let store: any QueueStore
@@ -19,7 +20,10 @@ final class Inspector {
   private let issued: TicketNumber
   private var hasEnded = false
 
-  init(loop: EventLoop, server: ControlServer, store: any QueueStore, now: WallTime) throws(StoreError) {
+  init(
+    home: BankHome, loop: EventLoop, server: ControlServer, store: any QueueStore, now: WallTime
+  ) throws(StoreError) {
+    self.home = home
     self.loop = loop
     self.server = server
     self.store = store
@@ -58,12 +62,26 @@ final class Inspector {
         }
       case .ledger: server.answer(session, request.number, try store.ledgerAnswer())
       case .account(let number): server.answer(session, request.number, try store.accountAnswer(number))
-      case .audit: server.answer(session, request.number, .audit(AuditReport(try store.audit())))
+      case .audit: server.answer(session, request.number, .audit(try audit()))
       default: server.answer(session, request.number, .failure(Failure(.notOpen)))
       }
     } catch {
       server.answer(session, request.number, .failure(Failure(store: error)))
     }
+  }
+
+  /// Nobody else is waiting, so a stranger who may just be ending is waited for.
+  private func audit() throws(StoreError) -> AuditReport {
+    let outside = HomeAudit(home: home)
+    var strangers = outside.strangers(known: [CurrentProcess.pid])
+    let deadline = SystemClock.monotonic() + HomeAudit.secondLook
+    while !strangers.isEmpty, SystemClock.monotonic() < deadline {
+      _ = poll(nil, 0, 50)
+      strangers.formIntersection(outside.strangers(known: [CurrentProcess.pid]))
+    }
+    var report = AuditReport(try store.audit())
+    report.problems += HomeAudit.sentences(strangers) + outside.permissions()
+    return report
   }
 
   private func tellReceipts(

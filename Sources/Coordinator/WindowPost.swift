@@ -52,8 +52,17 @@ final class WindowPost {
   var restarts: Int64 = 0
   /// Given up after too many deaths in a row.
   var isGivenUp = false
-  /// How the last teller here ended.
+  /// How the last teller here ended, or why none could be started.
   var lastEnd: String?
+  /// How its process ended; nil where none could be started.
+  var lastExit: ProcessEnd?
+  /// Customers that the present teller has had.
+  var customers: Int64 = 0
+  /// The generation that is to go because it has worked long enough.
+  var recycledGeneration: Generation = 0
+  /// The memory of the present teller, and when it was looked at; the moment outlives the teller.
+  var residentBytes: Int64?
+  var measuredAt = MonotonicTime(nanoseconds: 0)
 
   init(window: Window, history: RestartHistory) {
     self.window = window

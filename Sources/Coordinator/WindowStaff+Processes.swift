@@ -24,6 +24,8 @@ extension WindowStaff {
     post.generation = (generations[post.window] ?? 0) + 1
     generations[post.window] = post.generation
     post.startedAt = now.monotonic
+    post.customers = 0
+    post.residentBytes = nil
     do throws(SystemError) {
       try spawn(post)
     } catch {
@@ -32,6 +34,7 @@ extension WindowStaff {
         $0.field("msg", error.description)
       }
       post.lastEnd = error.description
+      post.lastExit = nil
       decide(post, at: now, couldNotStart: true)
       return
     }
@@ -51,7 +54,7 @@ extension WindowStaff {
     let pair = try UnixSocket.pair()
     let child = try ChildProcess.spawn(
       executable: executable,
-      arguments: [post.window.description, String(post.generation), String(getpid())],
+      arguments: [post.window.description, String(post.generation), String(getpid()), home],
       environment: environment, channel: pair.second)
     let channel = try TellerChannel(
       descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)
@@ -167,6 +170,7 @@ extension WindowStaff {
       case .signal(let signal, _): .signal(signal)
       }
     post.lastEnd = status.description
+    post.lastExit = end
     onEvent?(post.window, post.generation, .ended(end))
     decide(post, at: now)
   }
@@ -200,6 +204,7 @@ extension WindowStaff {
       post.isGivenUp = true
       log.write(event: "given_up", level: .error, at: now) {
         $0.field("window", post.window.description)
+        $0.field("deaths", post.history.earlyDeaths)
         $0.field("msg", post.lastEnd ?? "")
       }
       onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? ""))

@@ -36,11 +36,16 @@ final class WindowStaff {
   /// with it, because the queue hears no generation that it has heard before.
   var generations: [Window: Generation] = [:]
 
+  /// Stands in the command line of each teller, so that it can be seen whose it is.
+  let home: String
   let loop: EventLoop
   let log: LogFile
   let executable: String
   let environment: [String: String]
-  private let policy: RestartPolicy
+  /// When the successor of a teller that has died comes.
+  var policy: RestartPolicy {
+    didSet { for post in posts.values { post.history.adopt(policy) } }
+  }
   private var chance: SeededGenerator
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [WindowPost] = []
@@ -53,8 +58,9 @@ final class WindowStaff {
   static let leaveGrace = TimeSpan.seconds(3)
 
   init(
-    loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
+    home: String, loop: EventLoop, log: LogFile, executable: String, policy: RestartPolicy, seed: UInt64
   ) {
+    self.home = home
     self.loop = loop
     self.log = log
     self.executable = executable
@@ -139,6 +145,19 @@ final class WindowStaff {
     }
     post.phase = .leaving
     post.child?.kill(SIGKILL)
+  }
+
+  /// Ends the teller at a window at once, whatever it is doing.
+  func kill(_ window: Window, reason: String, at now: Moment) {
+    guard let post = posts[window], let child = post.child else { return }
+    log.write(event: "killing", level: .warn, at: now) {
+      $0.field("window", window.description)
+      $0.field("child", child.pid)
+      $0.field("child_gen", post.generation)
+      $0.field("msg", "the teller \(reason)")
+    }
+    post.phase = .leaving
+    child.kill(SIGKILL)
   }
 
   // MARK: - Time and the end of a turn

@@ -104,11 +104,13 @@ extension Guardian {
   private func wardIsReady() {
     guard let ward else { return }
     let end: CoordinatorEnd
+    var peak: Int64?
     switch ward.process {
     case .adopted: end = .unseen
     case .started(let child):
       guard let status = child.reap() else { return }
       end = CoordinatorEnd(status)
+      peak = status.maxResidentBytes / 1024
     }
     loop.deregister(ward.registration)
     // Whatever it has still said comes before its end.
@@ -122,6 +124,7 @@ extension Guardian {
       case .unseen: break
       }
       $0.field("uptime_ms", uptime.milliseconds)
+      if let peak { $0.field("max_rss_kb", peak) }
       $0.field("phase", policy.phase.rawValue)
     }
     wardEnded(end, pid: ward.pid)

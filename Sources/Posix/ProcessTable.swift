@@ -17,6 +17,19 @@ public enum ProcessTable {
   /// /proc/PID/stat
   public static func startTime(_ pid: pid_t) -> UInt64? { facts(of: pid)?.startTime }
 
+  /// All processes that can be seen, zombies among them, in no order.
+  public static func all() -> [pid_t] {
+    ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
+  }
+
+  /// The words of a process's command line, its own name first; empty for a zombie, and where there is none.
+  /// /proc/PID/cmdline
+  public static func arguments(of pid: pid_t) -> [String] {
+    guard let text = text(of: "/proc/\(pid)/cmdline", limit: 1 << 20) else { return [] }
+    // Each word is ended, not parted, by a zero byte.
+    return text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map { String($0) }
+  }
+
   /// The parent's pid; nil where there is no such process.
   public static func parent(of pid: pid_t) -> pid_t? { facts(of: pid)?.parent }
 

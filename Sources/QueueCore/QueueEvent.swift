@@ -54,6 +54,8 @@ public enum QueueEvent: Sendable {
   case drain
   /// Hand out nobody any more, finish those at a window, then report it.
   case finish
+  /// Hand out nobody any more, and take those at a window back: their tellers are being killed.
+  case vacate
   /// Everything has ended: close the day if it is finished.
   case endDay
   /// Nothing but time has passed.

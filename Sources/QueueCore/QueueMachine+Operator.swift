@@ -252,6 +252,31 @@ extension QueueMachine {
 
   // MARK: - The end
 
+  /// Takes everyone at a window back to the head of the line. It is nobody's fault, so it counts as no crash: a bank
+  /// that is closed in a hurry every evening makes no dead letters.
+  mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
+    stage = .finishing
+    for service in desks.indices {
+      for place in desks[service].indices {
+        guard var customer = release(service, place) else { continue }
+        let desk = desks[service][place]
+        let lease = desk.lease(of: customer)
+        desks[service][place].state = .doomed
+        record(lease, at: desk, .recalled, nil, now, into: &effects)
+        customer.attempts += 1
+        effects.append(.announce(.interrupted, desk.window, lease, customer))
+        stage(.update(customer), into: &effects)
+        lines[customer.line.index].takeBack(customer)
+      }
+    }
+  }
+
+  /// Whether somebody waits, or comes in just now, who can still be served.
+  public var hasWaitingToServe: Bool {
+    if !admissions.isEmpty || isTakingIn || canServeDelayed { return true }
+    return Line.allCases.contains { lines[$0.index].count > 0 && isServable($0.service) }
+  }
+
   /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
   mutating func endDay(at now: Moment) {
     guard books.isFinished, admissions.isEmpty else { return }
@@ -264,10 +289,7 @@ extension QueueMachine {
     guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else {
       return
     }
-    if stage == .draining {
-      guard delayed.count == 0 || !canServeDelayed else { return }
-      for line in Line.allCases where lines[line.index].count > 0 && isServable(line.service) { return }
-    }
+    if stage == .draining, hasWaitingToServe { return }
     hasReportedDrained = true
     effects.append(.reportDrained)
   }

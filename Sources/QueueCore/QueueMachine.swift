@@ -131,6 +131,7 @@ public struct QueueMachine: Sendable {
     case .reset(let request): reset(for: request, at: now, into: &effects)
     case .drain: if stage == .open { stage = .draining }
     case .finish: stage = .finishing
+    case .vacate: vacate(at: now, into: &effects)
     case .endDay: endDay(at: now)
     case .tick: break
     }
@@ -158,6 +159,9 @@ public struct QueueMachine: Sendable {
 
   /// Whether somebody waits for an answer that leaves with the next commit.
   public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
+
+  /// Requests whose tickets are staged and were not spoken yet.
+  public var requestsTakenIn: [RequestNumber] { admissions.map(\.request) }
 
   /// Business time runs while somebody waits or is served.
   private mutating func keepTime(_ now: MonotonicTime) {

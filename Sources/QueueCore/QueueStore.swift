@@ -173,7 +173,8 @@ public protocol QueueStore: AnyObject {
   func load(now: WallTime) throws(StoreError) -> StoredQueue
 
   /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
-  func beginIncarnation() throws(StoreError) -> Int64
+  /// The moment is kept: what was begun before it was begun by another coordinator.
+  func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
 
   /// Adds a change to the open transaction.
   func stage(_ change: StoreChange) throws(StoreError)

@@ -61,9 +61,12 @@ extension PromiseChecker {
   /// An attempt has ended: there is a reason for it, and the customer must be put somewhere.
   private func record(_ attempt: Attempt, at now: Moment) {
     var holder: Holder?
+    // Who is recalled by a reset gets a receipt for this very attempt; who is recalled by a vacated bank waits again.
+    var countsAsAttempt = attempt.end != .recalled
     if let place = step.owed.firstIndex(where: { $0.holder.lease.ticket == attempt.ticket }) {
       let owed = step.owed.remove(at: place)
       holder = owed.holder
+      countsAsAttempt = true
       if owed.end != attempt.end {
         violate(
           .attempt,
@@ -83,10 +86,10 @@ extension PromiseChecker {
       attempt.generation == holder.lease.generation
     else { return violate(.attempt, "ticket \(attempt.ticket): an attempt is recorded that was not made") }
     var customer = holder.customer
-    customer.attempts += 1
+    if countsAsAttempt { customer.attempts += 1 }
     switch attempt.end {
     case .failed: customer.failures += 1
-    case .recalled: customer.attempts -= 1
+    case .recalled: break
     default: customer.crashes += 1
     }
     view.customers[customer.ticket] = customer

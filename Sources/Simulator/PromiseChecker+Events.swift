@@ -59,6 +59,10 @@ extension PromiseChecker {
     case .resume(_, let service): if !core.isJammed { setPaused(false, service) }
     case .drain: isDraining = true
     case .finish: isFinishing = true
+    case .vacate:
+      isFinishing = true
+      for holder in holders { step.owed.append((holder, .recalled)) }
+      holders.removeAll()
     case .endDay:
       if hasEndedDay {
         violate(.books, "day \(view.day) is closed, and the day before was closed a moment ago")

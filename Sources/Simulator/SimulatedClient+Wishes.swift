@@ -28,7 +28,9 @@ extension SimulatedClient {
       return Wish(command: .scale([windows]))
     case 95..<97:
       guard !world.isCalm else { return enqueue() }
-      let timeout: Int64? = chance.draw(0...1) == 0 ? nil : chance.draw(0...500)
+      // Many are too short for those at a window.
+      let timeout: Int64? =
+        chance.draw(0...1) == 0 ? nil : chance.draw(0...1) == 0 ? chance.draw(0...5) : chance.draw(0...500)
       return Wish(command: .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))
     default: return Wish(command: .status)
     }

@@ -17,6 +17,9 @@ struct SimulatedEnding {
   var step: Step
   var seats: [(link: Int, number: UInt32)] = []
   var serveUntil: MonotonicTime?
+  /// How long those at a window have once nobody is handed out any more; nil for no bound.
+  var bound: TimeSpan?
+  var finishUntil: MonotonicTime?
   var leaveUntil: MonotonicTime?
   /// The last word, once the day is closed.
   var report: StoppedReport?
@@ -24,7 +27,7 @@ struct SimulatedEnding {
   var nextDeadline: MonotonicTime? {
     switch step {
     case .serving: serveUntil
-    case .finishing: nil
+    case .finishing: finishUntil
     case .leaving: leaveUntil
     }
   }
@@ -41,6 +44,7 @@ extension SimulatedCoordinator {
     if let timeout = order.timeoutMilliseconds {
       let until = now.monotonic + .milliseconds(timeout)
       ending.serveUntil = min(ending.serveUntil ?? until, until)
+      ending.bound = min(ending.bound ?? .milliseconds(timeout), .milliseconds(timeout))
     }
     self.ending = ending
     if isFirst {
@@ -54,7 +58,16 @@ extension SimulatedCoordinator {
     guard isAlive, ending?.step == .serving else { return }
     ending?.step = .finishing
     ending?.serveUntil = nil
+    let bound = ending?.bound
+    ending?.finishUntil = bound.map { now.monotonic + $0 }
     happen(.finish)
+  }
+
+  /// Time is up for those at a window: they go back to the line, and their tellers are killed.
+  private func vacate() {
+    ending?.finishUntil = nil
+    happen(.vacate)
+    if isAlive { killAllTellers() }
   }
 
   /// The queue has nobody left who can be served, and no window is busy: the tellers go.
@@ -68,6 +81,10 @@ extension SimulatedCoordinator {
   func keepEndingTime() {
     guard isAlive, let ending else { return }
     if let until = ending.serveUntil, until <= now.monotonic { finishServing() }
+    if isAlive, self.ending?.step == .finishing, let until = self.ending?.finishUntil, until <= now.monotonic
+    {
+      vacate()
+    }
     guard isAlive, self.ending?.step == .leaving else { return }
     if let until = ending.leaveUntil, until <= now.monotonic {
       killAllTellers()

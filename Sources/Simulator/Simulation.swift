@@ -171,7 +171,7 @@ public final class Simulation {
     trace.line(clock.now, "coordinator \(coordinators) starts")
     do {
       var stored = try disk.load(now: clock.moment.wall)
-      _ = try disk.beginIncarnation()
+      _ = try disk.beginIncarnation(at: clock.moment.wall)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
       let started = SimulatedCoordinator(number: coordinators, stored: stored, world: self)

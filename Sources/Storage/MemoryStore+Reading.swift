@@ -96,6 +96,7 @@ extension MemoryStore {
       walk(books, &report)
     }
     comparePresent(counts, &report)
+    auditOrder(&report)
     auditAttempts(&report)
     auditKeys(&report)
     return report.finished()
@@ -128,6 +129,22 @@ extension MemoryStore {
           account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code))
     }
     return counts
+  }
+
+  private func auditOrder(_ report: inout AuditReport) {
+    var clock = ClockWitness()
+    for receipt in contents.receipts {
+      clock.visit(
+        receipt.day, startedAt: receipt.startedAt?.milliseconds, finishedAt: receipt.finishedAt.milliseconds)
+    }
+    var walk = OrderWalk(openings: openings, disordered: clock.disordered)
+    let served = contents.receipts.filter { $0.outcome == .served }
+    for receipt in served.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
+      guard let startedAt = receipt.startedAt else { continue }
+      walk.visit(
+        receipt.day, receipt.ticket, Line(service: receipt.service, grade: receipt.grade),
+        attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds, &report)
+    }
   }
 
   private func walk(_ books: Books, _ report: inout AuditReport) {

@@ -29,6 +29,8 @@ public final class MemoryStore: QueueStore {
   /// Days that are over, day 1 first.
   var closedDays: [Books] = []
   private var incarnation: Int64 = 0
+  /// When the coordinator was opened, in milliseconds since 1970.
+  private(set) var openings: [Int64] = []
   private var isLoaded = false
   private var reverse: [MemoryStep] = []
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
@@ -96,10 +98,11 @@ public final class MemoryStore: QueueStore {
   }
 
   /// Counts the starts of the coordinator on this store, from 1.
-  public func beginIncarnation() throws(StoreError) -> Int64 {
+  public func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
     try beginReading()
     precondition(!hasStagedChanges, "A transaction is open.")
     incarnation += 1
+    openings.append(now.milliseconds)
     return incarnation
   }
 

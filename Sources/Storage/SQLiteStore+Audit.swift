@@ -42,10 +42,12 @@ extension SQLiteStore {
     try find(into: &report, auditFile)
     try find(into: &report) { report throws(StoreError) in
       let days = try readDays(&report)
-      let receipts = try auditReceipts(days, &report)
+      var clock = ClockWitness()
+      let receipts = try auditReceipts(days, &clock, &report)
       let customers = try auditCustomers(day: days.last?.day ?? 0, &report)
       try compare(days, receipts, &report)
       try comparePresent(days.last, receipts, customers, &report)
+      try auditOrder(clock, &report)
     }
     try find(into: &report, auditAttempts)
     try find(into: &report, auditKeys)

@@ -8,7 +8,7 @@ import QueueCore
 extension SQLiteStore {
   /// Reads all receipts: sequence, day, outcome, money, attempts.
   func auditReceipts(
-    _ days: [DayRow], _ report: inout AuditReport
+    _ days: [DayRow], _ clock: inout ClockWitness, _ report: inout AuditReport
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
     var counts: [BusinessDay: DayReceipts] = [:]
     var expected: Int64 = 1
@@ -16,7 +16,8 @@ extension SQLiteStore {
     let last = days.last?.day ?? 0
     try database.withStatement(
       """
-      SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit
+      SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit,
+        started_ms, finished_ms
       FROM receipt ORDER BY sequence
       """, while: "reading all receipts"
     ) { row throws(StoreError) in
@@ -32,6 +33,7 @@ extension SQLiteStore {
         }
         if day < latest { report.note("receipt \(sequence) of day \(day) comes after day \(latest)") }
         latest = max(latest, day)
+        clock.visit(day, startedAt: row.optional(11), finishedAt: row.integer(12))
         guard 1...max(last, 1) ~= day, last >= 1 else {
           report.audit.duplicated += 1
           report.note("receipt \(sequence): ticket \(ticket) of day \(day) was never issued")
@@ -51,6 +53,31 @@ extension SQLiteStore {
       }
     }
     return counts
+  }
+
+  /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
+  func auditOrder(_ clock: ClockWitness, _ report: inout AuditReport) throws(StoreError) {
+    let openings = try database.withStatement(
+      "SELECT value FROM meta WHERE name LIKE '\(Self.opening)%'", while: "reading the starts"
+    ) { row throws(StoreError) in
+      var openings: [Int64] = []
+      while try row.step() { openings.append(row.integer(0)) }
+      return openings
+    }
+    var walk = OrderWalk(openings: openings, disordered: clock.disordered)
+    try database.withStatement(
+      """
+      SELECT day, ticket, service, grade, attempts, started_ms FROM receipt
+      WHERE outcome = 1 AND started_ms IS NOT NULL ORDER BY day, ticket
+      """, while: "reading all receipts by number"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        // What means nothing was noted before.
+        guard let line = try? line(service: row.integer(2), grade: row.integer(3)) else { continue }
+        walk.visit(
+          row.integer(0), row.integer(1), line, attempts: row.integer(4), startedAt: row.integer(5), &report)
+      }
+    }
   }
 
   /// Reads all customers: their place, their money, their moment, their attempts.

@@ -20,7 +20,7 @@ extension SQLiteStore {
   }
 
   /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
-  public func beginIncarnation() throws(StoreError) -> Int64 {
+  public func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
     try requireHealth()
     return try inTransaction { () throws(StoreError) in
       try database.execute(
@@ -28,9 +28,15 @@ extension SQLiteStore {
       let number = try database.number(
         "SELECT value FROM meta WHERE name = 'incarnation'", while: "counting a start")
       guard database.changes == 1, let number else { throw damage("the count of starts is missing") }
+      try database.execute(
+        "INSERT OR REPLACE INTO meta VALUES ('\(Self.opening)\(number)', \(now.milliseconds))",
+        while: "writing a start down")
       return number
     }
   }
+
+  /// With this and the number of a start begins the name under which its moment is kept.
+  static let opening = "opening "
 
   /// Writes the rows of a new store.
   private func begin(_ books: Books) throws(StoreError) {

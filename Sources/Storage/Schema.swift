@@ -25,7 +25,8 @@ struct Schema: Sendable {
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
   /// - `line` and `service_state`: the present day's waiting customers by line; served customers and pauses by service.
-  /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator.
+  /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
+  ///   in milliseconds since 1970.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1])
 
   private static let version1 = """

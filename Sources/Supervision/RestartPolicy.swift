@@ -35,7 +35,7 @@ public struct RestartHistory: Sendable {
   /// Deaths before being ready, in a row.
   public private(set) var earlyDeaths = 0
   private var readySince: MonotonicTime?
-  private let policy: RestartPolicy
+  private var policy: RestartPolicy
   private var chance: SeededGenerator
 
   /// Nothing has happened yet. The seed decides about the jitter of the pauses.
@@ -58,6 +58,9 @@ public struct RestartHistory: Sendable {
     guard earlyDeaths < policy.patience else { return .giveUp }
     return .after(pause())
   }
+
+  /// The rules have changed; what has happened counts by the new ones.
+  public mutating func adopt(_ policy: RestartPolicy) { self.policy = policy }
 
   /// An operator asks for another try.
   public mutating func forgive() {

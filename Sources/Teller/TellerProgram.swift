@@ -6,7 +6,7 @@
 import Glibc
 import Posix
 
-/// The program `bank-teller NAME GENERATION`. The arguments are for `ps` alone: everything is said on the channel.
+/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. The arguments are for `ps` and audits alone: everything is said on the channel.
 public enum TellerProgram {
   /// Where the coordinator puts the teller's end of the channel.
   static let channelNumber: CInt = 3

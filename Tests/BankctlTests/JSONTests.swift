@@ -32,10 +32,10 @@ func statusShape() {
       "paused":true}],\
       "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,\
       "generation":1,\
-      "state":"serving","ticket":7,"restarts":0,"served":2,"rss_kb":2900},{"name":"loan-1","role":"teller",\
+      "state":"serving","ticket":7,"restarts":0,"served":2,"rss_kb":2900,"last_exit":null},{"name":"loan-1","role":"teller",\
       "service":"loan","window":1,"pid":0,"generation":2,"state":"backoff","ticket":null,"restarts":1,\
       "served":1,\
-      "rss_kb":0}]}
+      "rss_kb":0,"last_exit":null}]}
       """)
 }
 
@@ -114,10 +114,13 @@ func ticketShape() {
 @Test("stop, audit and errors have their shapes")
 func otherShapes() {
   let stopped = StoppedReport(
-    day: 1, served: 10, businessMilliseconds: 4410, waiting: 0, dead: 0, isDayClosed: true)
+    day: 1, served: 10, businessMilliseconds: 4410, waiting: 0, dead: 0, isDayClosed: true, finished: 4,
+    killed: 1, steps: [DrainStepReport(step: .serveWaiting, milliseconds: 7)])
   #expect(
-    JSONValue.stopped(stopped).text
-      == #"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"dead":0,"day_closed":true}"#)
+    JSONValue.stopped(stopped).text == """
+      {"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"dead":0,"day_closed":true,\
+      "finished":4,"killed":1,"steps":[{"step":"serve_waiting","ms":7}]}
+      """)
   var audit = AuditReport(
     issued: 10, served: 9, cancelled: 1, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,
     ledgerDifference: 0, problems: [])

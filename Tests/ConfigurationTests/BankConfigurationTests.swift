@@ -41,7 +41,8 @@ import Testing
       """
       {"windows": {"deposit": 0, "loan": 256}, "work": {"deposit": "0s", "loan": "2h"}, "speed": 2.5, "lang": "ko",
        "max_waiting": 5, "lease": "100ms", "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
-       "retry_limit": "1m30s", "gather": "0ms", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
+       "retry_limit": "1m30s", "restart_first": "2ms", "restart_limit": "4s",
+       "recycle_after_customers": 1000, "recycle_above_mb": 64, "gather": "0ms", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
       """)
     var expected = BankConfiguration()
     expected.windows = ByService(deposit: 0, loan: 256)
@@ -54,6 +55,10 @@ import Testing
     expected.maxFailures = 2
     expected.retryFirst = .milliseconds(3)
     expected.retryLimit = .seconds(90)
+    expected.restartFirst = .milliseconds(2)
+    expected.restartLimit = .seconds(4)
+    expected.recycleAfterCustomers = 1_000
+    expected.recycleAboveMegabytes = 64
     expected.gather = .zero
     expected.log.customers = false
     expected.log.rotateBytes = 4096

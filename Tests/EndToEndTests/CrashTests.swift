@@ -182,6 +182,40 @@ struct CrashTests {
     }
   }
 
+  @Test(
+    "a massacre: all processes of a busy home killed at once, again and again; in the end everyone was served once"
+  )
+  func massacre() throws {
+    var chance = Chance(for: "CrashTests/massacre")
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 3, loan: 2, depositWork: "15ms", loanWork: "25ms", more: #", "max_crashes": 50"#)
+      var issued = 0
+      for round in 1...4 {
+        try branch.start("--config", file)
+        issued += try branch.json("enqueue", "80", "--key", "round-\(round)")["count"].integer ?? 0
+        try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
+        Moment.pass(milliseconds: Int32.random(in: 0...120, using: &chance))
+        let status = try branch.status()
+        let pids = [status.pid, try #require(status.guardianPid)] + status.workers.map(\.pid)
+        // Stopped first, so that none of them can bring another back before its own turn comes.
+        for pid in pids { branch.processes.signal(pid, SIGSTOP) }
+        for pid in pids.shuffled(using: &chance) { branch.processes.signal(pid, SIGKILL) }
+        try branch.waitUntil("all are gone") { branch.processes.all().isEmpty }
+        let account = try branch.json("audit")
+        #expect(account["ok"].flag == true && account["issued"].integer == issued, "\(account)")
+      }
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      let status = try branch.status()
+      #expect(status.queue("served") == issued && status.queue("dead") == 0)
+      try branch.expectOneReceiptEach(issued)
+      try branch.expectClean()
+      #expect(try branch.json("stop")["served"].integer == issued)
+      try branch.expectClean()
+    }
+  }
+
   @Test("everything of a branch killed at once, tellers and coordinator, loses nothing")
   func everything() throws {
     try withBranch { branch in

@@ -10,7 +10,7 @@ enum Samples {
      "queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,"cancelled":0,"oldest_wait_ms":812},
      "services":[{"name":"deposit","windows":2,"waiting":1,"serving":2,"served":3,"paused":false}],
      "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,"generation":1,
-                 "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900}]}
+                 "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900,"last_exit":null}]}
     """)
 
   static let enqueued = parsed(#"{"version":1,"day":1,"first":1,"last":10,"count":10}"#)
@@ -38,7 +38,9 @@ enum Samples {
   static let waitingTicket = parsed(
     #"{"version":1,"day":1,"ticket":7,"state":"waiting","position":1,"eta_ms":700,"attempts":[]}"#)
 
-  static let stopped = parsed(#"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0}"#)
+  static let stopped = parsed(
+    #"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"finished":10,"killed":0,"#
+      + #""steps":[{"step":"close_door","ms":0}]}"#)
 
   static let audit = parsed(
     """

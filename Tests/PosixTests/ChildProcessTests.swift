@@ -205,6 +205,8 @@ import Testing
     #expect(ProcessTable.children(of: getpid()).contains(child.pid))
     #expect(ProcessTable.parent(of: child.pid) == getpid())
     #expect(ProcessTable.name(of: child.pid) == "sh")
+    #expect(ProcessTable.all().contains(child.pid))
+    #expect(ProcessTable.arguments(of: child.pid).first?.hasSuffix("sh") == true)
     let started = try #require(ProcessTable.startTime(child.pid))
     #expect(started >= ProcessTable.startTime(getpid()) ?? .max)
     let resident = try #require(ProcessMemory.residentBytes(pid: child.pid))

@@ -129,6 +129,50 @@ import Testing
     #expect(done.contains(.reportDrained))
   }
 
+  @Test("a bank that is vacated takes everyone back to the head of the line, which counts as no crash")
+  func vacate() throws {
+    var policy = QueuePolicy()
+    policy.maxCrashes = 1
+    var branch = TestBranch(policy: policy)
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit, .deposit, .deposit)
+    let lease = try #require(branch.lease(at: .deposit1))
+    branch.happen(.drain)
+    let effects = branch.happen(.vacate)
+    #expect(effects.attempts.map(\.ticket) == [1, 2])
+    #expect(effects.attempts.allSatisfy { $0.end == .recalled && $0.number == 1 })
+    #expect(effects.assigned == [] && effects.dead == [] && effects.last == .reportDrained)
+    #expect(branch.tickets(.deposit) == [1, 2, 3])
+    #expect(branch.machine.front(of: Line(service: .deposit, grade: .regular)).map(\.attempts) == [1, 1, 0])
+    #expect(branch.machine.front(of: Line(service: .deposit, grade: .regular)).allSatisfy { $0.crashes == 0 })
+    // Whatever the tellers still say, and their ends, change nothing.
+    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.kill(.deposit1) == [])
+    #expect(branch.machine.serving == 0 && branch.machine.books.served == 0)
+  }
+
+  @Test("somebody to serve is whoever comes in, waits before an open window, or will be tried again there")
+  func waitingToServe() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    #expect(!branch.machine.hasWaitingToServe)
+    branch.ask(.deposit)
+    #expect(branch.machine.hasWaitingToServe, "its ticket is not on disk yet")
+    branch.happen(.committed)
+    #expect(!branch.machine.hasWaitingToServe, "it is at the window")
+    branch.arrive(.deposit)
+    #expect(branch.machine.hasWaitingToServe)
+    branch.happen(.pause(9, .deposit))
+    #expect(!branch.machine.hasWaitingToServe)
+    branch.happen(.resume(9, .deposit))
+    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1)
+    #expect(branch.machine.hasWaitingToServe, "the first one is tried again")
+    branch.arrive(.loan)
+    branch.happen(.scale(.deposit, windows: 0))
+    #expect(!branch.machine.hasWaitingToServe)
+  }
+
   @Test("a finished day is closed, and the next one begins with number 1 and the same pauses")
   func endDay() throws {
     var branch = TestBranch()

@@ -224,7 +224,8 @@ struct FailureTests {
     [
       storeError { try store.stage(.insert(customer(9))) }, storeError { try store.commit(books) },
       storeError { _ = try store.find(1) }, storeError { _ = try store.load(now: WallTime(milliseconds: 1)) },
-      storeError { _ = try store.audit() }, storeError { _ = try store.beginIncarnation() },
+      storeError { _ = try store.audit() },
+      storeError { _ = try store.beginIncarnation(at: WallTime(milliseconds: 1)) },
       storeError { _ = try store.page(of: .deposit, after: 0, limit: 1) },
       storeError { _ = try store.customers(in: .dead, after: nil, limit: 1) },
       storeError { _ = try store.countUnfinished(1...2) }, storeError { _ = try store.tickets(forKey: "k") },

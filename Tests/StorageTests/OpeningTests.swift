@@ -214,7 +214,7 @@ struct OpeningTests {
       }
       let store = try SQLiteStore(path: scratch.database)
       let error = storeError {
-        if reads == "incarnation" { _ = try store.beginIncarnation() }
+        if reads == "incarnation" { _ = try store.beginIncarnation(at: WallTime(milliseconds: 1)) }
         _ = try store.load(now: now)
         if reads == "page" { _ = try store.customers(in: .dead, after: nil, limit: 9_000) }
         if reads == "page" { _ = try store.audit() }

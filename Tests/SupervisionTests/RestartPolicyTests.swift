@@ -57,6 +57,16 @@ import Testing
     #expect(history.earlyDeaths == 0)
   }
 
+  @Test("new rules count at once, for what has happened before as well")
+  func adopted() {
+    var history = RestartHistory(policy: RestartPolicy(), seed: 3)
+    for _ in 0..<4 { _ = history.died(at: moment(0)) }
+    var policy = RestartPolicy()
+    policy.patience = 5
+    history.adopt(policy)
+    #expect(history.died(at: moment(0)) == .giveUp)
+  }
+
   @Test("an operator's word begins the count anew")
   func forgiven() {
     var history = RestartHistory(policy: RestartPolicy(), seed: 3)

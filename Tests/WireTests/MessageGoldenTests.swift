@@ -59,6 +59,8 @@ struct MessageGoldenTests {
     try compareAll([.open, .paused, .draining, .closed] as [BankState], "values-bank-state")
     try compareAll([.korean, .english] as [Language], "values-language")
     try compareAll(
+      [.closeDoor, .serveWaiting, .finishServing, .kill] as [DrainStep], "values-drain-step")
+    try compareAll(
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,

@@ -105,7 +105,10 @@ extension ControlCommand {
     Case.allCases.flatMap { which in
       [Sample("command-\(which.rawValue)", full(which))]
         + (bare(which).map { [Sample("command-\(which.rawValue)-bare", $0)] } ?? [])
-    } + [Sample("command-receipts-all", .receipts(ReceiptQuery(days: .all, follow: false, after: 0)))]
+    } + [
+      Sample("command-receipts-all", .receipts(ReceiptQuery(days: .all, follow: false, after: 0))),
+      Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
+    ]
 }
 
 extension ControlAnswer {
@@ -194,10 +197,35 @@ extension ControlAnswer {
     }
   }
 
-  static let samples = Case.allCases.flatMap { which in
-    [Sample("answer-\(which.rawValue)", full(which))]
-      + (bare(which).map { [Sample("answer-\(which.rawValue)-bare", $0)] } ?? [])
-  }
+  static let samples =
+    Case.allCases.flatMap { which in
+      [Sample("answer-\(which.rawValue)", full(which))]
+        + (bare(which).map { [Sample("answer-\(which.rawValue)-bare", $0)] } ?? [])
+    } + [
+      Sample("answer-status-failed", .status(.failed)),
+      Sample(
+        "answer-audit-houses",
+        .audit(
+          AuditReport(
+            issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,
+            ledgerDifference: 0, problems: [], stockDifference: -2, moneyDifference: 500))),
+      Sample(
+        "answer-progress-drain",
+        .progress(
+          ProgressReport(
+            phase: .finishing, done: 1, total: 3,
+            drain: DrainReport(step: .finishServing, waiting: 4, serving: 2, leftMilliseconds: 900)))),
+      Sample(
+        "answer-stopped-steps",
+        .stopped(
+          StoppedReport(
+            day: 3, served: 10, businessMilliseconds: 4_410, waiting: 5, dead: 1, isDayClosed: false,
+            finished: 4, killed: 2,
+            steps: [
+              DrainStepReport(step: .closeDoor, milliseconds: 0),
+              DrainStepReport(step: .kill, milliseconds: 12),
+            ]))),
+    ]
 }
 
 extension StatusReport {
@@ -219,6 +247,16 @@ extension StatusReport {
         name: "loan-1", role: .teller, service: .loan, window: 1, pid: 0, generation: 0, state: .backoff,
         ticket: nil, restarts: 9, served: 0, residentKilobytes: 0),
     ])
+
+  static let failed: StatusReport = {
+    var report = full
+    report.guardianPid = 4_240
+    report.workers[0].lastExit = ExitReport(code: nil, signal: 9)
+    report.workers[1].state = .stopped
+    report.workers[1].isFailed = true
+    report.workers[1].lastExit = ExitReport(code: 7, signal: nil, trouble: "no such file")
+    return report
+  }()
 
   static let bare = StatusReport(
     state: .closed, day: 1, pid: 0, generation: 0, since: 0, businessMilliseconds: 0,

@@ -180,17 +180,23 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
 public struct StopOrder: Codable, Sendable, Equatable {
   /// Finish only those being served.
   public var now: Bool
-  /// After this long those left go on waiting for the next start; nil for no bound.
+  /// How long each step of the drain may take, in milliseconds: after the first those left go on waiting for the next
+  /// start, after the second those at a window are taken back; nil for no bound.
   public var timeoutMilliseconds: Int64?
+  /// Go on to this step of the drain at once; nil for no hurry. It is named, and not "the next one", so that who asks
+  /// in the moment in which a step ends by itself does not skip another.
+  public var step: DrainStep?
 
   /// Puts the parts together.
-  public init(now: Bool, timeoutMilliseconds: Int64?) {
+  public init(now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil) {
     self.now = now
     self.timeoutMilliseconds = timeoutMilliseconds
+    self.step = step
   }
 
   enum CodingKeys: Int, CodingKey {
     case now = 1
     case timeoutMilliseconds = 2
+    case step = 3
   }
 }

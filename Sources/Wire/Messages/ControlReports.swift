@@ -102,78 +102,6 @@ public struct EndedReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case dead = 1 }
 }
 
-/// How far something has come.
-public struct ProgressReport: Codable, Sendable, Equatable {
-  /// What is being done.
-  public enum Phase: UInt8, Sendable, Codable {
-    /// New customers are taken in.
-    case enqueuing = 1
-    /// Those who wait are being served.
-    case serving = 2
-    /// Those at a window are being finished.
-    case finishing = 3
-    /// Tellers are leaving.
-    case leaving = 4
-  }
-
-  /// What is being done.
-  public var phase: Phase
-  /// How much of it is done.
-  public var done: Int64
-  /// How much there is; 0 where it is not known.
-  public var total: Int64
-
-  /// Puts the parts together.
-  public init(phase: Phase, done: Int64, total: Int64) {
-    self.phase = phase
-    self.done = done
-    self.total = total
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case phase = 1
-    case done = 2
-    case total = 3
-  }
-}
-
-/// The end of a bank.
-public struct StoppedReport: Codable, Sendable, Equatable {
-  /// The day that was present.
-  public var day: Int64
-  /// Customers served on that day.
-  public var served: Int64
-  /// The day's business time in milliseconds.
-  public var businessMilliseconds: Int64
-  /// Customers who wait for the next start, in line or for a next attempt.
-  public var waiting: Int64
-  /// Dead letters that keep the day open.
-  public var dead: Int64
-  /// Whether the day is closed.
-  public var isDayClosed: Bool
-
-  /// Puts the parts together.
-  public init(
-    day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool
-  ) {
-    self.day = day
-    self.served = served
-    self.businessMilliseconds = businessMilliseconds
-    self.waiting = waiting
-    self.dead = dead
-    self.isDayClosed = isDayClosed
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case served = 2
-    case businessMilliseconds = 3
-    case waiting = 4
-    case dead = 5
-    case isDayClosed = 6
-  }
-}
-
 /// What an audit found.
 public struct AuditReport: Codable, Sendable, Equatable {
   /// Tickets issued over all days.
@@ -196,12 +124,19 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var ledgerDifference: Int64
   /// Everything that is not as promised, a sentence each.
   public var problems: [String]
+  /// Pieces by which the stock and what was done with it differ; nil where there is no stock.
+  public var stockDifference: Int64?
+  /// Won by which a machine's money and what was done with it differ; nil where there is no machine.
+  public var moneyDifference: Int64?
 
   /// Puts the parts together.
   public init(
     issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
-    duplicated: Int64, ledgerDifference: Int64, problems: [String]
+    duplicated: Int64, ledgerDifference: Int64, problems: [String], stockDifference: Int64? = nil,
+    moneyDifference: Int64? = nil
   ) {
+    self.stockDifference = stockDifference
+    self.moneyDifference = moneyDifference
     self.issued = issued
     self.served = served
     self.cancelled = cancelled
@@ -225,6 +160,8 @@ public struct AuditReport: Codable, Sendable, Equatable {
     case duplicated = 8
     case ledgerDifference = 9
     case problems = 10
+    case stockDifference = 11
+    case moneyDifference = 12
   }
 }
 

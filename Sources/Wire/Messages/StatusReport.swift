@@ -163,12 +163,19 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var served: Int64
   /// Resident memory of the process, in kilobytes.
   public var residentKilobytes: Int64
+  /// The window was given up: too many of its tellers died before they were ready. `state` is `stopped` then.
+  public var isFailed: Bool?
+  /// How the last teller at this window ended; nil where none has.
+  public var lastExit: ExitReport?
 
   /// Puts the parts together.
   public init(
     name: String, role: WorkerRole, service: Service, window: Int32, pid: Int32, generation: Int32,
-    state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64
+    state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
+    isFailed: Bool? = nil, lastExit: ExitReport? = nil
   ) {
+    self.isFailed = isFailed
+    self.lastExit = lastExit
     self.name = name
     self.role = role
     self.service = service
@@ -194,5 +201,30 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     case restarts = 9
     case served = 10
     case residentKilobytes = 11
+    case isFailed = 12
+    case lastExit = 13
+  }
+}
+
+/// How a process ended.
+public struct ExitReport: Codable, Sendable, Equatable {
+  /// The code with which it ended by itself.
+  public var code: Int32?
+  /// The signal that ended it.
+  public var signal: Int32?
+  /// Why it could not even be started, in English; nil where it was.
+  public var trouble: String?
+
+  /// Puts the parts together.
+  public init(code: Int32?, signal: Int32?, trouble: String? = nil) {
+    self.code = code
+    self.signal = signal
+    self.trouble = trouble
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case code = 1
+    case signal = 2
+    case trouble = 3
   }
 }

@@ -31,10 +31,12 @@ enum AuditCommand {
     for (column, number) in numbers {
       table.add([.init(words.column(column)), .init(Words.grouped(number))])
     }
-    let checks = [
+    var checks = [
       (words.lost, report.lost), (words.duplicated, report.duplicated),
       (words.ledgerDifference, report.ledgerDifference),
     ]
+    if let stock = report.stockDifference { checks.append((words.stockDifference, stock)) }
+    if let money = report.moneyDifference { checks.append((words.moneyDifference, money)) }
     for (name, number) in checks {
       table.add([.init(name), .init(Words.grouped(number), number == 0 ? nil : .alarm)])
     }

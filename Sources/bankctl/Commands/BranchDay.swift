@@ -107,11 +107,15 @@ final class BranchDay {
 
   private func interrupt(_ count: Int) throws(CommandError) {
     wasInterrupted = true
-    if count == 1 {
+    switch count {
+    case 1:
+      // The door of such a day is closed behind its customers, so the first one already goes a step further.
       session.note(session.words.closingEarly)
       try stop(now: true)
-    } else {
-      isEndedAtOnce = true
+    case 2:
+      session.note(session.words.hurried(to: .kill))
+      try stop(now: true, step: .kill)
+    default: isEndedAtOnce = true
     }
   }
 
@@ -122,8 +126,8 @@ final class BranchDay {
     try stop(now: true)
   }
 
-  private func stop(now: Bool) throws(CommandError) {
-    let command = ControlCommand.stop(StopOrder(now: now, timeoutMilliseconds: nil))
+  private func stop(now: Bool, step: DrainStep? = nil) throws(CommandError) {
+    let command = ControlCommand.stop(StopOrder(now: now, timeoutMilliseconds: nil, step: step))
     guard let counter, isCounterOpen else { return try bank.send(command) }
     do throws(CommandError) {
       try counter.send(command)

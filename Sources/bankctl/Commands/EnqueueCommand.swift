@@ -90,7 +90,7 @@ enum EnqueueCommand {
   {
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
-    var desk = try Desk.open(session)
+    var desk = try counter(for: order, session)
     var deadline: MonotonicInstant?
     while true {
       do throws(CommandError) {
@@ -108,6 +108,15 @@ enum EnqueueCommand {
         }
         desk = back
       }
+    }
+  }
+
+  /// Goes to the bank. A coordinator that died over the greeting is waited for where the request can be repeated, as
+  /// one that dies later is.
+  private static func counter(for order: Order, _ session: Session) throws(CommandError) -> Desk {
+    do throws(CommandError) { return try Desk.open(session) } catch {
+      guard error.isLoss, order.isRepeatable else { throw error }
+      return try Desk.reopen(session)
     }
   }
 

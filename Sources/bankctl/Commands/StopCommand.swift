@@ -34,21 +34,33 @@ enum StopCommand {
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
   }
 
+  /// Asks for the end and waits for it. A Ctrl-C goes a step further; where there is none, this command ends and the
+  /// bank closes without it.
   private static func stop(
     _ order: StopOrder, at desk: Desk, _ session: Session
   ) throws(CommandError) -> StoppedReport {
-    let meter = ProgressMeter(words: session.words)
-    defer { meter.finish() }
+    let line = try InterruptibleLine(desk)
+    let reporter = DrainReporter(session.words)
+    defer {
+      reporter.finish()
+      line.end()
+    }
     let number = try desk.send(.stop(order))
-    while let reply = try desk.next(until: nil) {
-      guard reply.number == number else { continue }
-      switch reply.answer {
-      case .stopped(let report): return report
-      case .progress(let report):
-        meter.update(session.words.phase(report.phase), done: report.done, total: report.total)
-      default: throw reply.answer.unexpected
+    while true {
+      switch try line.next() {
+      case .interrupted:
+        guard let step = reporter.goFurther() else {
+          throw .complaint(Complaint(code: "interrupted", exit: .failed, message: session.words.leftAlone))
+        }
+        try desk.send(.stop(StopOrder(now: false, timeoutMilliseconds: nil, step: step)))
+      case .reply(let reply) where reply.number == number:
+        switch reply.answer {
+        case .stopped(let report): return report
+        case .progress(let report): reporter.hear(report)
+        default: throw reply.answer.unexpected
+        }
+      case .reply: break
       }
     }
-    throw .control(.timedOut(what: "the end"))
   }
 }

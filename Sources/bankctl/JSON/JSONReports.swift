@@ -49,10 +49,15 @@ extension JSONValue {
     [
       "name": .string(worker.name), "role": .string(worker.role.name),
       "service": .string(worker.service.name), "window": .init(worker.window), "pid": .init(worker.pid),
-      "generation": .init(worker.generation), "state": .string(worker.state.name),
+      "generation": .init(worker.generation),
+      "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
-      "rss_kb": .init(worker.residentKilobytes),
+      "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
     ]
+  }
+
+  private static func exit(_ exit: ExitReport) -> JSONValue {
+    ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
   }
 
   /// `enqueue`. Of a list it also says how many were known already.
@@ -119,16 +124,20 @@ extension JSONValue {
     ]
   }
 
-  /// `stop`.
+  /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers
+  /// `killed`, and how long each step took.
   static func stopped(_ report: StoppedReport) -> JSONValue {
     [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
       "business_ms": .init(report.businessMilliseconds), "waiting": .init(report.waiting),
       "dead": .init(report.dead), "day_closed": .bool(report.isDayClosed),
+      "finished": .init(report.finished), "killed": .init(report.killed),
+      "steps": .array(
+        (report.steps ?? []).map { ["step": .string($0.step.name), "ms": .init($0.milliseconds)] }),
     ]
   }
 
-  /// `audit`. Stock and money belong to other houses; here nothing can differ.
+  /// `audit`. Where there is no stock or no machine nothing can differ.
   static func audit(_ report: AuditReport) -> JSONValue {
     [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
@@ -136,7 +145,9 @@ extension JSONValue {
       "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
       "delayed": .init(report.delayed),
       "dead": .init(report.dead), "lost": .init(report.lost), "duplicated": .init(report.duplicated),
-      "ledger_difference": .init(report.ledgerDifference), "stock_difference": 0, "money_difference": 0,
+      "ledger_difference": .init(report.ledgerDifference),
+      "stock_difference": .init(report.stockDifference ?? 0),
+      "money_difference": .init(report.moneyDifference ?? 0),
       "problems": .array(report.problems.map { .string($0) }),
     ]
   }
@@ -189,5 +200,8 @@ extension JSONValue {
 
 extension AuditReport {
   /// Whether every promise that was checked is kept.
-  var isClean: Bool { problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 }
+  var isClean: Bool {
+    problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 && (stockDifference ?? 0) == 0
+      && (moneyDifference ?? 0) == 0
+  }
 }

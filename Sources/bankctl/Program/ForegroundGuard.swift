@@ -18,7 +18,8 @@ final class ForegroundGuard {
 
   private let session: Session
   private let guardian: Guardian
-  private let meter: ProgressMeter
+  /// Made when the first drain begins: it is silent for a second from then on.
+  private lazy var drain = DrainReporter(session.words)
   private var line: Line?
   private var isOpen = false
   private var hasSaidDraining = false
@@ -33,7 +34,6 @@ final class ForegroundGuard {
   private init(_ session: Session, _ guardian: Guardian) {
     self.session = session
     self.guardian = guardian
-    meter = ProgressMeter(words: session.words)
   }
 
   /// Opens a bank and stays until it is closed.
@@ -58,7 +58,7 @@ final class ForegroundGuard {
 
   private func live() throws(CommandError) -> ProgramExit {
     defer {
-      meter.finish()
+      drain.finish()
       // It fails for what is no signal, and these are.
       try? Signals.unblock(Guardian.signals)
     }
@@ -116,8 +116,7 @@ final class ForegroundGuard {
       isOpen = true
       // Nobody has to read this for the bank to go on.
       try? session.show(.status(report), or: StartCommand.lines(report, session))
-    case .progress(let report):
-      meter.update(session.words.phase(report.phase), done: report.done, total: report.total)
+    case .progress(let report): drain.hear(report)
     case .stopped(let report): stopped = report
     default: break
     }
@@ -144,10 +143,13 @@ final class ForegroundGuard {
       hasSaidDraining = true
       session.note(session.words.draining)
     }
-    guard count <= 2 else { return true }
     // The wish may come between the start of the next coordinator and the news that the bank is open again.
     guard line != nil || reconnect(), let line else { return false }
-    let order = StopOrder(now: count == 2, timeoutMilliseconds: nil)
+    var order = StopOrder(now: false, timeoutMilliseconds: nil)
+    if count > 1 {
+      guard let step = drain.goFurther() else { return true }
+      order.step = step
+    }
     return (try? line.connection.send(.stop(order))) != nil
   }
 

@@ -59,6 +59,12 @@ final class ProgressMeter {
     }
   }
 
+  /// Says a whole line beside the progress.
+  func say(_ line: String) {
+    finish()
+    write(line + "\n")
+  }
+
   /// Takes the bar away.
   func finish() {
     if hasBar { write("\r\u{1B}[K") }

@@ -76,12 +76,27 @@ struct StatusPicture {
       table.add([
         .init(worker.name, worker.service == .loan ? .loan : nil),
         .init(worker.pid == 0 ? "-" : String(worker.pid)), .init(worker.generation),
-        .init(words.state(worker.state), worker.state == .backoff ? .alarm : nil),
+        worker.isFailed == true
+          ? .init(words.failed, .alarm)
+          : .init(words.state(worker.state), worker.state == .backoff ? .alarm : nil),
         .init(worker.ticket.map { String($0) } ?? "-"), .init(Words.grouped(worker.served)),
         .init(worker.restarts), .init(memory(worker.residentKilobytes)),
       ])
     }
-    return table.lines(palette)
+    return table.lines(palette) + failures
+  }
+
+  /// What keeps a window closed, and what to do about it.
+  private var failures: [String] {
+    let failed = report.workers.filter { $0.isFailed == true }
+    guard !failed.isEmpty else { return [] }
+    return [""]
+      + failed.map { palette.paint(words.failed($0.name, $0.lastExit.map(exit) ?? ""), .alarm) }
+  }
+
+  private func exit(_ exit: ExitReport) -> String {
+    if let signal = exit.signal { return Signals.name(signal) }
+    return exit.code.map { words.exitCode($0) } ?? exit.trouble ?? ""
   }
 
   private func memory(_ kilobytes: Int64) -> String {

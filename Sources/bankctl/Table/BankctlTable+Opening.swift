@@ -96,10 +96,12 @@ extension BankctlTable {
       "stop", group: group,
       summary: Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
       details: Text(
-        "Takes no new customers from now on. The day is closed when every ticket has its receipt; "
-          + "otherwise those "
-          + "left go on waiting for the next start.",
-        "지금부터 새 고객을 받지 않습니다. 모든 번호표가 영수증을 받으면 영업일이 끝나고, 남은 고객은 다음 개점을 기다립니다."),
+        "Four steps: the door is closed to newcomers, those who wait are served, those being served are "
+          + "finished, and tellers that have not gone then are killed. Ctrl-C goes one step further. The day is "
+          + "closed when every ticket has its receipt; otherwise those left go on waiting for the next start.",
+        "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무 중인 고객을 마치고, 남은 은행원을 강제로 "
+          + "끝냅니다. Ctrl-C를 누르면 다음 단계로 넘어갑니다. 모든 번호표가 영수증을 받으면 영업일이 끝나고, 남은 고객은 다음 개점을 "
+          + "기다립니다."),
       examples: [
         Example("bankctl stop", Text("Close when nobody waits any more.", "아무도 기다리지 않으면 마감합니다.")),
         Example(
@@ -112,7 +114,9 @@ extension BankctlTable {
       options: [
         OptionSpec(
           "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
-          summary: Text("How long to let those who wait be served.", "기다리는 고객을 처리할 시간입니다.")),
+          summary: Text(
+            "How long each step may take; whoever is left by it waits for the next start.",
+            "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다.")),
         OptionSpec(
           "now", summary: Text("Finish only those being served.", "업무 중인 고객만 마칩니다.")),
       ])

@@ -35,6 +35,12 @@ extension Words {
     }
   }
 
+  /// What is in stock less what should be.
+  var stockDifference: String { say("stock difference", "재고 차이") }
+
+  /// What is in the machine less what should be.
+  var moneyDifference: String { say("money difference", "금액 차이") }
+
   /// Debits less credits.
   var ledgerDifference: String { say("ledger difference", "장부 차액") }
 }

@@ -57,6 +57,18 @@ extension Words {
   /// A service that was paused.
   var paused: String { say("paused", "멈춤") }
 
+  /// The state of a window that was given up.
+  var failed: String { say("failed", "실패") }
+
+  /// A window that was given up, and why.
+  func failed(_ window: String, _ lastExit: String) -> String {
+    say(
+      "\(window) has failed: its tellers die before they are ready, the last one with \(lastExit). See 'bankctl "
+        + "logs', then try again with 'bankctl reload' or 'bankctl scale'.",
+      "\(window) 창구를 열 수 없습니다. 은행원이 준비되기 전에 끝납니다(마지막: \(lastExit)). 'bankctl logs'를 본 뒤 "
+        + "'bankctl reload'나 'bankctl scale'로 다시 시도하세요.")
+  }
+
   /// A bank without windows.
   var noWindows: String { say("no windows are open", "열린 창구가 없습니다") }
 }

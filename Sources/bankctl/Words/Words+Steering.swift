@@ -49,8 +49,10 @@ extension Words {
 
   /// The end of a bank: the closing message where the day is closed, else what is left.
   func stopped(_ report: StoppedReport) -> [String] {
+    let killed = (report.killed ?? 0) > 0 ? [self.killed(report.killed ?? 0)] : []
     if report.isDayClosed {
-      return [
+      // The closing message is the last line of a day.
+      return killed + [
         phrases.closing(served: report.served, business: .milliseconds(report.businessMilliseconds))
       ]
     }
@@ -61,6 +63,7 @@ extension Words {
         "은행을 닫았습니다. \(day(report.day))은(는) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
           + "\(Self.grouped(report.served))명입니다.")
     ]
+    lines += killed
     if report.waiting > 0 {
       lines.append(
         say(
@@ -91,8 +94,9 @@ extension Words {
   /// After the first Ctrl-C.
   var closingEarly: String {
     say(
-      "Closing: those being served are finished. Once more ends everything at once.",
-      "마감합니다. 업무 중인 고객만 마칩니다. 한 번 더 누르면 바로 끝냅니다.")
+      "Closing: those being served are finished. Once more kills the tellers; their customers wait for the next "
+        + "start.",
+      "마감합니다. 업무 중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제로 끝내고, 그 고객은 다음 개점을 기다립니다.")
   }
 
   /// After the first signal to a bank in the foreground.

@@ -1,0 +1,30 @@
+// Owns the names of the steps by which a bank closes, and their order. It knows no queue and no process.
+// The raw values stand on the wire: they are never given a new meaning.
+
+/// A step of the end of a bank. They come in this order, and none is left out, however short it is.
+public enum DrainStep: UInt8, CaseIterable, Sendable, Codable, Comparable {
+  /// Nobody new is let in; requests for tickets that are half taken in are finished.
+  case closeDoor = 1
+  /// Those who wait are served.
+  case serveWaiting = 2
+  /// Nobody is left to be handed out; those at a window are finished.
+  case finishServing = 3
+  /// The tellers go, and those that do not are killed. Their customers wait for the next start.
+  case kill = 4
+
+  /// The name in JSON and logs.
+  public var name: String {
+    switch self {
+    case .closeDoor: "close_door"
+    case .serveWaiting: "serve_waiting"
+    case .finishServing: "finish_serving"
+    case .kill: "kill"
+    }
+  }
+
+  /// The step after this one; nil after the last.
+  public var next: DrainStep? { DrainStep(rawValue: rawValue + 1) }
+
+  /// A step is smaller when it comes earlier.
+  public static func < (left: DrainStep, right: DrainStep) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,89 @@
+// Owns what an audit looks at outside of the database: who may enter the home, and who works in its name. It changes
+// nothing and knows no queue. What cannot be looked at is a finding: nobody can promise anything of it.
+
+import Glibc
+import Posix
+
+/// Looks at a home from outside.
+struct HomeAudit {
+  let home: BankHome
+
+  /// How long a process that nobody knows may be there, such as one that is just ending: whoever is still there
+  /// afterwards is reported.
+  static let secondLook = Duration.seconds(1)
+
+  // MARK: - Processes
+
+  /// A process that works in the name of this home and that nobody knows.
+  struct Stranger: Hashable {
+    var pid: Int32
+    var name: String
+    /// Together with the number it is one process, although numbers are used again.
+    var startedAt: UInt64
+  }
+
+  /// The programs of a bank, by the names that the kernel keeps of them.
+  private static let programs = ["bankd", "bank-guardian", "bank-teller"]
+
+  /// The processes of this bank that are not among the known ones.
+  func strangers(known: Set<Int32>) -> Set<Stranger> {
+    guard let facts = try? FileFacts.inspect(home.path) else { return [] }
+    var found: Set<Stranger> = []
+    for pid in ProcessTable.all() where !known.contains(pid) {
+      guard let name = ProcessTable.name(of: pid), Self.programs.contains(name), ProcessTable.alive(pid),
+        ProcessTable.arguments(of: pid).contains(where: { names($0, facts) }),
+        let startedAt = ProcessTable.startTime(pid)
+      else { continue }
+      found.insert(Stranger(pid: pid, name: name, startedAt: startedAt))
+    }
+    return found
+  }
+
+  /// Whether a word of a command line is this home, by whatever path.
+  private func names(_ word: String, _ facts: FileFacts) -> Bool {
+    let path = word.hasPrefix("--home=") ? String(word.dropFirst("--home=".count)) : word
+    if path == home.path { return true }
+    guard path.hasPrefix("/"), let other = try? FileFacts.inspect(path) else { return false }
+    return other.isDirectory && other.inode == facts.inode && other.device == facts.device
+  }
+
+  /// What there is to say of strangers, a sentence each.
+  static func sentences(_ strangers: Set<Stranger>) -> [String] {
+    strangers.sorted { $0.pid < $1.pid }.map {
+      "process \($0.pid) (\($0.name)) works in this home, and the bank does not know it"
+    }
+  }
+
+  // MARK: - Permissions
+
+  /// Everything that others could enter, read or write, a sentence each.
+  func permissions() -> [String] {
+    var found: [String] = []
+    if let problem = problem(home.path, isHome: true) { found.append(problem) }
+    var paths = [home.run, home.logs]
+    for suffix in ["", "-wal", "-shm", "-journal"] { paths.append(home.database + suffix) }
+    paths.append(home.lock)
+    for directory in [home.run, home.logs] {
+      for name in ((try? Directory.entries(of: directory)) ?? []).sorted() {
+        paths.append(Paths.join(directory, name))
+      }
+    }
+    return found + paths.compactMap { problem($0, isHome: false) }
+  }
+
+  private func problem(_ path: String, isHome: Bool) -> String? {
+    let facts: FileFacts
+    do throws(SystemError) {
+      guard let found = try FileFacts.inspect(path, followLinks: isHome) else { return nil }
+      facts = found
+    } catch {
+      return "\(path) cannot be looked at: \(error.description)"
+    }
+    let mode = String(facts.mode & 0o7777, radix: 8)
+    if facts.owner != geteuid() { return "\(path) belongs to another user (\(facts.owner))" }
+    // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.
+    if isHome, facts.mode & 0o1000 != 0 { return nil }
+    let wanted = facts.isDirectory ? "700" : "600"
+    return facts.mode & 0o077 == 0 ? nil : "\(path) is open to others: its mode is \(mode), not \(wanted)"
+  }
+}

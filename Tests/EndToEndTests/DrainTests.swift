@@ -1,0 +1,204 @@
+// The four steps by which a bank closes: bounded, told, hurried along by Ctrl-C, and nobody lost in any of them.
+import Glibc
+import Testing
+
+@Suite("The four steps of closing", .serialized)
+struct DrainTests {
+  private static let steps = ["close_door", "serve_waiting", "finish_serving", "kill"]
+
+  @Test(
+    "each step is bounded by --timeout: those who wait stay, those at a window are taken back, nobody is lost"
+  )
+  func bounded() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "5", "--service", "deposit")
+      try branch.waitUntil("both windows serve") { try branch.status().queue("serving") == 2 }
+      let report = try branch.json("stop", "--timeout", "300ms")
+      #expect(report.differences(from: Samples.stopped) == [])
+      #expect(report["served"].integer == 0 && report["finished"].integer == 0, "\(report)")
+      #expect(report["waiting"].integer == 5 && report["killed"].integer == 2, "\(report)")
+      let steps = report["steps"].items
+      #expect(steps.map { $0["step"].text } == Self.steps)
+      for index in 1...2 { #expect((steps[index]["ms"].integer ?? 0) >= 300, "\(report)") }
+      try branch.expectNobodyLeft()
+      #expect(branch.events("drain", in: "coordinator").map { $0["step"] } == Self.steps)
+      let attempts = try branch.json("ticket", "1")["attempts"]
+      #expect(attempts[0]["end"].text == "recalled", "\(attempts)")
+      try branch.expectClean()
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      #expect(try branch.receipts().compactMap { $0["attempts"].integer }.sorted() == [1, 1, 1, 2, 2])
+      try branch.expectOneReceiptEach(5)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a bank that is closed in a hurry again and again makes no dead letters")
+  func noDeadLetters() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 1, loan: 0, depositWork: "60s", more: #", "max_crashes": 2"#)
+      for round in 1...4 {
+        try branch.start("--config", file)
+        if round == 1 { try branch.done("enqueue", "1", "--service", "deposit") }
+        try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+        #expect(try branch.json("stop", "--timeout", "0ms")["killed"].integer == 1)
+      }
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      #expect(try branch.receipts().map { $0["attempts"].integer } == [5])
+      try branch.expectClean()
+    }
+  }
+
+  @Test("tellers go on beating while the bank drains: a drain longer than the lease kills nobody who works")
+  func heartbeats() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 2, loan: 0, depositWork: "2500ms", more: #", "lease": "1s""#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "3", "--service", "deposit")
+      let report = try branch.json("stop")
+      #expect(report["served"].integer == 3 && report["killed"].integer == 0, "\(report)")
+      #expect(report["steps"].items.compactMap { $0["ms"].integer }.reduce(0, +) > 2_000, "\(report)")
+      #expect(try branch.receipts().map { $0["attempts"].integer } == [1, 1, 1])
+      #expect(branch.events("stuck", in: "coordinator") == [])
+    }
+  }
+
+  @Test("a step that lasts is told, with how many wait and are served", arguments: Tongue.allCases)
+  func told(tongue: Tongue) throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "900ms")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "4", "--service", "deposit")
+      let outcome = try branch.done("stop", "--timeout", "60s", language: tongue)
+      let serving =
+        tongue == .ko
+        ? /기다리는 고객을 처리합니다\. 대기중 \d+명, 업무중 1명, 최대 \d+\.\d초\./
+        : /Serving those who wait: \d+ waiting, 1 at a window, for at most \d+\.\d s\./
+      #expect(outcome.err.contains(serving), outcome.story)
+      #expect(
+        outcome.err.contains(tongue == .ko ? "업무 중인 고객을 마칩니다." : "Finishing those being served:"),
+        outcome.story)
+      #expect(outcome.err.contains(tongue == .ko ? "은행원이 퇴근합니다." : "The tellers go;"), outcome.story)
+    }
+  }
+
+  @Test("Ctrl-C at a stop that waits goes one step further each time", arguments: Tongue.allCases)
+  func interruptedStop(tongue: Tongue) throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "5", "--service", "deposit")
+      let stop = try branch.launch(["stop"], language: tongue)
+      try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
+      stop.signal(SIGINT)
+      try branch.waitUntil("only those at a window are finished") {
+        branch.events("drain", in: "coordinator").contains { $0["step"] == "finish_serving" }
+      }
+      #expect(stop.errors.contains(tongue == .ko ? "한 번 더 누르면 은행원을 강제로" : "Once more kills the tellers"))
+      #expect(stop.isRunning)
+      stop.signal(SIGINT)
+      let outcome = try stop.finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(
+        outcome.err.contains(tongue == .ko ? "은행원을 강제로 끝냅니다." : "The tellers are killed."), outcome.story)
+      #expect(outcome.out.contains(tongue == .ko ? "은행원 2명을 강제로" : "Tellers killed: 2"), outcome.story)
+      #expect(
+        outcome.out.contains(tongue == .ko ? "5명이 다음 개점을 기다립니다." : "Waiting for the next start: 5."),
+        outcome.story)
+      try branch.expectNobodyLeft()
+      try branch.expectClean()
+    }
+  }
+
+  @Test("signals to a bank in the foreground: drain, finish, kill", arguments: [SIGINT, SIGTERM])
+  func foreground(signal: Int32) throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
+      let bank = try branch.launch(["start", "--foreground", "--config", file])
+      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.done("enqueue", "5", "--service", "deposit")
+      for step in Self.steps.dropFirst() {
+        bank.signal(signal)
+        try branch.waitUntil("it has come to \(step)") {
+          branch.events("drain", in: "coordinator").contains { $0["step"] == step }
+        }
+      }
+      let outcome = try bank.finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(outcome.err.contains("Once more finishes only those being served."), outcome.story)
+      #expect(outcome.err.contains("Once more kills the tellers."), outcome.story)
+      #expect(outcome.err.contains("The tellers are killed."), outcome.story)
+      #expect(outcome.out.contains("Waiting for the next start: 5."), outcome.story)
+      try branch.expectNobodyLeft()
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(5)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a second Ctrl-C at open kills the tellers, and loses nobody")
+  func open() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
+      let day = try branch.launch(["open", "--customers", "9", "--config", file])
+      try branch.waitUntil("somebody is served") { !day.lines.isEmpty }
+      for step in Self.steps.dropFirst(2) {
+        day.signal(SIGINT)
+        try branch.waitUntil("it has come to \(step)") {
+          branch.events("drain", in: "coordinator").contains { $0["step"] == step }
+        }
+      }
+      let outcome = try day.finish()
+      #expect(outcome.code == 1, outcome.story)
+      #expect(outcome.err.contains("Once more kills the tellers"), outcome.story)
+      #expect(outcome.out.contains("Waiting for the next start: 9."), outcome.story)
+      try branch.expectNobodyLeft()
+      try branch.expectClean()
+    }
+  }
+
+  @Test("SIGTERM to the coordinator again kills the tellers")
+  func terminateTwice() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      let pid = try branch.status().pid
+      branch.processes.signal(pid, SIGTERM)
+      try branch.waitUntil("it finishes") { try branch.status().state == "draining" }
+      branch.processes.signal(pid, SIGTERM)
+      try branch.expectNobodyLeft()
+      #expect(try branch.lines("tickets").map { $0["state"].text } == ["waiting", "waiting"])
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "a request for tickets that is half taken in when the door's time is up is refused, and nobody was added")
+  func door() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      try branch.done("enqueue", "2")
+      let crowd = try branch.launch(["enqueue", "10000000", "--json"])
+      try branch.waitUntil("they are coming in", within: .seconds(30)) {
+        crowd.errors.contains("taking tickets")
+      }
+      let report = try branch.json("stop", "--timeout", "50ms")
+      let refusal = try crowd.finish()
+      #expect(refusal.code == 75, refusal.story)
+      #expect(try refusal.json()["error"]["code"].text == "draining")
+      #expect(report["waiting"].integer == 2, "\(report)")
+      try branch.expectClean()
+      let again = Status(try branch.start("--speed", "max"))
+      #expect(again.queue("issued") == 2)
+    }
+  }
+}

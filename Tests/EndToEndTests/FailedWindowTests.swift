@@ -1,0 +1,118 @@
+// A window whose tellers die before they are ready: slowed down, given up visibly, and tried again when asked.
+import Glibc
+import Testing
+
+@Suite("Failed windows", .serialized)
+struct FailedWindowTests {
+  /// The programs in a directory of the test, where one can be exchanged for another.
+  private struct Programs {
+    let branch: Branch
+    let directory: String
+
+    /// Copied by another process: a file that this one had open for writing could be inherited, for a moment, by a
+    /// program of another test, and could not be run until then.
+    init(_ branch: Branch) throws {
+      self.branch = branch
+      directory = branch.path("programs")
+      mkdir(directory, 0o700)
+      let names = ["bankctl", "bankd", "bank-guardian", "bank-teller"].map { "\(Binaries.directory)/\($0)" }
+      #expect(try branch.launch(names + [directory], program: "/bin/cp").finish().code == 0)
+    }
+
+    func start(_ words: String...) throws {
+      let outcome = try branch.launch(["start"] + words, program: directory + "/bankctl").finish()
+      try #require(outcome.code == 0, outcome.story)
+    }
+
+    /// Puts a script in the place of the teller; the ones that run are not touched.
+    func breakTeller(_ script: String) throws {
+      hideTeller()
+      let words = "printf '#!/bin/sh\\n\(script)\\n' > broken && chmod 700 broken && mv broken bank-teller"
+      let shell = try branch.launch(["-c", "cd \(directory) && " + words], program: "/bin/sh")
+      #expect(try shell.finish().code == 0)
+    }
+
+    func hideTeller() { rename("\(directory)/bank-teller", "\(directory)/good-teller") }
+
+    func repairTeller() { rename("\(directory)/good-teller", "\(directory)/bank-teller") }
+  }
+
+  private static let quickly = #", "restart_first": "1ms", "restart_limit": "5ms""#
+
+  @Test(
+    "ten deaths before being ready in a row: the window has failed, with its last exit, until it is tried again",
+    arguments: [["reload"], ["scale", "deposit=2"]])
+  func failed(retry: [String]) throws {
+    try withBranch { branch in
+      let programs = try Programs(branch)
+      let file = try branch.configuration(depositWork: "5ms", loanWork: "5ms", more: Self.quickly)
+      try programs.start("--config", file)
+      try programs.breakTeller("exit 7")
+      let killed = try branch.kill(worker: "deposit-1")
+      try branch.waitUntil("the window has failed") {
+        try branch.status().worker("deposit-1")?.state == "failed"
+      }
+      let worker = try #require(try branch.status().worker("deposit-1"))
+      #expect(worker.pid == 0 && worker.document["last_exit"]["code"].integer == 7, "\(worker.document)")
+      #expect(worker.document["last_exit"]["signal"] == .null)
+      #expect(try branch.events("given_up", in: "coordinator", count: 1).map { $0["deaths"] } == ["10"])
+      let exits = branch.events("exit", in: "coordinator")
+      #expect(exits.count == 11 && exits.dropFirst().allSatisfy { $0["code"] == "7" }, "\(exits)")
+      #expect(exits[0]["signal"] == "9" && exits[0]["child"] == "\(killed)" && exits[0]["child_gen"] == "1")
+      for exit in exits {
+        for key in ["window", "child", "child_gen", "uptime_ms", "max_rss_kb"] {
+          #expect(exit[key] != nil, "\(key) is missing in \(exit)")
+        }
+      }
+      let english = try branch.done("status").out
+      #expect(english.contains("deposit-1 has failed") && english.contains("exit code 7"), "\(english)")
+      let korean = try branch.done("status", language: .ko).out
+      #expect(korean.contains("deposit-1 창구를 열 수 없습니다") && korean.contains("종료 코드 7"), "\(korean)")
+      // The other window goes on.
+      try branch.done("enqueue", "4", "--service", "deposit", "--wait")
+      // Tried again as it is, it fails again, and whoever asked is told.
+      let vain = try branch.launch(retry).finish()
+      #expect(vain.code == 1 && vain.err.contains("deposit-1"), vain.story)
+      programs.repairTeller()
+      #expect(try branch.launch(retry).finish().code == 0)
+      let back = try #require(try branch.status().worker("deposit-1"))
+      #expect(back.state == "idle" && back.pid > 0, "\(back.document)")
+      try branch.done("enqueue", "4", "--service", "deposit", "--wait")
+      try branch.expectOneReceiptEach(8)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a window whose teller cannot even be started has failed with the reason")
+  func missing() throws {
+    try withBranch { branch in
+      let programs = try Programs(branch)
+      let file = try branch.configuration(more: Self.quickly)
+      try programs.start("--config", file)
+      programs.hideTeller()
+      try branch.kill(worker: "loan-1")
+      try branch.waitUntil("the window has failed") {
+        try branch.status().worker("loan-1")?.state == "failed"
+      }
+      let worker = try #require(try branch.status().worker("loan-1"))
+      #expect(
+        worker.document["last_exit"]["error"].text?.contains("bank-teller") == true, "\(worker.document)")
+      // A drain does not wait for a window to which nobody will come.
+      try branch.done("enqueue", "2", "--service", "loan")
+      #expect(try branch.json("stop")["waiting"].integer == 2)
+      try branch.expectNobodyLeft()
+      programs.repairTeller()
+      try programs.start("--speed", "max")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(2)
+      programs.hideTeller()
+      try branch.done("scale", "deposit=0")
+      try branch.kill(worker: "loan-1")
+      try branch.waitUntil("the window is backing off") { try branch.status().worker("loan-1")?.pid == 0 }
+      programs.repairTeller()
+      try branch.waitUntil("it is back by itself") { try branch.status().worker("loan-1")?.state == "idle" }
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+}

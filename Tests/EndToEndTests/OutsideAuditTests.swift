@@ -1,0 +1,89 @@
+// What an audit sees outside of the database: who may enter the home, and who works in its name. Each fault is planted,
+// found with exit code 1 and by its name, and gone when it is mended.
+import Glibc
+import Testing
+
+@Suite("The audit of a home from outside", .serialized)
+struct OutsideAuditTests {
+  private func problems(_ branch: Branch, at location: SourceLocation = #_sourceLocation) throws -> [String] {
+    let outcome = try branch.run("audit", "--json", at: location)
+    #expect(outcome.code == 1, outcome.story, sourceLocation: location)
+    #expect(try outcome.json()["ok"].flag == false, outcome.story, sourceLocation: location)
+    return try outcome.json()["problems"].items.compactMap(\.text)
+  }
+
+  @Test("what is open to others is named, on an open bank and on a stopped home")
+  func permissions() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "5", "--wait")
+      var faults: [(path: String, mode: mode_t, proper: mode_t)] = [
+        ("", 0o755, 0o700), ("/run", 0o711, 0o700), ("/logs", 0o750, 0o700), ("/run/bank.sock", 0o666, 0o600),
+        ("/bank.db", 0o640, 0o600), ("/bank.lock", 0o604, 0o600), ("/logs/deposit-1.log", 0o644, 0o600),
+      ]
+      for isOpen in [true, false] {
+        if !isOpen {
+          try branch.done("stop")
+          faults.removeAll { $0.path == "/run/bank.sock" }
+        }
+        try branch.expectClean()
+        for fault in faults {
+          let path = branch.home + fault.path
+          #expect(chmod(path, fault.mode) == 0)
+          let found = try problems(branch)
+          let mode = "\(String(fault.mode, radix: 8)), not \(String(fault.proper, radix: 8))"
+          #expect(found.first == "\(path) is open to others: its mode is \(mode)", "\(found)")
+          // The log that SQLite makes beside the database has the mode of the database.
+          #expect(found.dropFirst().allSatisfy { $0.hasPrefix("\(path)-wal ") }, "\(found)")
+          #expect(chmod(path, fault.proper) == 0)
+        }
+        try branch.expectClean()
+      }
+      #expect(chmod(branch.home, 0o755) == 0)
+      #expect(try branch.run("audit", language: .ko).code == 1)
+    }
+  }
+
+  /// A shell under the name of one of the bank's programs, with these words in its command line.
+  private func stranger(_ branch: Branch, _ name: String, _ words: [String]) throws -> RunningProgram {
+    let program = branch.path(name)
+    #expect(try branch.launch(["/bin/sh", program], program: "/bin/cp").finish().code == 0)
+    return try branch.launch(["-c", "sleep 60; :", name] + words, program: program)
+  }
+
+  @Test(
+    "a process of the bank that the coordinator does not know is named",
+    arguments: [("bank-teller", ""), ("bankd", "--home="), ("bank-guardian", "")])
+  func strangers(name: String, prefix: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "5", "--wait")
+      let elsewhere = try stranger(branch, name, [prefix + branch.path("another")])
+      try branch.expectClean()
+      elsewhere.end()
+      let stranger = try stranger(branch, name, [prefix + branch.home])
+      for isOpen in [true, false] {
+        if !isOpen { try branch.done("stop") }
+        #expect(
+          try problems(branch) == [
+            "process \(stranger.pid) (\(name)) works in this home, and the bank does not know it"
+          ])
+      }
+      stranger.end()
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a home that is reached by another path is the same home")
+  func alias() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let alias = branch.path("alias")
+      #expect(symlink(branch.home, alias) == 0)
+      let stranger = try stranger(branch, "bankd", ["--home", alias])
+      #expect(try problems(branch).count == 1)
+      stranger.end()
+      #expect(try branch.launch(["audit", "--home", alias]).finish().code == 0)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// Tellers that have worked long enough are replaced: between customers, one window at a time.
+import Testing
+
+@Suite("Recycled tellers", .serialized)
+struct RecyclingTests {
+  /// What the coordinator's log says of replacements, in order: never two at the same time.
+  private func expectOneAtATime(_ branch: Branch) {
+    var current: String?
+    for line in branch.log("coordinator").split(separator: "\n") {
+      let fields = Branch.fields(of: line)
+      if fields["event"] == "recycling" {
+        #expect(current == nil, "two at the same time: \(line)")
+        current = fields["window"]
+      } else if fields["event"] == "window_open", fields["window"] == current {
+        current = nil
+      }
+    }
+  }
+
+  @Test("after so many customers a window has a new process, and no attempt was ended by it")
+  func customers() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 3, loan: 1, depositWork: "4ms", loanWork: "4ms", more: #", "recycle_after_customers": 5"#)
+      let first = Status(try branch.start("--config", file)).workers
+      try branch.done("enqueue", "120", "--wait")
+      let exits = try branch.events("recycling", in: "coordinator", count: 8)
+      #expect(exits.allSatisfy { $0["reason"] == "customers" && (Int($0["customers"] ?? "") ?? 0) >= 5 })
+      expectOneAtATime(branch)
+      let receipts = try branch.receipts()
+      #expect(receipts.allSatisfy { $0["attempts"].integer == 1 })
+      try branch.waitUntil("every window has a new process") {
+        try branch.status().workers.allSatisfy { now in
+          now.generation > 1 && now.pid > 0 && !first.contains { $0.pid == now.pid }
+        }
+      }
+      #expect(branch.events("exit", in: "coordinator").allSatisfy { $0["code"] == "0" })
+      try branch.expectOneReceiptEach(120)
+      try branch.expectClean()
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("above so much memory a teller is replaced after its customer, and a reload turns it off")
+  func memory() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 2, loan: 1, depositWork: "5ms", loanWork: "5ms", more: #", "recycle_above_mb": 1"#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "40", "--wait")
+      let events = try branch.events("recycling", in: "coordinator", count: 2)
+      #expect(
+        events.allSatisfy { $0["reason"] == "memory" && (Int($0["rss_kb"] ?? "") ?? 0) > 1024 }, "\(events)")
+      expectOneAtATime(branch)
+      #expect(try branch.receipts().allSatisfy { $0["attempts"].integer == 1 })
+      _ = try branch.configuration(deposit: 2, loan: 1, depositWork: "5ms", loanWork: "5ms")
+      try branch.done("reload")
+      let before = branch.events("recycling", in: "coordinator").count
+      try branch.done("enqueue", "40", "--wait")
+      #expect(branch.events("recycling", in: "coordinator").count == before)
+      try branch.expectClean()
+    }
+  }
+}

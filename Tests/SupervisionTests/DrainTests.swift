@@ -1,0 +1,168 @@
+// The four steps of a drain, without a process and without a clock: what is looked at goes in, what is to be done
+// comes out.
+
+import BankModel
+import Supervision
+import Testing
+
+@Suite("The drain") struct DrainTests {
+  /// A drain, the bank that it sees, and the time.
+  private struct Bank {
+    var drain = Drain(at: MonotonicTime(nanoseconds: 0))
+    var sight = DrainSight(isTakingIn: false, hasWaiting: true, isDrained: false, tellers: 2)
+    var now = MonotonicTime(nanoseconds: 0)
+
+    mutating func look() -> [DrainAction] { drain.look(at: sight, now: now) }
+    mutating func pass(_ milliseconds: Int64) { now = now + .milliseconds(milliseconds) }
+    mutating func ask(for step: DrainStep? = nil, bound: Int64? = nil) {
+      drain.ask(for: step, bound: bound.map { .milliseconds($0) }, at: now)
+    }
+  }
+
+  @Test("without a bound everyone is served: four steps in order, each begun once")
+  func patient() {
+    var bank = Bank()
+    bank.sight.isTakingIn = true
+    bank.ask()
+    #expect(bank.look() == [.begin(.closeDoor), .closeDoor])
+    #expect(bank.drain.nextDeadline == nil)
+    bank.pass(5)
+    #expect(bank.look() == [])
+    bank.sight.isTakingIn = false
+    #expect(bank.look() == [.begin(.serveWaiting)])
+    bank.pass(1_000_000)
+    #expect(bank.look() == [])
+    bank.sight.hasWaiting = false
+    #expect(bank.look() == [.begin(.finishServing)])
+    bank.pass(700)
+    #expect(bank.look() == [])
+    bank.sight.isDrained = true
+    #expect(bank.look() == [.begin(.kill), .dismiss])
+    bank.pass(3)
+    #expect(bank.look() == [])
+    bank.sight.tellers = 0
+    #expect(bank.look() == [.end])
+    #expect(bank.look() == [])
+    let spans = bank.drain.spans(at: bank.now)
+    #expect(spans.map(\.step) == DrainStep.allCases)
+    #expect(spans.map(\.span.milliseconds) == [5, 1_000_000, 700, 3])
+  }
+
+  @Test("an empty bank goes through all four steps at once")
+  func empty() {
+    var bank = Bank()
+    bank.sight = DrainSight(isTakingIn: false, hasWaiting: false, isDrained: true, tellers: 0)
+    #expect(
+      bank.look() == [
+        .begin(.closeDoor), .closeDoor, .begin(.serveWaiting), .begin(.finishServing), .begin(.kill),
+        .dismiss,
+        .end,
+      ])
+    #expect(bank.drain.spans(at: bank.now).map(\.step) == DrainStep.allCases)
+  }
+
+  @Test("each step has the bound to itself, and what it leaves is dealt with in a harder way")
+  func bounded() {
+    var bank = Bank()
+    bank.sight.isTakingIn = true
+    bank.ask(bound: 500)
+    #expect(bank.look() == [.begin(.closeDoor), .closeDoor])
+    bank.pass(499)
+    #expect(bank.look() == [])
+    bank.pass(1)
+    #expect(bank.look() == [.turnAway, .begin(.serveWaiting)])
+    bank.pass(499)
+    #expect(bank.look() == [])
+    #expect(bank.drain.nextDeadline == bank.now + .milliseconds(1))
+    bank.pass(1)
+    #expect(bank.look() == [.leaveWaiting, .begin(.finishServing)])
+    bank.pass(500)
+    #expect(bank.look() == [.begin(.kill), .takeBack, .dismiss])
+    bank.pass(499)
+    #expect(bank.look() == [])
+    bank.pass(1)
+    #expect(bank.look() == [.killRest])
+    #expect(bank.drain.nextDeadline == nil, "whoever was sent SIGKILL is waited for")
+    bank.sight.tellers = 0
+    #expect(bank.look() == [.end])
+  }
+
+  @Test("tellers with free hands get the time to finish their logs, and never more than three seconds")
+  func leaving() {
+    for (bound, grace) in [(nil, 3_000), (0, 100), (60_000, 3_000), (800, 800)] as [(Int64?, Int64)] {
+      var bank = Bank()
+      bank.sight.hasWaiting = false
+      bank.sight.isDrained = true
+      bank.ask(bound: bound)
+      #expect(bank.look().last == .dismiss)
+      #expect(bank.drain.nextDeadline == bank.now + .milliseconds(grace))
+    }
+  }
+
+  @Test("a bound of nothing goes through every step at once, and kills")
+  func noTime() {
+    var bank = Bank()
+    bank.sight.isTakingIn = true
+    bank.ask(bound: 0)
+    #expect(
+      bank.look() == [
+        .begin(.closeDoor), .closeDoor, .turnAway, .begin(.serveWaiting), .leaveWaiting,
+        .begin(.finishServing),
+        .begin(.kill), .takeBack, .dismiss,
+      ])
+  }
+
+  @Test("whoever asks further goes one step further each time")
+  func further() {
+    var bank = Bank()
+    bank.ask()
+    #expect(bank.look().last == .begin(.serveWaiting))
+    bank.drain.askFurther(at: bank.now)
+    #expect(bank.look() == [.leaveWaiting, .begin(.finishServing)])
+    #expect(bank.look() == [])
+    bank.drain.askFurther(at: bank.now)
+    #expect(bank.look() == [.begin(.kill), .takeBack, .dismiss])
+    bank.drain.askFurther(at: bank.now)
+    #expect(bank.look() == [])
+    #expect(bank.drain.nextDeadline != nil)
+  }
+
+  @Test("a step that is asked for by name is not skipped over, and one that has begun is no change")
+  func named() {
+    var bank = Bank()
+    bank.ask(for: .finishServing)
+    #expect(bank.look().suffix(2) == [.leaveWaiting, .begin(.finishServing)])
+    bank.ask(for: .finishServing)
+    bank.ask(for: .serveWaiting)
+    #expect(bank.look() == [])
+    bank.ask(for: .kill)
+    #expect(bank.look() == [.begin(.kill), .takeBack, .dismiss])
+  }
+
+  @Test("the shortest bound that anybody asks for counts, from the moment of asking")
+  func bounds() {
+    var bank = Bank()
+    bank.ask(bound: 10_000)
+    _ = bank.look()
+    bank.pass(1_000)
+    bank.ask(bound: 2_000)
+    #expect(bank.drain.nextDeadline == bank.now + .milliseconds(2_000))
+    bank.ask(bound: 60_000)
+    #expect(bank.drain.nextDeadline == bank.now + .milliseconds(2_000))
+    bank.pass(2_000)
+    #expect(bank.look() == [.leaveWaiting, .begin(.finishServing)])
+    #expect(bank.drain.nextDeadline == bank.now + .milliseconds(2_000))
+  }
+
+  @Test("nothing makes a drain go back")
+  func forwardOnly() {
+    var bank = Bank()
+    bank.sight.hasWaiting = false
+    _ = bank.look()
+    #expect(bank.drain.step == .finishServing)
+    bank.sight.hasWaiting = true
+    bank.sight.isTakingIn = true
+    #expect(bank.look() == [])
+    #expect(bank.drain.step == .finishServing)
+  }
+}

@@ -1,0 +1,45 @@
+// When a worker has worked long enough, and whose turn it is.
+
+import Supervision
+import Testing
+
+@Suite("Recycling") struct RecyclingTests {
+  @Test("nobody is replaced unless it is said")
+  func off() {
+    let policy = RecyclePolicy()
+    #expect(policy.isOff)
+    #expect(policy.reason(customers: .max, residentBytes: .max) == nil)
+  }
+
+  @Test("after so many customers, or above so much memory")
+  func reasons() {
+    let policy = RecyclePolicy(afterCustomers: 100, aboveBytes: 1_000)
+    #expect(!policy.isOff)
+    #expect(policy.reason(customers: 99, residentBytes: 1_000) == nil)
+    #expect(policy.reason(customers: 100, residentBytes: nil) == .customers)
+    #expect(policy.reason(customers: 1, residentBytes: 1_001) == .memory)
+    #expect(policy.reason(customers: 1, residentBytes: nil) == nil, "who was not looked at is not judged")
+    #expect(RecyclePolicy(aboveBytes: 5).reason(customers: .max, residentBytes: 5) == nil)
+    #expect(RecyclePolicy(afterCustomers: 5).reason(customers: 4, residentBytes: .max) == nil)
+  }
+
+  @Test("one at a time, the others in the order in which they became due, each once")
+  func turns() {
+    var recycling = Recycling<String>()
+    let asked = ["a", "a", "b", "c", "b"].map { recycling.isTurn(of: $0) }
+    #expect(asked == [true, false, false, false, false])
+    #expect(recycling.current == "a")
+    var next = recycling.settled()
+    #expect(next == "b")
+    let again = recycling.isTurn(of: "a")
+    #expect(!again)
+    next = recycling.settled()
+    #expect(next == "c")
+    next = recycling.settled()
+    #expect(next == "a")
+    next = recycling.settled()
+    #expect(next == nil && recycling.current == nil)
+    let free = recycling.isTurn(of: "b")
+    #expect(free)
+  }
+}
