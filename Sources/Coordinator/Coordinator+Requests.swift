@@ -45,7 +45,7 @@ extension Coordinator {
     case .cancel(let ticket): happen(.cancel(requests.open(session, number, for: .ticket(ticket)), ticket))
     case .requeue(let ticket): happen(.requeue(requests.open(session, number, for: .ticket(ticket)), ticket))
     case .requeueDead: happen(.requeueDead(requests.open(session, number, for: .requeueDead)))
-    case .reset: happen(.reset(requests.open(session, number, for: .status)))
+    case .reset: reset(seat)
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
     case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }

@@ -81,6 +81,7 @@ public enum CoordinatorProcess {
     // Read before anything is written: a damaged database is left as it is.
     let now = SystemClock.moment()
     let contents = try store.load(now: now.wall)
+    store.keepReserve()
     let incarnation = try store.beginIncarnation(at: now.wall)
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),

@@ -31,6 +31,19 @@ public final class SQLiteStore: QueueStore {
   private var committedSequence: Int64
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
+  /// Room for bad days; nil where none is held back.
+  var reserve: DiskReserve?
+  /// What of it is held back for nobody in particular, in bytes.
+  var reserveBase: Int64 = 0
+  /// Whether a part of the reserve is given up. See `QueueStore`.
+  public internal(set) var isShort = false
+  /// What the reserve had beyond the need when this was last looked at, in bytes.
+  var slack: Int64 = 0
+  /// Customers and keys that were staged since then, and in the open transaction.
+  var acceptedSinceCheck: Int64 = 0
+  var stagedAcceptances: Int64 = 0
+  /// Transactions in a row that found the disk full.
+  var fullCommits = 0
   /// What ended this store's life, if anything did.
   private var end: StoreError?
 
@@ -59,7 +72,7 @@ public final class SQLiteStore: QueueStore {
   public func close() throws(StoreError) {
     try requireHealth()
     rollBack()
-    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) } catch {
+    do throws(StoreError) { try copyLog(SQLITE_CHECKPOINT_TRUNCATE) } catch {
       endLife(with: error)
       throw error
     }
@@ -78,6 +91,7 @@ public final class SQLiteStore: QueueStore {
     do throws(StoreError) {
       try beginIfNeeded()
       try write(change)
+      if change.isAcceptance { stagedAcceptances += 1 }
     } catch {
       throw recover(from: error)
     }
@@ -90,6 +104,10 @@ public final class SQLiteStore: QueueStore {
     try requireHealth()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
     if !hasStagedChanges && books == saved { return }
+    do throws(StoreError) { try holdBack(for: books) } catch {
+      rollBack()
+      throw error
+    }
     do throws(StoreError) {
       try beginIfNeeded()
       try save(books, over: saved)
@@ -111,6 +129,7 @@ public final class SQLiteStore: QueueStore {
     hasStagedChanges = false
     sequence = committedSequence
     staged = StagedReceipts()
+    stagedAcceptances = 0
   }
 
   func beginIfNeeded() throws(StoreError) {
@@ -119,26 +138,32 @@ public final class SQLiteStore: QueueStore {
     hasStagedChanges = true
   }
 
-  /// Runs `body` in a transaction of its own.
+  /// Runs `body` in a transaction of its own; more than once where the disk is full and room can be made.
   func inTransaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
-    do throws(StoreError) {
-      try beginIfNeeded()
-      let result = try body()
-      try statements.commit.run()
-      settleTransaction()
-      return result
-    } catch {
-      throw recover(from: error)
+    while true {
+      let heldBack = reservedBytes
+      do throws(StoreError) {
+        try beginIfNeeded()
+        let result = try body()
+        try statements.commit.run()
+        settleTransaction()
+        return result
+      } catch {
+        let error = recover(from: error)
+        guard case .diskFull = error, reservedBytes < heldBack else { throw error }
+      }
     }
   }
 
   private func settleTransaction() {
+    fullCommits = 0
     hasStagedChanges = false
     committedSequence = sequence
     staged = StagedReceipts()
+    stagedAcceptances = 0
   }
 
   /// Copies a log that has grown long into the database.
@@ -146,12 +171,13 @@ public final class SQLiteStore: QueueStore {
   /// What was committed is safe whether this succeeds or not. A full disk is met again at the next commit; a failed
   /// fsync is not to be met twice.
   private func checkpointIfDue() throws(StoreError) {
-    guard database.logFrames >= Self.checkpointThreshold else { return }
-    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE) } catch {
+    guard database.logFrames >= Self.checkpointThreshold || isShort && isLogNearlyFull else { return }
+    do throws(StoreError) { try copyLog(SQLITE_CHECKPOINT_PASSIVE) } catch {
       if case .diskFull = error { return }
       endLife(with: error)
       throw error
     }
+    easeReserve()
   }
 
   // MARK: Errors
@@ -163,20 +189,14 @@ public final class SQLiteStore: QueueStore {
 
   /// Takes back what was staged, and gives back the error that the caller is to throw.
   ///
-  /// A full disk may still have room for what is already in the log: once that is copied, the log begins anew in the
-  /// space that it has, and customers can be finished though nobody new can come.
+  /// A full disk may still have room for what is already in the log, or there is a reserve: once the log is copied it
+  /// begins anew in the space that it has, and customers can be finished though nobody new can come.
   private func recover(from error: StoreError) -> StoreError {
     if case .failed = error { endLife(with: error) }
     rollBack()
-    guard case .diskFull = error, database.logFrames > 0 else { return error }
-    do throws(StoreError) {
-      try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-      return error
-    } catch let second {
-      if case .diskFull = second { return error }
-      endLife(with: second)
-      return second
-    }
+    guard case .diskFull = error, let second = makeRoom() else { return error }
+    endLife(with: second)
+    return second
   }
 
   private func endLife(with error: StoreError) { end = error }
