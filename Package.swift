@@ -95,6 +95,7 @@ let package = Package(
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient", "StockClient"]),
+    process("bank-fuzz", on: ["BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
@@ -122,7 +123,9 @@ let package = Package(
       ]),
     tests(
       "EndToEndTests",
-      of: ["bankctl", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd"]),
+      of: [
+        "bankctl", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd", "bank-fuzz",
+      ]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
