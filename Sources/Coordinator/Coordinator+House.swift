@@ -1,4 +1,5 @@
 // Owns which processes stand behind the windows of this bank, and what they are told. It knows nothing of what they do.
+// Invariant: the bank opens and serves whether they come or not; why one does not is told in a status.
 
 import BankModel
 import Configuration

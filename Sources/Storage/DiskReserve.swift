@@ -36,6 +36,9 @@ final class DiskReserve {
   /// See posix_fallocate(3).
   func grow(to wanted: Int64) -> Bool {
     guard isPossible, wanted > size else { return isPossible }
+    // Some file systems take everything that is left before they find it too little, and for that moment nobody else
+    // could write.
+    if let free = room?.free, wanted - size > free { return false }
     while true {
       switch posix_fallocate(descriptor, off_t(size), off_t(wanted - size)) {
       case 0:

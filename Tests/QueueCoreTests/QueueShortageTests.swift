@@ -43,7 +43,7 @@ import Testing
     branch.happen(.resume(62, .loan))
     let refused = branch.happen(.commitRefused)
     #expect(refused.answer(to: 61) == .refused(.diskFull) && refused.answer(to: 62) == .refused(.diskFull))
-    #expect(branch.machine.books.paused == [false, true])
+    #expect(branch.machine.books.paused == [false, true, false])
     let settled = branch.happen(.committed)
     #expect(settled.answers == [], "an answer leaves once")
     branch.open(.deposit)
