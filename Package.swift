@@ -118,8 +118,7 @@ let package = Package(
       "StockServiceTests",
       of: [
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
-        "BankModel",
-        "Wire", "Posix",
+        "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
       ]),
     tests(
       "EndToEndTests",
