@@ -26,7 +26,7 @@ struct Schema: Sendable {
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
   /// - `line` and `service_state`: the present day's waiting customers by line; served customers and pauses by service.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
-  ///   in milliseconds since 1970.
+  ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1])
 
   private static let version1 = """
