@@ -54,17 +54,17 @@ extension SQLiteStore {
 
   /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
   func auditOrder(_ clock: ClockWitness, _ report: inout AuditReport) throws(StoreError) {
-    let openings = try database.withStatement(
-      "SELECT value FROM meta WHERE name LIKE '\(Self.opening)%'", while: "reading the starts"
+    let starts = try database.withStatement(
+      "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
     ) { row throws(StoreError) in
-      var openings: [Int64] = []
-      while try row.step() { openings.append(row.integer(0)) }
-      return openings
+      var starts: [Int64] = []
+      while try row.step() { starts.append(row.integer(0)) }
+      return starts
     }
-    var walk = OrderWalk(openings: openings, disordered: clock.disordered)
+    var walk = OrderWalk(starts: starts, disordered: clock.disordered)
     try database.withStatement(
       """
-      SELECT day, ticket, service, grade, attempts, started_ms FROM receipt
+      SELECT day, ticket, service, grade, attempts, started_ms, sequence FROM receipt
       WHERE outcome = 1 AND started_ms IS NOT NULL ORDER BY day, ticket
       """, while: "reading all receipts by number"
     ) { row throws(StoreError) in
@@ -72,7 +72,8 @@ extension SQLiteStore {
         // What means nothing was noted before.
         guard let line = try? line(service: row.integer(2), grade: row.integer(3)) else { continue }
         walk.visit(
-          row.integer(0), row.integer(1), line, attempts: row.integer(4), startedAt: row.integer(5), &report)
+          row.integer(0), row.integer(1), line, receipt: row.integer(6), attempts: row.integer(4),
+          startedAt: row.integer(5), &report)
       }
     }
   }

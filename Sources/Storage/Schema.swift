@@ -24,12 +24,12 @@ struct Schema: Sendable {
   /// - `request_key`: the tickets that a client's idempotency key stands for.
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
-  /// - `shortage`: what was missing for a ticket that ended out of stock.
-  /// - `release`: cancelled tickets for which the stock may still have put something by.
   ///   The present day's row also counts the waiting customers by line (`loan_vip`) and the served ones by service
   ///   (`loan_served`), and says which services are paused; in the row of a closed day these are 0.
+  /// - `shortage`: what was missing for a ticket that ended out of stock.
+  /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
-  ///   in milliseconds since 1970.
+  ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3])
 
   private static let version1 = """

@@ -12,15 +12,15 @@ struct OrderAuditTests {
 
   /// Walks over customers of day 1: ticket, attempts, beginning.
   private func problems(
-    _ customers: [(ticket: TicketNumber, attempts: Int64, startedAt: Int64)], openings: [Int64] = [0],
-    disordered: Set<BusinessDay> = [], lines: [Line] = [line]
+    _ customers: [(ticket: TicketNumber, attempts: Int64, startedAt: Int64)], starts: [Int64] = [0],
+    receipts: [Int64]? = nil, disordered: Set<BusinessDay> = [], lines: [Line] = [line]
   ) -> [String] {
     var report = AuditReport()
-    var walk = OrderWalk(openings: openings, disordered: disordered)
+    var walk = OrderWalk(starts: starts, disordered: disordered)
     for (index, customer) in customers.enumerated() {
       walk.visit(
-        1, customer.ticket, lines[index % lines.count], attempts: customer.attempts,
-        startedAt: customer.startedAt, &report)
+        1, customer.ticket, lines[index % lines.count], receipt: receipts?[index] ?? 1,
+        attempts: customer.attempts, startedAt: customer.startedAt, &report)
     }
     return report.finished().problems
   }
@@ -51,12 +51,13 @@ struct OrderAuditTests {
   }
 
   @Test("whoever was at a window when the coordinator was killed began again under the next one")
-  func openings() {
-    #expect(problems([(1, 1, 100), (2, 1, 20)], openings: [0, 50]) == [])
-    #expect(problems([(1, 1, 100), (2, 1, 60)], openings: [0, 50]).count == 1)
-    #expect(problems([(1, 1, 40), (2, 1, 20)], openings: [0, 50]).count == 1)
-    #expect(problems([(1, 1, 40), (2, 1, 20)], openings: [50]) == [], "nothing is known of those days")
-    #expect(problems([(1, 1, 40), (2, 1, 20)], openings: []) == [])
+  func starts() {
+    let customers: [(TicketNumber, Int64, Int64)] = [(1, 1, 100), (2, 1, 20)]
+    #expect(problems(customers, starts: [0, 1], receipts: [2, 1]) == [])
+    #expect(problems(customers, starts: [0, 1], receipts: [3, 2]).count == 1)
+    #expect(problems(customers, starts: [0, 2], receipts: [2, 1]).count == 1)
+    #expect(problems(customers, starts: [2], receipts: [2, 1]) == [], "nothing is known of those days")
+    #expect(problems(customers, starts: [], receipts: [2, 1]) == [])
   }
 
   @Test("nothing is said of a day on which the clock went back")
@@ -88,7 +89,9 @@ struct OrderAuditTests {
       ])
   }
 
-  @Test("a database keeps the moment of every start, and what was begun before the last one is explained")
+  @Test(
+    "a store notes every start, and whoever was begun before the last one is explained"
+  )
   func restart() throws {
     let branch = try Branch(.sqlite)
     _ = try branch.store.beginIncarnation(at: branch.now)
