@@ -24,8 +24,9 @@ struct OrderWalk {
   /// How many receipts there were at each start of the coordinator, fewest first.
   private let starts: [Int64]
   /// Days of which nothing can be said.
-  private let disordered: Set<BusinessDay>
+  private var disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
+  private var lastIssued = Int64.min
   private var latest: [Place: Latest] = [:]
 
   init(starts: [Int64], disordered: Set<BusinessDay>) {
@@ -36,13 +37,16 @@ struct OrderWalk {
   /// The next customer who was served.
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
-    startedAt: Int64,
-    _ report: inout AuditReport
+    issuedAt: Int64, startedAt: Int64, _ report: inout AuditReport
   ) {
     if day != self.day {
       self.day = day
       latest.removeAll(keepingCapacity: true)
+      lastIssued = .min
     }
+    // Tickets are issued in the order of their numbers, so a clock that says otherwise went back.
+    if issuedAt < lastIssued { disordered.insert(day) }
+    lastIssued = max(lastIssued, issuedAt)
     guard !disordered.contains(day), let start = start(of: receipt) else { return }
     let place = Place(line: line.index, start: start)
     if var before = latest[place], before.startedAt > startedAt {
@@ -76,8 +80,8 @@ struct ClockWitness {
   private var last: (day: BusinessDay, finishedAt: Int64)?
 
   /// The next receipt.
-  mutating func visit(_ day: BusinessDay, startedAt: Int64?, finishedAt: Int64) {
-    if let startedAt, startedAt > finishedAt { disordered.insert(day) }
+  mutating func visit(_ day: BusinessDay, issuedAt: Int64, startedAt: Int64?, finishedAt: Int64) {
+    if let startedAt, startedAt < issuedAt || startedAt > finishedAt { disordered.insert(day) }
     if let last, last.finishedAt > finishedAt { disordered.formUnion([last.day, day]) }
     last = (day, finishedAt)
   }

@@ -17,7 +17,7 @@ extension SQLiteStore {
     try database.withStatement(
       """
       SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit,
-        started_ms, finished_ms
+        started_ms, finished_ms, issued_ms
       FROM receipt ORDER BY sequence
       """, while: "reading all receipts"
     ) { row throws(StoreError) in
@@ -33,7 +33,8 @@ extension SQLiteStore {
         }
         if day < latest { report.note("receipt \(sequence) of day \(day) comes after day \(latest)") }
         latest = max(latest, day)
-        clock.visit(day, startedAt: row.optional(11), finishedAt: row.integer(12))
+        clock.visit(
+          day, issuedAt: row.integer(13), startedAt: row.optional(11), finishedAt: row.integer(12))
         guard 1...max(last, 1) ~= day, last >= 1 else {
           report.audit.duplicated += 1
           report.note("receipt \(sequence): ticket \(ticket) of day \(day) was never issued")
@@ -64,7 +65,7 @@ extension SQLiteStore {
     var walk = OrderWalk(starts: starts, disordered: clock.disordered)
     try database.withStatement(
       """
-      SELECT day, ticket, service, grade, attempts, started_ms, sequence FROM receipt
+      SELECT day, ticket, service, grade, attempts, started_ms, sequence, issued_ms FROM receipt
       WHERE outcome = 1 AND started_ms IS NOT NULL ORDER BY day, ticket
       """, while: "reading all receipts by number"
     ) { row throws(StoreError) in
@@ -73,7 +74,7 @@ extension SQLiteStore {
         guard let line = try? line(service: row.integer(2), grade: row.integer(3)) else { continue }
         walk.visit(
           row.integer(0), row.integer(1), line, receipt: row.integer(6), attempts: row.integer(4),
-          startedAt: row.integer(5), &report)
+          issuedAt: row.integer(7), startedAt: row.integer(5), &report)
       }
     }
   }

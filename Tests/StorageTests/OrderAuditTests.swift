@@ -13,14 +13,15 @@ struct OrderAuditTests {
   /// Walks over customers of day 1: ticket, attempts, beginning.
   private func problems(
     _ customers: [(ticket: TicketNumber, attempts: Int64, startedAt: Int64)], starts: [Int64] = [0],
-    receipts: [Int64]? = nil, disordered: Set<BusinessDay> = [], lines: [Line] = [line]
+    receipts: [Int64]? = nil, issued: [Int64]? = nil, disordered: Set<BusinessDay> = [],
+    lines: [Line] = [line]
   ) -> [String] {
     var report = AuditReport()
     var walk = OrderWalk(starts: starts, disordered: disordered)
     for (index, customer) in customers.enumerated() {
       walk.visit(
         1, customer.ticket, lines[index % lines.count], receipt: receipts?[index] ?? 1,
-        attempts: customer.attempts, startedAt: customer.startedAt, &report)
+        attempts: customer.attempts, issuedAt: issued?[index] ?? 0, startedAt: customer.startedAt, &report)
     }
     return report.finished().problems
   }
@@ -63,14 +64,19 @@ struct OrderAuditTests {
   @Test("nothing is said of a day on which the clock went back")
   func clock() {
     #expect(problems([(1, 1, 40), (2, 1, 20)], disordered: [1]) == [])
+    #expect(
+      problems([(1, 1, 40), (2, 1, 20)], issued: [5, 4]) == [], "the later ticket says the earlier time")
+    #expect(problems([(1, 1, 40), (2, 1, 20)], issued: [5, 5]).count == 1)
     var witness = ClockWitness()
-    witness.visit(1, startedAt: 10, finishedAt: 20)
-    witness.visit(1, startedAt: nil, finishedAt: 20)
+    witness.visit(1, issuedAt: 10, startedAt: 10, finishedAt: 20)
+    witness.visit(1, issuedAt: 20, startedAt: nil, finishedAt: 20)
     #expect(witness.disordered == [])
-    witness.visit(2, startedAt: 15, finishedAt: 19)
+    witness.visit(2, issuedAt: 10, startedAt: 15, finishedAt: 19)
     #expect(witness.disordered == [1, 2])
-    witness.visit(3, startedAt: 30, finishedAt: 29)
+    witness.visit(3, issuedAt: 20, startedAt: 30, finishedAt: 29)
     #expect(witness.disordered == [1, 2, 3])
+    witness.visit(4, issuedAt: 31, startedAt: 30, finishedAt: 40)
+    #expect(witness.disordered == [1, 2, 3, 4])
   }
 
   @Test("a store finds a customer who was overtaken", arguments: StoreKind.allCases)
