@@ -150,6 +150,7 @@ final class StockService {
     case .assortment: tell(asker, .assortment(assortment))
     case .look: desk.happen(.look(remember(asker)), at: now.wall)
     case .follow(let place): follow(place, asker)
+    case .orders(let after, let limit): list(after, limit, asker)
     default: auditors.append(asker)
     }
   }

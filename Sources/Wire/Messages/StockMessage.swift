@@ -79,6 +79,8 @@ public enum StockCommand: Sendable, Equatable {
   case discardExpired(today: DayNumber?)
   /// Check everything that can be checked.
   case audit
+  /// The orders that were answered, by their names, at most so many behind one; nil begins.
+  case orders(after: OrderID?, limit: Int64)
 
   private enum Kind: Int, CodingKey {
     case assortment = 1
@@ -90,6 +92,7 @@ public enum StockCommand: Sendable, Equatable {
     case change = 7
     case discardExpired = 8
     case audit = 9
+    case orders = 10
   }
 }
 
@@ -128,6 +131,8 @@ extension StockCommand: Codable {
       try command.encode(ChangedLot(amount: amount, dates: dates), forKey: .change)
     case .discardExpired(let today): try command.encode(OneDay(today: today), forKey: .discardExpired)
     case .audit: try command.encode(Nothing(), forKey: .audit)
+    case .orders(let after, let limit):
+      try command.encode(OrderPage(after: after, limit: limit), forKey: .orders)
     }
   }
 
@@ -149,6 +154,9 @@ extension StockCommand: Codable {
       let changed = try command.decode(ChangedLot.self, forKey: kind)
       self = .change(changed.amount, changed.dates)
     case .discardExpired: self = .discardExpired(today: try command.decode(OneDay.self, forKey: kind).today)
+    case .orders:
+      let page = try command.decode(OrderPage.self, forKey: kind)
+      self = .orders(after: page.after, limit: page.limit)
     }
   }
 }
@@ -183,4 +191,14 @@ private struct OneDay: Codable {
   var today: DayNumber?
 
   enum CodingKeys: Int, CodingKey { case today = 1 }
+}
+
+private struct OrderPage: Codable {
+  var after: OrderID?
+  var limit: Int64
+
+  enum CodingKeys: Int, CodingKey {
+    case after = 1
+    case limit = 2
+  }
 }
