@@ -1,4 +1,5 @@
 // Owns which processes stand behind the windows of this bank, and what they are told. It knows nothing of what they do.
+// Failure: one that does not come is tried again by its post; the customers of the bank wait for none of them.
 
 import BankModel
 import Configuration
@@ -26,7 +27,8 @@ extension Coordinator {
     if let file = assortmentFile { arguments += ["--config", file] }
     house.open(
       HousePost.Trade(
-        name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock, arguments: arguments),
+        name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock,
+        arguments: arguments),
       at: now)
   }
 

@@ -101,7 +101,7 @@ final class SimulatedClient {
 
   private func say(_ message: ClientMessage) {
     guard let link else { return }
-    world.send(message, on: link, to: .coordinator, limit: FrameLimits.control)
+    world.send(message, on: link, to: .server, limit: FrameLimits.control)
   }
 
   /// Something has come on a connection.

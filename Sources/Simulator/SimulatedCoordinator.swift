@@ -48,6 +48,7 @@ final class SimulatedCoordinator {
   /// Bytes that leave at the end of the turn.
   var toTellers: [(link: Int, bytes: [UInt8])] = []
   var toClients: [(link: Int, bytes: [UInt8])] = []
+  private(set) var releases: SimulatedReleases!
 
   init(number: Int, stored: StoredQueue, world: Simulation) {
     self.number = number
@@ -61,12 +62,13 @@ final class SimulatedCoordinator {
     } else {
       core = QueueMachine(stored, policy: world.plan.policy, at: now)
     }
+    releases = SimulatedReleases(self, world: world)
   }
 
   /// Opens the windows.
   func open() {
     for service in Service.allCases {
-      happen(.scale(service, windows: plan.windows[service] ?? 1))
+      happen(.scale(service, windows: plan.windows[service] ?? 0))
     }
     rest()
   }
@@ -105,6 +107,7 @@ final class SimulatedCoordinator {
     advanceIntake()
     flushTellers()
     commitIfDue()
+    advanceReleases()
     tellWindowWaiters()
     flushTellers()
     flushClients()
@@ -122,7 +125,7 @@ final class SimulatedCoordinator {
   private func rest() {
     guard isAlive else { return }
     var earliest = core.nextDeadline
-    for moment in [windowDeadline, commitDue, retryAt, ending?.nextDeadline] {
+    for moment in [windowDeadline, commitDue, retryAt, ending?.nextDeadline, releases.retryAt] {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     if !intake.isEmpty { earliest = now.monotonic + TimeSpan(nanoseconds: 20_000) }
@@ -227,6 +230,7 @@ final class SimulatedCoordinator {
     switch world.network.peer(of: link) {
     case .teller: hearTeller(arrival, on: link)
     case .client: hearClient(arrival, on: link)
+    case .asker: break
     }
   }
 

@@ -49,8 +49,8 @@ final class StockService {
   private var askers: [StockDesk.RequestID: Asker] = [:]
   private var lastRequest: StockDesk.RequestID = 0
   private var viewers: [Viewer] = []
-  /// Audits that wait until nothing is staged.
-  private var auditors: [Asker] = []
+  /// Questions about what is on disk, which wait until nothing is staged.
+  private var questions: [(asker: Asker, command: StockCommand)] = []
   private var now = SystemClock.moment()
   private var isAskedToEnd = false
 
@@ -100,13 +100,13 @@ final class StockService {
 
   private var nextDeadline: MonotonicInstant? {
     // A client who has caught up is heard while answers are written, behind the commit of the turn.
-    if desk.machine.isUnsettled || !auditors.isEmpty { return MonotonicInstant(now.monotonic) }
+    if desk.machine.isUnsettled || !questions.isEmpty { return MonotonicInstant(now.monotonic) }
     return [socket.nextDeadline, log.nextFlush].compactMap { $0 }.min()
   }
 
   private func endTurn() {
     desk.commit(at: now.wall)
-    audit()
+    answerQuestions()
     tellViewers()
     link?.endTurn()
     socket.flush()
@@ -150,8 +150,7 @@ final class StockService {
     case .assortment: tell(asker, .assortment(assortment))
     case .look: desk.happen(.look(remember(asker)), at: now.wall)
     case .follow(let place): follow(place, asker)
-    case .orders(let after, let limit): list(after, limit, asker)
-    default: auditors.append(asker)
+    default: questions.append((asker, request.command))
     }
   }
 
@@ -172,13 +171,12 @@ final class StockService {
     socket.send(.reply(reply), to: asker.session)
   }
 
-  private func audit() {
-    guard !auditors.isEmpty, !desk.machine.isUnsettled, let found = desk.audit() else { return }
-    let report = StockAuditReport(
-      items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
-      problems: found.problems)
-    for asker in auditors { tell(asker, .audit(report)) }
-    auditors.removeAll()
+  private func answerQuestions() {
+    guard !questions.isEmpty, !desk.machine.isUnsettled else { return }
+    for (asker, command) in questions {
+      if let result = desk.answer(command) { tell(asker, result) }
+    }
+    questions.removeAll()
   }
 
   // MARK: - Viewers

@@ -15,7 +15,7 @@ extension StockCommand {
     case .set(let amount): .set(amount.item, amount.quantity)
     case .change(let amount, let dates): .change(amount.item, by: amount.quantity, dates: dates)
     case .discardExpired(let day): .discardExpired(today: day ?? today)
-    case .assortment, .look, .follow, .audit, .orders: nil
+    case .assortment, .look, .follow, .audit, .orders, .known: nil
     }
   }
 }
@@ -59,7 +59,7 @@ extension StockFailure {
       self.init(.datedItem, subject: item.name, detail: "its lots have dates; add or remove pieces")
     case .tooManyLots(let item):
       self.init(.tooManyLots, subject: item.name, detail: "there are \(StockLimits.lots) lots already")
-    case .diskFull: self.init(.diskFull)
+    case .diskFull: self.init(Code.diskFull)
     }
   }
 

@@ -81,6 +81,8 @@ public enum StockCommand: Sendable, Equatable {
   case audit
   /// The orders that were answered, by their names, at most so many behind one; nil begins.
   case orders(after: OrderID?, limit: Int64)
+  /// Those of these orders that were answered; at most ``StockLimits/ordersPerPage`` are looked at.
+  case known([OrderID])
 
   private enum Kind: Int, CodingKey {
     case assortment = 1
@@ -93,6 +95,7 @@ public enum StockCommand: Sendable, Equatable {
     case discardExpired = 8
     case audit = 9
     case orders = 10
+    case known = 11
   }
 }
 
@@ -133,6 +136,7 @@ extension StockCommand: Codable {
     case .audit: try command.encode(Nothing(), forKey: .audit)
     case .orders(let after, let limit):
       try command.encode(OrderPage(after: after, limit: limit), forKey: .orders)
+    case .known(let names): try command.encode(names, forKey: .known)
     }
   }
 
@@ -157,6 +161,7 @@ extension StockCommand: Codable {
     case .orders:
       let page = try command.decode(OrderPage.self, forKey: kind)
       self = .orders(after: page.after, limit: page.limit)
+    case .known: self = .known(try command.decode([OrderID].self, forKey: kind))
     }
   }
 }
