@@ -85,7 +85,9 @@ import Testing
   func nobodyNew() {
     var branch = TestBranch(policy: limited(to: 1))
     branch.arrive(.deposit)
-    let answered = branch.happen(.enqueue(9, orders: [], total: 0, isLast: true))
+    #expect(branch.happen(.enqueue(9, orders: [], total: 0, isLast: true)).answers == [])
+    #expect(branch.machine.hasPromises)
+    let answered = branch.happen(.committed)
     #expect(answered.answer(to: 9) == .enqueued(IssuedTickets(day: 1, first: 2, last: 1)))
   }
 
