@@ -86,7 +86,7 @@ let package = Package(
       "bankctl",
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
-        "Guardian",
+        "StockClient", "Guardian",
       ]),
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
@@ -98,6 +98,7 @@ let package = Package(
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient", "StockClient"]),
+    process("bank-fuzz", on: ["BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
@@ -123,11 +124,15 @@ let package = Package(
         "BankModel",
         "Wire", "Posix",
       ]),
-    tests("EndToEndTests", of: ["bankctl", "bankd", "bank-teller", "bank-guardian"]),
+    tests(
+      "EndToEndTests",
+      of: [
+        "bankctl", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd", "bank-fuzz",
+      ]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
-      of: ["bankctl", "ControlClient", "Arguments", "BankModel", "Wire", "Posix"]),
+      of: ["bankctl", "ControlClient", "StockClient", "Arguments", "BankModel", "Wire", "Posix"]),
     tests(
       "GuardianTests",
       of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Posix"]),

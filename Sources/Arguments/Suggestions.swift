@@ -11,16 +11,17 @@ public enum Suggestions {
   /// The nearest words, at most three, in the order given.
   ///
   /// The distance is that of Damerau and Levenshtein (optimal string alignment): insertions, deletions,
-  /// substitutions and swaps of neighbours count one each; upper and lower case are the same. A word is near
+  /// substitutions and swaps of neighbours count one each; upper and lower case are the same, and a syllable of Hangul
+  /// counts as the two or three letters that a person types for it. A word is near
   /// when the distance is at most a third of the longer word. Only those with the smallest distance are given.
   /// When none is near, the words are given that begin with what was typed (three letters or more).
   public static func nearest(to typed: String, among words: [String]) -> [String] {
-    let target = Array(typed.lowercased())
+    let target = letters(of: typed)
     guard !target.isEmpty, target.count <= longestWord else { return [] }
     var best = Int.max
     var nearest: [String] = []
     for word in words where !nearest.contains(word) {
-      let candidate = Array(word.lowercased())
+      let candidate = letters(of: word)
       guard candidate.count <= longestWord else { continue }
       let distance = distance(target, candidate)
       guard distance <= max(target.count, candidate.count) / 3, distance <= best else { continue }
@@ -34,6 +35,19 @@ public enum Suggestions {
       }
     }
     return Array(nearest.prefix(3))
+  }
+
+  /// The letters of a word as they are typed. The arithmetic is that of the Unicode Standard, section 3.12.
+  static func letters(of word: String) -> [Character] {
+    word.lowercased().flatMap { character -> [Character] in
+      guard let scalar = character.unicodeScalars.first, (0xAC00...0xD7A3).contains(scalar.value) else {
+        return [character]
+      }
+      let place = scalar.value - 0xAC00
+      let parts =
+        [0x1100 + place / 588, 0x1161 + place % 588 / 28] + (place % 28 > 0 ? [0x11A7 + place % 28] : [])
+      return parts.compactMap { Unicode.Scalar($0).map(Character.init) }
+    }
   }
 
   /// The optimal string alignment distance of two words.

@@ -20,15 +20,6 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
   /// The order of one ticket: `3-17` for ticket 17 of day 3. Whoever serves the ticket asks under this name.
   public init(day: BusinessDay, ticket: TicketNumber) { rawValue = "\(day)-\(ticket)" }
 
-  /// A name that nobody else has drawn.
-  public init(drawnFrom generator: inout SeededGenerator) {
-    let digits = [generator.next(), generator.next()].map { draw in
-      let text = String(draw, radix: 16)
-      return String(repeating: "0", count: 16 - text.utf8.count) + text
-    }
-    rawValue = "x-" + digits.joined()
-  }
-
   /// Whether an order can be called so: 1 to ``StockLimits/orderLength`` bytes of visible ASCII.
   public var isValid: Bool {
     (1...StockLimits.orderLength).contains(text.utf8.count)
@@ -37,6 +28,29 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
 
   /// The name.
   public var description: String { text }
+}
+
+/// Names for orders whose asker has none of its own: drawn once, then counted.
+///
+/// They sort in the order in which they were given, so a store that keeps them sorted writes to one place and not to a
+/// different one for each order.
+public struct OrderNames: Sendable {
+  private let beginning: String
+  private var given: UInt64 = 0
+
+  /// Names that nobody gives who was made from another seed.
+  public init(seed: UInt64) { beginning = "x" + Self.digits(seed, 16) + "-" }
+
+  /// The next name.
+  public mutating func next() -> OrderID {
+    given &+= 1
+    return OrderID(beginning + Self.digits(given, 8))
+  }
+
+  private static func digits(_ number: UInt64, _ width: Int) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+  }
 }
 
 /// Something that changes the stock, or would.

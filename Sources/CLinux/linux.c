@@ -159,6 +159,12 @@ int linux_set_parent_death_signal(int number) {
 }
 
 int linux_set_name(const char *name) { return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0); }
+
+int linux_lock_exclusively(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 int linux_pidfd_signal(int pidfd, int number) {

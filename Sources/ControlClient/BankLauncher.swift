@@ -31,6 +31,8 @@ public struct LaunchOrder: Sendable, Equatable {
   public var juice: Int64?
   /// The speed factor as it is written, where not the configuration decides.
   public var speed: String?
+  /// Whether the bank lives only as long as the process that launches it; one that a guardian brings back does not.
+  public var endsWithLauncher = false
 
   /// An order; everything that is not said is left to the configuration.
   public init(
@@ -57,6 +59,7 @@ public struct LaunchOrder: Sendable, Equatable {
     if let loan { words += ["--loan", String(loan)] }
     if let juice { words += ["--juice", String(juice)] }
     if let speed { words += ["--speed", speed] }
+    if endsWithLauncher { words += ["--opener", String(CurrentProcess.pid)] }
     return words
   }
 }

@@ -68,12 +68,15 @@ struct BankHome: Sendable {
     }
   }
 
+  /// What stands in a home before its database, whoever put it there.
+  private static let ownNames: Set<String> = ["bank.json", "bank.lock", "logs", "run"]
+
   /// Closes a home that is open to others. A directory that was not made for a bank is not ours to close (it may be
   /// /tmp): it stays as it is, where nobody else can put something in the place of what is ours.
   private func shut(_ facts: FileFacts) throws(SystemError) {
     let names = try Directory.entries(of: path)
     let isShared = facts.mode & 0o1000 != 0
-    if !isShared, names.isEmpty || names.contains(where: { $0.hasPrefix("bank.") }) {
+    if !isShared, names.contains("bank.db") || names.allSatisfy(Self.ownNames.contains) {
       _ = path.withCString { chmod($0, 0o700) }
     } else if facts.mode & 0o022 != 0 {
       throw SystemError(call: "chmod", subject: path, code: EPERM)

@@ -1,6 +1,6 @@
 // Owns the control socket: who may connect, how many, how long a client may take to say hello or to finish a frame.
-// It knows no command. Every limit on clients stands here. A client that breaks one loses its connection, and nobody
-// else notices.
+// It knows no command, and takes its limits from `ClientLimits`. A client that breaks one loses its connection, and
+// nobody else notices.
 
 import BankModel
 import Glibc
@@ -10,30 +10,6 @@ import Wire
 
 /// The control socket and its clients.
 final class ControlServer {
-  /// The limits on clients, in one place.
-  enum Limits {
-    /// Clients at the same time.
-    static let sessions = 2_000
-    /// Connections that wait to be accepted.
-    static let backlog: CInt = 1_024
-    /// How long a client may take to say hello.
-    static let hello = TimeSpan.seconds(5)
-    /// How long a client may be silent in the middle of a frame.
-    static let midFrame = TimeSpan.seconds(10)
-    /// How often the two are looked at, while there are clients.
-    static let check = TimeSpan.seconds(2)
-    /// Bytes that may wait for a client that does not read.
-    static let unread = 8 << 20
-    /// Bytes of answers that may wait for a client when its next request is heard.
-    static let heardWhileUnread = 256 << 10
-    /// How long requests are heard in one turn of the loop; after that each client is heard once.
-    static let turn = TimeSpan.milliseconds(4)
-    /// Requests of one client that the queue may be working on; beyond it the client is not heard.
-    static let openRequests = 4_096
-    /// Answers of one client that may be open: lists, followers, waits.
-    static let openAnswers = 256
-  }
-
   var onCommand: ((ControlSession, ControlRequest) -> Void)?
   var onEnd: ((ControlSession) -> Void)?
   private(set) var sessions: [UInt64: ControlSession] = [:]
@@ -55,7 +31,7 @@ final class ControlServer {
   /// Begins to listen. The caller holds the lock of the home, so a socket that is there is a leftover.
   func listen(at path: String) throws(SystemError) {
     _ = try UnixSocket.removeStaleSocket(path: path)
-    let socket = try UnixSocket.listen(path: path, backlog: Limits.backlog)
+    let socket = try UnixSocket.listen(path: path, backlog: ClientLimits.backlog)
     registration = try loop.register(fd: socket.rawValue, interest: .read) { [unowned self] _ in acceptAll() }
     listener = consume socket
     self.path = path
@@ -74,12 +50,13 @@ final class ControlServer {
   @discardableResult
   func adopt(_ descriptor: consuming FileDescriptor) throws(SystemError) -> ControlSession {
     let channel = try ClientChannel(
-      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Limits.unread)
+      descriptor: descriptor, loop: loop, incomingLimit: ClientLimits.frame, backlogLimit: ClientLimits.unread
+    )
     lastID += 1
     let now = SystemClock.moment().monotonic
     let session = ControlSession(id: lastID, channel: channel, connectedAt: now)
     sessions[session.id] = session
-    if nextCheck == nil { nextCheck = now + Limits.check }
+    if nextCheck == nil { nextCheck = now + ClientLimits.check }
     channel.onMessage = { [unowned self, weak session] message in
       if let session { hear(message, from: session) }
     }
@@ -118,17 +95,18 @@ final class ControlServer {
   func keepTime(_ now: Moment) {
     guard let due = nextCheck, due <= now.monotonic else { return }
     for session in Array(sessions.values) {
-      if !session.isGreeted, now.monotonic.since(session.connectedAt) >= Limits.hello {
-        refuse(session, .hello, "no hello within \(Limits.hello.milliseconds) ms")
+      if !session.isGreeted, now.monotonic.since(session.connectedAt) >= ClientLimits.hello {
+        refuse(session, .hello, "no hello within \(ClientLimits.hello.milliseconds) ms")
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused {
         let heard = MonotonicTime(nanoseconds: session.channel.lastReceiveAt.nanoseconds)
-        if now.monotonic.since(heard) >= Limits.midFrame {
+        if now.monotonic.since(heard) >= ClientLimits.midFrame {
           refuse(
-            session, .malformed, "silent in the middle of a frame for \(Limits.midFrame.milliseconds) ms")
+            session, .malformed,
+            "silent in the middle of a frame for \(ClientLimits.midFrame.milliseconds) ms")
         }
       }
     }
-    nextCheck = sessions.isEmpty ? nil : now.monotonic + Limits.check
+    nextCheck = sessions.isEmpty ? nil : now.monotonic + ClientLimits.check
   }
 
   // MARK: - Connections
@@ -152,8 +130,8 @@ final class ControlServer {
     let peer = try UnixSocket.peer(of: descriptor)
     guard peer.uid == geteuid() || peer.uid == 0 else { return }
     let session = try adopt(descriptor)
-    if sessions.count > Limits.sessions {
-      refuse(session, .crowded, "\(Limits.sessions) clients are connected already")
+    if sessions.count > ClientLimits.sessions {
+      refuse(session, .crowded, "\(ClientLimits.sessions) clients are connected already")
     }
   }
 

@@ -32,8 +32,8 @@ final class ControlSession {
 
   /// Whether a client that was not heard for a while can be heard again.
   var canBeHeard: Bool {
-    openRequests < ControlServer.Limits.openRequests / 2
-      && channel.backlog < ControlServer.Limits.heardWhileUnread
+    openRequests < ClientLimits.openRequests / 2
+      && channel.backlog < ClientLimits.heardWhileUnread
   }
 
   /// Whether the connection still stands.

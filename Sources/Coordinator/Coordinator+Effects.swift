@@ -126,6 +126,7 @@ extension Coordinator {
     pacing.committed(from: begin, to: now.monotonic)
     happen(.committed)
     followers.committed = true
+    noteRoom()
   }
 
   /// After a full disk: everything that is not on disk yet is staged again.
@@ -150,7 +151,9 @@ extension Coordinator {
     store.rollBack()
     stagedSince = nil
     let isFirst = !machine.isJammed
-    retryAt = now.monotonic + Self.diskPause
+    // The store has made what room it could: at the first time it is tried again at once.
+    retryAt = isFirst ? now.monotonic : now.monotonic + Self.diskPause
+    noteRoom()
     if isFirst {
       log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
       // The queue refuses tickets that nobody was told of, and these learn it now. What it stages again is staged

@@ -39,6 +39,26 @@ extension Coordinator {
     advanceEnding()
   }
 
+  /// Whoever opened this bank in its foreground was killed.
+  func openerIsGone() {
+    guard exitCode == nil else { return }
+    log.write(event: "opener_lost", level: .warn, at: now) {
+      $0.field("waiting", machine.waitingCount)
+      $0.field("serving", machine.serving)
+    }
+    isAbandoned = true
+    exitCode = 1
+  }
+
+  /// Ends as if this process had been killed itself, and only tidier: what has happened is kept, who is at a window
+  /// waits again at the head of the line, and nobody is told.
+  func leaveAtOnce() {
+    staff.killAll()
+    commit()
+    server.stopListening()
+    onClosed?()
+  }
+
   private func beginEnding(now isUrgent: Bool) {
     guard ending == nil else { return }
     ending = Ending(at: now.monotonic, served: machine.books.served)

@@ -1,5 +1,5 @@
 // Owns which processes stand behind the windows of this bank, and what they are told. It knows nothing of what they do.
-// Failure: one that does not come is tried again by its post; the customers of the bank wait for none of them.
+// Invariant: the bank opens and serves whether they come or not; why one does not is told in a status.
 
 import BankModel
 import Configuration

@@ -117,9 +117,11 @@ extension Coordinator {
     _ seat: Followers.Seat, _ answer: (any QueueStore) throws(StoreError) -> ControlAnswer
   ) {
     if store.hasStagedChanges, !machine.isTakingIn { commit() }
+    // That may have found the disk full, and the store may have made room.
+    if let retryAt, retryAt <= now.monotonic { retryStore() }
     guard !store.hasStagedChanges, retryAt == nil else {
-      let failure = Failure(
-        retryAt != nil ? .diskFull : .draining, detail: "a large request is being taken in")
+      let failure =
+        retryAt == nil ? Failure(.draining, detail: "a large request is being taken in") : Failure(.diskFull)
       return server.answer(seat.session, seat.number, .failure(failure))
     }
     do throws(StoreError) {

@@ -21,8 +21,8 @@ extension Coordinator {
     let open =
       followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
       + pendingAudits.count { $0.seat.session === session }
-    guard open < ControlServer.Limits.openAnswers else {
-      let detail = "at most \(ControlServer.Limits.openAnswers) answers may be open on one connection"
+    guard open < ClientLimits.openAnswers else {
+      let detail = "at most \(ClientLimits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
     }
     switch request.command {
@@ -45,7 +45,7 @@ extension Coordinator {
     case .cancel(let ticket): happen(.cancel(requests.open(session, number, for: .ticket(ticket)), ticket))
     case .requeue(let ticket): happen(.requeue(requests.open(session, number, for: .ticket(ticket)), ticket))
     case .requeueDead: happen(.requeueDead(requests.open(session, number, for: .requeueDead)))
-    case .reset: happen(.reset(requests.open(session, number, for: .status)))
+    case .reset: reset(seat)
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
     case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }
@@ -63,9 +63,9 @@ extension Coordinator {
   /// or the turn has lasted long enough. One read can bring thousands of requests, and the tellers shall not wait for
   /// all of them.
   private func asksTooMuch(_ session: ControlSession) -> Bool {
-    session.openRequests >= ControlServer.Limits.openRequests
-      || session.channel.backlog >= ControlServer.Limits.heardWhileUnread
-      || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ControlServer.Limits.turn)
+    session.openRequests >= ClientLimits.openRequests
+      || session.channel.backlog >= ClientLimits.heardWhileUnread
+      || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ClientLimits.turn)
   }
 
   /// Hears those again who had asked for too much at once.

@@ -43,7 +43,7 @@ extension Coordinator {
       for session in server.sessions.values where !session.streams.isEmpty { streaming.insert(session.id) }
     }
     guard !streaming.isEmpty else { return }
-    let until = MonotonicInstant(SystemClock.moment().monotonic + ControlServer.Limits.turn)
+    let until = MonotonicInstant(SystemClock.moment().monotonic + ClientLimits.turn)
     let ready = streaming
     streaming.removeAll()
     for id in ready {

@@ -48,6 +48,8 @@ final class Coordinator {
   /// After a full disk: when it is tried again, and what could not be read until then.
   var retryAt: MonotonicTime?
   var heldBack: [QueueEffect] = []
+  /// While the store is short of room: when it looks again.
+  var lookForRoomAt: MonotonicTime?
 
   /// Whether every window has had a teller at work once.
   var isOpen = false
@@ -74,6 +76,8 @@ final class Coordinator {
   var homeWatch: HomeWatch?
   /// Called when the lock file was removed: takes the lock again.
   var onLockLost: (() -> Void)?
+  /// Whether nobody is left for whom this bank was open.
+  var isAbandoned = false
   /// Set when the process is to end, with its exit code.
   var exitCode: Int32?
 
@@ -114,6 +118,7 @@ final class Coordinator {
       $0.field("waiting", machine.waitingCount)
       $0.field("build", BuildIdentity.current)
     }
+    noteRoom()
     openHouse()
     openWindows()
     perform()
@@ -139,6 +144,7 @@ final class Coordinator {
       server.flush()
       log.flushIfDue(MonotonicInstant(now.monotonic))
     }
+    if isAbandoned { leaveAtOnce() }
     log.flush()
     return exitCode ?? 0
   }
@@ -157,6 +163,7 @@ final class Coordinator {
     server.keepTime(now)
     if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
+    if let due = lookForRoomAt, due <= now.monotonic { lookForRoom() }
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
     keepAuditTime()
@@ -181,11 +188,13 @@ final class Coordinator {
     consider(server.nextDeadline)
     consider(commitDue)
     consider(retryAt)
+    consider(lookForRoomAt)
     consider(tellFailureUntil)
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
     consider(pendingAudits.first?.dueAt)
     consider(homeWatch?.checkAt)
+    consider(guardianship?.nextDeadline)
     let deadline = earliest.map { MonotonicInstant($0) }
     guard let flush = log.nextFlush else { return deadline }
     return min(deadline ?? flush, flush)

@@ -6,7 +6,8 @@ import Wire
 
 /// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
 /// [--speed X]`, or `bankd --inspect --home DIR`. A guardian adds `--guardian PID` and hands the home's lock on as
-/// descriptor 4; `--recover` after a crash; `--occupied PID` or `--unusable REASON` where there can be no bank.
+/// descriptor 4; `--recover` after a crash; `--occupied PID`, `--inspected` or `--unusable REASON` where there can be no bank. A bank in
+/// the foreground of its client is opened with `--opener PID`.
 public struct CoordinatorOptions: Sendable, Equatable {
   /// The home, absolute.
   public var home = ""
@@ -22,6 +23,8 @@ public struct CoordinatorOptions: Sendable, Equatable {
   public var isInspection = false
   /// The process that restarts this one when it dies; nil where nobody does.
   public var guardian: Int32?
+  /// The process without which there shall be no bank: whoever opened one in its foreground.
+  public var opener: Int32?
   /// The coordinator before this one has died: the windows are those it had.
   public var isRecovery = false
   /// Why there can be no bank, as far as the guardian has found out.
@@ -33,6 +36,8 @@ public struct CoordinatorOptions: Sendable, Equatable {
   public enum Obstacle: Sendable, Equatable {
     /// Another process has the home.
     case occupied(by: String)
+    /// Somebody has been looking into the closed bank for long.
+    case inspected
     /// The home cannot be used.
     case unusable(String)
   }
@@ -49,6 +54,10 @@ public struct CoordinatorOptions: Sendable, Equatable {
         isRecovery = true
         continue
       }
+      if word == "--inspected" {
+        obstacle = .inspected
+        continue
+      }
       guard let value = words.popFirst() else {
         throw Failure(.badRequest, subject: word, detail: "the option has no value")
       }
@@ -63,10 +72,10 @@ public struct CoordinatorOptions: Sendable, Equatable {
   private mutating func take(_ option: String, _ value: String) throws(Failure) {
     switch option {
     case "--guardian":
-      guard let pid = Int32(value), pid > 0 else {
-        throw Failure(.badRequest, subject: option, detail: "a process, not \(value)")
-      }
-      guardian = pid
+      guardian = try Self.process(option, value)
+      return
+    case "--opener":
+      opener = try Self.process(option, value)
       return
     case "--occupied":
       obstacle = .occupied(by: value)
@@ -92,5 +101,12 @@ public struct CoordinatorOptions: Sendable, Equatable {
       windows[service] = count
     }
     lasting += [option, value]
+  }
+
+  private static func process(_ option: String, _ value: String) throws(Failure) -> Int32 {
+    guard let pid = Int32(value), pid > 0 else {
+      throw Failure(.badRequest, subject: option, detail: "a process, not \(value)")
+    }
+    return pid
   }
 }

@@ -81,6 +81,7 @@ public enum CoordinatorProcess {
     // Read before anything is written: a damaged database is left as it is.
     let now = SystemClock.moment()
     let contents = try store.load(now: now.wall)
+    store.keepReserve()
     let incarnation = try store.beginIncarnation(at: now.wall)
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
@@ -113,9 +114,11 @@ public enum CoordinatorProcess {
     }
     if let descriptor = starter.descriptor { try server.adopt(FileDescriptor(owning: descriptor)) }
     coordinator.guardianship?.begin()
-    try coordinator.open()
+    // Nothing is opened for somebody who is gone by now.
+    let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
+    if coordinator.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
-    withExtendedLifetime(signals) {}
+    withExtendedLifetime((signals, opener)) {}
     linger(server, loop)
     return code
   }
@@ -137,6 +140,7 @@ public enum CoordinatorProcess {
   /// Says what a guardian has found in the way; the reasons that can be seen from here were looked at before.
   private static func refuse(_ obstacle: CoordinatorOptions.Obstacle?, _ home: BankHome) throws(Failure) {
     switch obstacle {
+    case .inspected: throw Failure(.inspected, subject: home.path)
     case .occupied(let pid): throw Failure(.alreadyOpen, subject: pid, detail: home.path)
     case .unusable(let reason): throw Failure(.badHome, subject: home.path, detail: reason)
     case nil: break
@@ -174,7 +178,7 @@ public enum CoordinatorProcess {
     guard try FileFacts.inspect(home.database) != nil else {
       throw Failure(.notOpen, subject: home.path, detail: "no bank was ever opened here")
     }
-    let lock = try HomeLock(home)
+    let lock = try HomeLock(visiting: home)
     defer { lock.release() }
     guard let descriptor = starter.descriptor else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")

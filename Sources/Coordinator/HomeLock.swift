@@ -1,5 +1,5 @@
 // Owns the lock of a home: one coordinator, or one inspector, at a time. It knows nothing of what is locked.
-// A lock that somebody else has is a failure that names the holder's pid.
+// A lock that a coordinator has is a failure that names its pid; an inspector is waited for, and then one of its own.
 
 import Glibc
 import Posix
@@ -9,27 +9,45 @@ import Wire
 final class HomeLock {
   private var lock: LockFile?
 
+  /// How long whoever only looks into a closed bank is waited for.
+  private static let patience = Duration.seconds(5)
+  /// The same, where an open bank waits meanwhile.
+  private static let shortPatience = Duration.milliseconds(100)
+
   /// Takes the lock, or says who has it.
   ///
   /// - Parameter inherited: the lock that a guardian has taken for this coordinator, and shares.
   init(_ home: BankHome, inherited: consuming FileDescriptor? = nil) throws(Failure) {
+    let outcome: LockFile.Outcome
     do throws(SystemError) {
-      let outcome: LockFile.Outcome
       if let inherited = consume inherited {
         outcome = try Self.join(inherited, home.lock)
       } else {
-        outcome = try LockFile.acquire(path: home.lock)
-      }
-      switch consume outcome {
-      case .acquired(let lock): self.lock = consume lock
-      case .heldBy(let pid):
-        throw SystemError(call: "flock", subject: pid.map { String($0) } ?? "", code: 0)
+        outcome = try LockFile.acquire(path: home.lock, patience: Self.patience)
       }
     } catch {
-      if error.call == "flock", error.code == 0 {
-        throw Failure(.alreadyOpen, subject: error.subject, detail: home.path)
-      }
       throw Failure(.badHome, subject: home.path, detail: error.description)
+    }
+    lock = try Self.lock(outcome, home)
+  }
+
+  /// Keeps coordinators and other inspectors off, for as long as this object lives.
+  init(visiting home: BankHome) throws(Failure) {
+    let outcome: LockFile.Outcome
+    do throws(SystemError) { outcome = try LockFile.visit(path: home.lock) } catch {
+      throw Failure(.badHome, subject: home.path, detail: error.description)
+    }
+    lock = try Self.lock(outcome, home)
+  }
+
+  private static func lock(_ outcome: consuming LockFile.Outcome, _ home: BankHome) throws(Failure)
+    -> LockFile
+  {
+    switch consume outcome {
+    case .acquired(let lock): return lock
+    case .heldBy(let pid):
+      throw Failure(.alreadyOpen, subject: pid.map { String($0) } ?? "", detail: home.path)
+    case .visited: throw Failure(.inspected, subject: home.path)
     }
   }
 
@@ -40,7 +58,7 @@ final class HomeLock {
   ) throws(SystemError) -> LockFile.Outcome {
     switch try LockFile.join(inherited, path: path) {
     case .acquired(let lock): return .acquired(lock)
-    case .heldBy: return try LockFile.acquire(path: path)
+    default: return try LockFile.acquire(path: path, patience: patience)
     }
   }
 
@@ -53,7 +71,7 @@ final class HomeLock {
   /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
   /// keeps on the database still holds him off.
   func retake(_ home: BankHome) {
-    guard let outcome = try? LockFile.acquire(path: home.lock) else { return }
+    guard let outcome = try? LockFile.acquire(path: home.lock, patience: Self.shortPatience) else { return }
     if case .acquired(let fresh) = consume outcome { lock = consume fresh }
   }
 

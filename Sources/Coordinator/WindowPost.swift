@@ -46,6 +46,9 @@ final class WindowPost {
   /// Until when it is read.
   var drainBy: MonotonicTime?
   var startedAt: MonotonicTime?
+  /// Reports of progress, and since when they are counted.
+  var beats = 0
+  var beatsSince = MonotonicTime(nanoseconds: 0)
   /// The present teller was told orders that have changed since.
   var isOutdated = false
   var history: RestartHistory

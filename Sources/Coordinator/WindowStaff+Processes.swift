@@ -10,14 +10,8 @@ import Transport
 import Wire
 
 extension WindowStaff {
-  /// Bytes that may wait for a teller that does not read.
-  static let backlogLimit = 1 << 20
   /// Deaths before being ready after which the bank does not open.
   static let openingPatience = 3
-  /// How long a teller that has closed its channel to go may take to end.
-  static let exitGrace = TimeSpan.seconds(1)
-  /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
-  static let drainGrace = TimeSpan.milliseconds(100)
 
   func start(_ post: WindowPost, at now: Moment) {
     let isRestart = post.startedAt != nil
@@ -39,7 +33,8 @@ extension WindowStaff {
       return
     }
     post.phase = .starting
-    post.readyBy = now.monotonic + Self.patience
+    (post.beats, post.beatsSince) = (0, now.monotonic)
+    post.readyBy = now.monotonic + TellerLimits.ready
     if isRestart {
       post.restarts += 1
       log.write(event: "restarted", at: now) {
@@ -57,7 +52,8 @@ extension WindowStaff {
       arguments: [post.window.description, String(post.generation), String(getpid()), home],
       environment: environment, channel: pair.second)
     let channel = try TellerChannel(
-      descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)
+      descriptor: pair.first, loop: loop, incomingLimit: TellerLimits.frame, backlogLimit: TellerLimits.unread
+    )
     let generation = post.generation
     channel.onMessage = { [weak self, weak post] message in
       guard let self, let post, post.generation == generation else { return }
@@ -84,13 +80,30 @@ extension WindowStaff {
       post.readyBy = nil
       post.history.becameReady(at: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
       onEvent?(post.window, post.generation, .ready(pid: post.pid))
-    case (.ready, .done), (.ready, .outOfStock), (.ready, .failed), (.ready, .returned), (.ready, .beat):
+    case (.ready, .done), (.ready, .outOfStock), (.ready, .failed), (.ready, .returned):
+      onEvent?(post.window, post.generation, .said(message))
+    case (.ready, .beat):
+      if floods(post) {
+        expel(
+          post.window, post.generation,
+          reason: "floods: more than \(TellerLimits.beats) reports of progress in a second",
+          at: SystemClock.moment())
+      }
       onEvent?(post.window, post.generation, .said(message))
     case (.leaving, _): break
     case (_, _):
       expel(post.window, post.generation, reason: "spoke out of turn", at: SystemClock.moment())
       onEvent?(post.window, post.generation, .said(message))
     }
+  }
+
+  /// Counts a report of progress. The clock is asked once for as many as there may be in a second.
+  private func floods(_ post: WindowPost) -> Bool {
+    post.beats += 1
+    guard post.beats > TellerLimits.beats else { return false }
+    let now = SystemClock.moment().monotonic
+    defer { (post.beats, post.beatsSince) = (0, now) }
+    return now.since(post.beatsSince) < .seconds(1)
   }
 
   private func greet(_ hello: Hello, at post: WindowPost) {
@@ -123,7 +136,7 @@ extension WindowStaff {
     switch end {
     case .endOfFile where post.phase == .leaving:
       // It was told to go and is going.
-      post.killAt = SystemClock.moment().monotonic + Self.exitGrace
+      post.killAt = SystemClock.moment().monotonic + TellerLimits.exit
       return
     case .endOfFile, .closedHere: break
     default:
@@ -148,7 +161,7 @@ extension WindowStaff {
     if post.channel == nil {
       settleEnd(of: post)
     } else {
-      post.drainBy = SystemClock.moment().monotonic + Self.drainGrace
+      post.drainBy = SystemClock.moment().monotonic + TellerLimits.drain
     }
   }
 

@@ -50,13 +50,6 @@ final class WindowStaff {
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [WindowPost] = []
 
-  /// How long a teller may take until it is ready.
-  static let patience = TimeSpan.seconds(10)
-  /// How long a stuck teller has between SIGABRT and SIGKILL.
-  static let abortGrace = TimeSpan.milliseconds(200)
-  /// How long a teller with free hands may take to go.
-  static let leaveGrace = TimeSpan.seconds(3)
-
   init(
     home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy,
     seed: UInt64
@@ -107,7 +100,7 @@ final class WindowStaff {
   func dismiss(_ window: Window, at now: Moment) {
     guard let post = posts[window] else { return }
     post.phase = .leaving
-    post.killAt = now.monotonic + Self.leaveGrace
+    post.killAt = now.monotonic + TellerLimits.leave
     tell(window, .close)
   }
 
@@ -132,7 +125,7 @@ final class WindowStaff {
     post.phase = .leaving
     child.kill(SIGABRT)
     child.kill(SIGCONT)
-    post.killAt = now.monotonic + Self.abortGrace
+    post.killAt = now.monotonic + TellerLimits.abort
   }
 
   /// Ends a teller that broke the rules of the conversation.

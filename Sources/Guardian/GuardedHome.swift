@@ -26,8 +26,16 @@ struct GuardedHome {
     case taken(Equipment)
     /// Another coordinator or guardian has it.
     case occupied(pid: Int32?)
+    /// Somebody looks into the closed bank, and has not ended in time.
+    case inspected
     /// It cannot be used.
     case unusable(reason: String)
+  }
+
+  /// A directory, told apart from every other one.
+  fileprivate struct Place: Equatable {
+    let device: UInt64
+    let inode: UInt64
   }
 
   /// What a guardian works with, held for as long as it guards.
@@ -35,8 +43,13 @@ struct GuardedHome {
     fileprivate(set) var lock: LockFile
     fileprivate(set) var socket: FileDescriptor
     let log: LogFile
+    /// Which directory the home is, whatever has its name later.
+    fileprivate let place: Place
 
-    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile) {
+    fileprivate init(
+      lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place
+    ) {
+      self.place = place
       self.lock = lock
       self.socket = socket
       self.log = log
@@ -45,6 +58,9 @@ struct GuardedHome {
 
   /// The guardian says little, so little is kept.
   private static let logLimit: Int64 = 1 << 20
+
+  /// How long whoever only looks into a closed bank is waited for.
+  private static let patience = Duration.seconds(5)
 
   /// Takes the home.
   ///
@@ -56,14 +72,16 @@ struct GuardedHome {
       if let inherited = consume inherited {
         outcome = try LockFile.join(inherited, path: lock)
       } else {
-        outcome = try LockFile.acquire(path: lock)
+        outcome = try LockFile.acquire(path: lock, patience: Self.patience)
       }
       switch consume outcome {
       case .heldBy(let pid): return .occupied(pid: pid)
+      case .visited: return .inspected
       case .acquired(let lock):
         let socket = try Datagrams.bind(path: self.socket)
         let log = try LogFile(path: log, worker: "guardian", generation: 1, limit: Self.logLimit, keep: 2)
-        return .taken(Equipment(lock: lock, socket: socket, log: log))
+        guard let place = try place() else { throw SystemError(call: "stat", subject: path, code: ENOENT) }
+        return .taken(Equipment(lock: lock, socket: socket, log: log, place: place))
       }
     } catch {
       return .unusable(reason: error.description)
@@ -77,7 +95,7 @@ struct GuardedHome {
   /// - Throws: where the home is gone, or somebody else has it.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
-      guard case .acquired(let fresh) = try LockFile.acquire(path: lock) else {
+      guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
         throw SystemError(call: "flock", subject: lock, code: EWOULDBLOCK)
       }
       equipment.lock = fresh
@@ -86,6 +104,16 @@ struct GuardedHome {
     try Directory.create(path: Paths.directory(of: socket))
     equipment.socket = try Datagrams.bind(path: socket)
     return true
+  }
+
+  /// Whether the home was removed or moved away, also where another one has its name by now. One that cannot be looked
+  /// at is not gone.
+  func isGone(_ equipment: Equipment) -> Bool {
+    do throws(SystemError) { return try place() != equipment.place } catch { return false }
+  }
+
+  private func place() throws(SystemError) -> Place? {
+    try FileFacts.inspect(path).map { Place(device: $0.device, inode: $0.inode) }
   }
 
   private func makePlaces() throws(SystemError) {

@@ -144,6 +144,8 @@ extension Guardian {
     if pid > 0 { onNews?(.ended(end, pid: pid)) }
     let wasStopping = policy.phase == .stopping
     let now = SystemClock.moment().monotonic
+    // The coordinator that saw it cannot say so any more: the way to this process was in the home.
+    if let equipment, home.isGone(equipment) { policy.lost() }
     switch policy.ended(end, at: now) {
     case .end(let end): finish(end)
     case .restart:

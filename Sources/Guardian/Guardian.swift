@@ -105,6 +105,7 @@ public final class Guardian {
       self.equipment = equipment
       try listen()
     case .occupied(let pid): refusal = ["--occupied", pid.map { "\($0)" } ?? ""]
+    case .inspected: refusal = ["--inspected"]
     case .unusable(let reason): refusal = ["--unusable", reason]
     }
   }

@@ -4,8 +4,22 @@
 // Failure: none. A line that is no logfmt becomes its text under `line`.
 
 extension LogLine {
-  /// The fields whose values are whole numbers. A value that is none after all stays a string.
-  private static let numbers: Set<String> = ["pid", "gen", "day", "ticket", "attempt", "signal", "code"]
+  /// The fields whose values are whole numbers, besides those with a unit. A value that is none after all stays a
+  /// string.
+  private static let numbers: Set<String> = [
+    "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "count",
+    "incarnation", "windows", "waiting", "serving", "served", "wish",
+  ]
+  /// How the names of fields end whose values are whole numbers of a unit.
+  private static let units = ["_ms", "_kb"]
+
+  /// The value of a field as a number, where it is one, written as a number is.
+  private static func number(_ field: Field) -> Int64? {
+    guard numbers.contains(field.key) || units.contains(where: field.key.hasSuffix),
+      let number = Int64(field.value), "\(number)" == field.value
+    else { return nil }
+    return number
+  }
 
   /// Appends the JSON of a record, without a line feed.
   static func appendJSON(of record: LogRecord, to output: inout [UInt8]) {
@@ -34,7 +48,7 @@ extension LogLine {
       if told.count > 1 { output.append(UInt8(ascii: ",")) }
       Self.appendJSON(string: field.key, to: &output)
       output.append(UInt8(ascii: ":"))
-      if Self.numbers.contains(field.key), let number = Int64(field.value) {
+      if let number = Self.number(field) {
         output += "\(number)".utf8
       } else {
         Self.appendJSON(string: field.value, to: &output)

@@ -1,5 +1,5 @@
-// Owns the lock that keeps two processes off one thing: a file that is locked for as long as its holder
-// lives.
+// Owns the lock that keeps two processes off one thing: a file that is locked for as long as its holder lives. One that
+// only visits keeps holders and other visitors off for a while, and whoever wants to hold the lock can tell.
 // It must not know what is protected.
 // Invariant: the kernel releases the lock when the last holder ends, however it ends, so a lock is never stale.
 // The file itself is never unlinked: removing it would let two processes lock two files of the same name.
@@ -17,24 +17,56 @@ public struct LockFile: ~Copyable {
     case acquired(LockFile)
     /// Another process has it; its pid where the file tells.
     case heldBy(pid: pid_t?)
+    /// Nobody holds it, but somebody visits.
+    case visited
   }
 
-  /// Takes the lock if it is free, and writes the own pid into the file for others to read. Never waits.
+  /// Takes the lock if nobody holds it, and writes the own pid into the file for others to read.
   ///
   /// The lock belongs to the open file, is not passed on to spawned children, and conflicts also within one
   /// process.
+  /// - Parameter patience: how long visitors are waited for; a holder never is.
   /// - Throws: ELOOP where the path is a symbolic link, ENOENT where its directory is missing, and so on.
-  public static func acquire(path: String) throws(SystemError) -> Outcome {
+  public static func acquire(path: String, patience: Duration = .zero) throws(SystemError) -> Outcome {
     let descriptor = try FileDescriptor.open(path, [.readWrite, .create, .noFollow], mode: 0o600)
     let number = descriptor.rawValue
-    do throws(SystemError) {
-      try systemCall("flock", on: path) { flock(number, LOCK_EX | LOCK_NB) }
-    } catch {
-      guard error.code == EWOULDBLOCK else { throw error }
-      return .heldBy(pid: holder(in: descriptor))
+    let deadline = SystemClock.monotonic() + patience
+    while try !lock(number, LOCK_EX, path) {
+      // A holder admits nobody, and visitors share: whoever gets the lock of a visitor knows that there is no holder.
+      guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
+      _ = uninterrupted { flock(number, LOCK_UN) }
+      guard SystemClock.monotonic() < deadline else { return .visited }
+      _ = poll(nil, 0, 1)
     }
     note(pid: getpid(), in: descriptor)
     return .acquired(LockFile(descriptor: descriptor))
+  }
+
+  /// Keeps everybody off as the one visitor, if nobody holds the lock and nobody else visits. Writes nothing into the
+  /// file, and never waits.
+  public static func visit(path: String) throws(SystemError) -> Outcome {
+    let descriptor = try FileDescriptor.open(path, [.readWrite, .create, .noFollow], mode: 0o600)
+    let number = descriptor.rawValue
+    guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
+    do throws(SystemError) {
+      // Visitors keep each other off by a lock of another kind, of which holders know nothing.
+      try systemCall("fcntl", on: path) { linux_lock_exclusively(number) }
+    } catch {
+      guard error.code == EAGAIN || error.code == EACCES else { throw error }
+      return .visited
+    }
+    return .acquired(LockFile(descriptor: descriptor))
+  }
+
+  /// Takes a lock of this kind unless somebody else keeps it off.
+  private static func lock(_ number: CInt, _ kind: CInt, _ path: String) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      try systemCall("flock", on: path) { flock(number, kind | LOCK_NB) }
+      return true
+    } catch {
+      guard error.code == EWOULDBLOCK else { throw error }
+      return false
+    }
   }
 
   /// Takes part in a lock that was passed on: a descriptor that ``share()`` has made, inherited.
@@ -46,13 +78,8 @@ public struct LockFile: ~Copyable {
   ) throws(SystemError) -> Outcome {
     let number = inherited.rawValue
     guard LockFile(descriptor: try inherited.duplicate()).isAt(path: path) else { return .heldBy(pid: nil) }
-    do throws(SystemError) {
-      // Nothing happens where this open file has the lock already, which is the rule.
-      try systemCall("flock", on: path) { flock(number, LOCK_EX | LOCK_NB) }
-    } catch {
-      guard error.code == EWOULDBLOCK else { throw error }
-      return .heldBy(pid: holder(in: inherited))
-    }
+    // Nothing happens where this open file has the lock already, which is the rule.
+    guard try lock(number, LOCK_EX, path) else { return .heldBy(pid: holder(in: inherited)) }
     note(pid: getpid(), in: inherited)
     return .acquired(LockFile(descriptor: inherited))
   }

@@ -42,4 +42,12 @@ public enum Signals {
   public static func unblock(_ signals: [CInt]) throws(SystemError) {
     try systemCall("pthread_sigmask", on: "") { linux_signals_unblock(signals, CInt(signals.count)) }
   }
+
+  /// Ends this process by a signal as if nobody had looked at it, so that whoever waits for the process learns of it.
+  ///
+  /// Returns only for a signal that ends nothing. `raise(3)`
+  public static func end(by signal: CInt) {
+    resetForChild()
+    _ = raise(signal)
+  }
 }

@@ -16,6 +16,8 @@ public enum QueueEvent: Sendable {
   case committed
   /// The disk is full: nothing of the transaction was kept, and the store has forgotten it.
   case commitRefused
+  /// The store has hardly any room, or has room again.
+  case roomChanged(isShort: Bool)
   /// The next page of a line, in order.
   case pageLoaded(Line, [Customer])
   /// What the store knows of a ticket that a request asked for.

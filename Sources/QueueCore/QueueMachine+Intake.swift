@@ -37,7 +37,7 @@ extension QueueMachine {
 
   private func refusal(of total: Int64) -> QueueRefusal? {
     if stage != .open { return .draining }
-    if isJammed { return .diskFull }
+    if isJammed || isShort { return .diskFull }
     let standing = books.waitingInAll + books.delayed
     let (sum, overflow) = standing.addingReportingOverflow(total)
     // Nobody needs no room: the repetition of a list of customers who are all known is answered as ever. More than
@@ -53,6 +53,8 @@ extension QueueMachine {
     precondition(!isTakingIn, "a request that is half taken in is never committed")
     isJammed = false
     unsettled.removeAll(keepingCapacity: true)
+    settledPauses = books.paused
+    pausing.removeAll()
     if !admissions.isEmpty {
       for index in lines.indices { lines[index].settleNewcomers() }
       for admission in admissions {
@@ -76,7 +78,7 @@ extension QueueMachine {
     for event in waiting { apply(event, at: now, into: &effects) }
   }
 
-  /// The disk is full: tickets that nobody knows of are taken back, and everything else is staged once more.
+  /// The disk is full: tickets that nobody knows of and pauses are taken back, everything else is staged once more.
   mutating func unsettle(into effects: inout [QueueEffect]) {
     isJammed = true
     isTakingIn = false
@@ -90,6 +92,12 @@ extension QueueMachine {
     }
     admissions.removeAll()
     for line in lines.indices { lines[line].dropNewcomers() }
+    books.paused = settledPauses
+    for request in pausing {
+      settling.removeAll { if case .reply(request, _) = $0 { true } else { false } }
+      effects.append(.reply(request, .refused(.diskFull)))
+    }
+    pausing.removeAll()
     for case .reset(let request) in postponed { effects.append(.reply(request, .refused(.diskFull))) }
     postponed.removeAll()
     for change in unsettled { effects.append(.stage(change)) }

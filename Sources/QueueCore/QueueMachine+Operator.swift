@@ -148,6 +148,7 @@ extension QueueMachine {
     for each in Service.allCases where service == nil || service == each {
       books.paused[Int(each.rawValue) - 1] = isPaused
     }
+    pausing.append(request)
     replyWhenSettled(request, .done, into: &effects)
   }
 
@@ -200,6 +201,11 @@ extension QueueMachine {
   /// Empties the queue: everyone gets a cancelled receipt, and numbers begin at 1 on the next day.
   mutating func reset(for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]) {
     guard admitsChanges(request, into: &effects) else { return }
+    guard !isShort else {
+      // A receipt for everybody at once is more than is held back.
+      effects.append(.reply(request, .refused(.diskFull)))
+      return
+    }
     guard admissions.isEmpty else {
       // Tickets that may still be refused cannot be cancelled.
       postponed.append(.reset(request))

@@ -102,8 +102,7 @@ extension QueueMachine {
     case .serving, .recalling, .idle:
       breakOff(
         service, place,
-        "answered for customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold",
-        at: now, into: &effects)
+        offence("answered for", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -122,9 +121,17 @@ extension QueueMachine {
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
       breakOff(
-        service, place, "reported progress with customer \(lease.ticket), whom it does not hold", at: now,
-        into: &effects)
+        service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
     }
+  }
+
+  /// What a teller does that speaks of a lease which it does not hold.
+  private func offence(_ deed: String, _ lease: Lease, _ generation: Generation) -> String {
+    guard lease.generation == generation else {
+      return
+        "\(deed) customer \(lease.ticket) as generation \(lease.generation), and is generation \(generation)"
+    }
+    return "\(deed) customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold"
   }
 
   /// A teller's process has ended.

@@ -8,8 +8,9 @@
 // of its number, which is the head of its line. Whoever failed too often stands among the dead letters.
 //
 // What is durable. Everything staged since the last `committed` is *unsettled*. When the disk is full the store
-// forgets all of it: tickets that nobody was told of are taken back, everything else is staged again until there
-// is room. Answers leave only with `committed`.
+// forgets all of it: tickets that nobody was told of and pauses are taken back, everything else is staged again until
+// there is room. Answers leave only with `committed`. Before that the store may be short of room: nobody new comes then,
+// and the line is not emptied in one stroke; everything else goes on.
 //
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
@@ -25,6 +26,8 @@ public struct QueueMachine: Sendable {
   public internal(set) var stage: Stage = .open
   /// Whether the disk was full when it was last asked.
   public internal(set) var isJammed = false
+  /// Whether there is only room for finishing those who are here.
+  public internal(set) var isShort = false
 
   /// How far the bank is from its end.
   public enum Stage: Sendable, Equatable {
@@ -52,6 +55,9 @@ public struct QueueMachine: Sendable {
   var settling: [QueueEffect] = []
   /// Whether a slice was taken in and the last one has not come. The transaction must stay open until then.
   public internal(set) var isTakingIn = false
+  /// Services that are paused on disk, and the requests for pauses that are not there yet.
+  var settledPauses: [Bool]
+  var pausing: [RequestNumber] = []
   /// Requests that wait until no ticket is unsettled.
   var postponed: [QueueEvent] = []
   /// Requests to cancel that wait for what the store knows.
@@ -73,6 +79,7 @@ public struct QueueMachine: Sendable {
   public init(_ stored: StoredQueue, policy: QueuePolicy, at now: Moment) {
     self.policy = policy
     books = stored.books
+    settledPauses = stored.books.paused
     lines = Line.allCases.map {
       WaitingLine(stored: stored.books.waiting[$0.index], capacity: policy.lineCapacity)
     }
@@ -96,6 +103,7 @@ public struct QueueMachine: Sendable {
       takeIn(orders, total: total, isLast: isLast, for: request, at: now, into: &effects)
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: unsettle(into: &effects)
+    case .roomChanged(let isShort): self.isShort = isShort
     case .pageLoaded(let line, let page): join(page, line)
     case .found(let request, let ticket, let stored):
       resolve(request, ticket, stored, at: now, into: &effects)

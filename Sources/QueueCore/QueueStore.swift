@@ -216,6 +216,15 @@ public protocol QueueStore: AnyObject {
   /// Forgets everything that was staged since the last commit.
   func rollBack()
 
+  /// Whether there is so little room that new customers are to be refused, so that those who are here can be finished.
+  var isShort: Bool { get }
+
+  /// Looks whether there is room again; ``isShort`` says what was found.
+  func lookForRoom()
+
+  /// Whether there is room for changing so many customers in one transaction.
+  func hasRoom(toMove customers: Int64) -> Bool
+
   /// The next waiting customers of a line, by number, beginning behind `after`.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer]
 

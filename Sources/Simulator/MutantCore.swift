@@ -78,6 +78,7 @@ struct MutantCore: QueueCoreUnderTest {
     case (.expiresNobody, _): renewals() + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]
+    case (.ignoresTheShortage, .roomChanged): [.tick]
     case (.gradesUpsideDown, _): [GradeMirror.mirrored(event)]
     default: [event]
     }
@@ -209,6 +210,7 @@ extension MutantCore {
   var hasPromises: Bool { machine.hasPromises }
   var isTakingIn: Bool { machine.isTakingIn }
   var isJammed: Bool { machine.isJammed }
+  var isShort: Bool { machine.isShort }
   var waitingCount: Int64 { machine.waitingCount }
   var serving: Int64 { machine.serving }
   var issuedCount: Int64 { machine.issuedCount }

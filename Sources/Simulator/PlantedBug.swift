@@ -18,7 +18,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsTheLost, ignoresGenerations, believesEveryTeller, takesProgressForDone, takesDeathForFailure
   case expiresNobody, expiresTooEarly, leavesTheStuck, endsTheWrongGeneration, swallowsRecalls
   // In the core: limits and ends.
-  case neverFull, neverBuries, buriesTooEarly, neverWakes, drainsNever, drainsTooEarly, ignoresTheDrain
+  case neverFull, ignoresTheShortage, neverBuries, buriesTooEarly, neverWakes, drainsNever, drainsTooEarly,
+    ignoresTheDrain
   // In the shell.
   case saysCommittedTooEarly, takesAFullDiskForACommit, performsLastFirst, forgetsWhatItHeldBack
   case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
@@ -98,6 +99,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .endsTheWrongGeneration: "Of a stuck teller its predecessor is ended."
     case .swallowsRecalls: "A teller is not told that its customer was taken back."
     case .neverFull: "The queue has no limit."
+    case .ignoresTheShortage: "New customers are taken while there is only room for finishing the others."
     case .neverBuries: "A customer who ends one teller after the other is never put aside."
     case .buriesTooEarly: "A customer is put aside one attempt too early."
     case .neverWakes: "Nothing happens by itself: neither pauses nor leases end without another event."
@@ -174,7 +176,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesProgressForDone, .takesDeathForFailure: [.attempt]
     case .expiresNobody, .expiresTooEarly: [.lease, .attempt]
     case .leavesTheStuck, .endsTheWrongGeneration, .swallowsRecalls: [.conversation]
-    case .neverFull: [.overfull]
+    case .neverFull, .ignoresTheShortage: [.overfull]
     case .ignoresTheDrain: [.overfull, .notDrained]
     case .neverBuries, .buriesTooEarly: [.deadLetter]
     case .neverWakes: [.lease, .notDrained]
@@ -195,7 +197,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .waitsForTheDismissed: [.notDrained]
     case .takesAgain: [.taking, .stock]
     case .givesBackAgain, .takesInPart, .forgetsVoids, .refusesTheLastFruit: [.taking]
-    case .forgetsOrdersInACrash: [.taking, .repeatedOrder]
+    case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock]
     case .forgetsShortages: [.notDurable]
     case .losesARow: [.taking, .storeContradiction]
     case .stockAnswersTooEarly: [.notDurable]

@@ -31,15 +31,19 @@ struct CheckedStep {
 extension PromiseChecker {
   func willApply(_ event: QueueEvent, to core: any QueueCoreUnderTest, at now: Moment) {
     step = CheckedStep()
-    step.wasJammed = core.isJammed
+    step.wasJammed = core.isJammed || isShort
     switch event {
     case .enqueue(let request, _, _, let isLast):
       if takingIn != request { step.standing = core.books.waitingInAll + core.books.delayed }
       takingIn = isLast ? nil : request
-    case .committed: view.settleNewcomers()
+    case .committed:
+      settledPauses = paused
+      view.settleNewcomers()
+    case .roomChanged(let isShort): self.isShort = isShort
     case .commitRefused:
       step.isRepeat = true
       takingIn = nil
+      paused = settledPauses
       view.dropNewcomers()
     case .tellerReady(let window, let generation, _):
       generations[window] = generation

@@ -78,6 +78,10 @@ final class PromiseChecker {
   var generations: [Window: Generation] = [:]
   var takingIn: RequestNumber?
   var paused = [Bool](repeating: false, count: Service.allCases.count)
+  /// The same as of the last commit.
+  var settledPauses = [Bool](repeating: false, count: Service.allCases.count)
+  /// Whether the store has said that there is hardly any room.
+  var isShort = false
   var isDraining = false
   var isFinishing = false
   var hasDrained = false
@@ -182,6 +186,8 @@ final class PromiseChecker {
     }
     diskBooks = diskBooks ?? stored.books
     paused = stored.books.paused
+    settledPauses = paused
+    isShort = false
     do throws(StoreError) {
       try rebuildView(stored.books.day, from: store)
       try checkAudit(of: store)

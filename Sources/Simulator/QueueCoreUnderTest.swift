@@ -16,6 +16,7 @@ protocol QueueCoreUnderTest {
   var hasPromises: Bool { get }
   var isTakingIn: Bool { get }
   var isJammed: Bool { get }
+  var isShort: Bool { get }
   var waitingCount: Int64 { get }
   var serving: Int64 { get }
   var issuedCount: Int64 { get }

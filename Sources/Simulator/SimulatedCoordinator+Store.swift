@@ -9,6 +9,7 @@ import Storage
 
 extension SimulatedCoordinator {
   private static let diskPause = TimeSpan.milliseconds(250)
+  private static let roomPause = TimeSpan.seconds(1)
 
   private var store: MemoryStore { world.disk }
 
@@ -90,6 +91,7 @@ extension SimulatedCoordinator {
     world.trace.line(now.monotonic, "  committed")
     guard survives(), bug != .saysCommittedTooEarly else { return }
     happen(.committed)
+    if isAlive { noteRoom() }
   }
 
   func retryStore() {
@@ -116,7 +118,8 @@ extension SimulatedCoordinator {
     store.rollBack()
     stagedSince = nil
     let isFirst = !core.isJammed
-    retryAt = now.monotonic + Self.diskPause
+    retryAt = isFirst ? now.monotonic : now.monotonic + Self.diskPause
+    noteRoom()
     if isFirst {
       let before = effects.count
       apply(.commitRefused)
@@ -127,5 +130,20 @@ extension SimulatedCoordinator {
       effects.replaceSubrange(before..., with: refused)
       perform()
     }
+  }
+
+  /// Tells the queue whether the store is short of room.
+  func noteRoom() {
+    let isShort = store.isShort
+    lookForRoomAt = isShort ? now.monotonic + Self.roomPause : nil
+    guard isShort != isToldShort else { return }
+    isToldShort = isShort
+    apply(.roomChanged(isShort: isShort))
+    perform()
+  }
+
+  func lookForRoom() {
+    world.lookForRoom()
+    noteRoom()
   }
 }

@@ -31,6 +31,8 @@ final class SimulatedCoordinator {
   var stagedSince: MonotonicTime?
   var lastCommit = MonotonicTime(nanoseconds: 0)
   var retryAt: MonotonicTime?
+  var lookForRoomAt: MonotonicTime?
+  var isToldShort = false
   var heldBack: [QueueEffect] = []
 
   /// The windows, in their order.
@@ -67,6 +69,7 @@ final class SimulatedCoordinator {
 
   /// Opens the windows.
   func open() {
+    noteRoom()
     for service in Service.allCases {
       happen(.scale(service, windows: plan.windows[service] ?? 0))
     }
@@ -118,6 +121,7 @@ final class SimulatedCoordinator {
     keepWindowTime()
     if let due = core.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
+    if let due = lookForRoomAt, due <= now.monotonic { lookForRoom() }
     keepEndingTime()
   }
 
@@ -125,7 +129,8 @@ final class SimulatedCoordinator {
   private func rest() {
     guard isAlive else { return }
     var earliest = core.nextDeadline
-    for moment in [windowDeadline, commitDue, retryAt, ending?.nextDeadline, releases.retryAt] {
+    for moment in [windowDeadline, commitDue, retryAt, lookForRoomAt, ending?.nextDeadline, releases.retryAt]
+    {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     if !intake.isEmpty { earliest = now.monotonic + TimeSpan(nanoseconds: 20_000) }

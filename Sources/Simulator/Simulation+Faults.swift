@@ -114,6 +114,8 @@ extension Simulation {
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
     }
     guard fullUntil > clock.now else { return }
+    // Whoever has met the end of the disk lives on its reserve, for longer than the disk is full.
+    disk.isShort = true
     let full = StoreError.diskFull(detail: "no space left")
     switch call {
     case .commit: disk.fail(.commit, with: full)
@@ -121,6 +123,11 @@ extension Simulation {
     case .read: if chance.draw(0...9) == 0 { disk.fail(.read, with: full) }
     case .commitThatIsKept: break
     }
+  }
+
+  /// The store looks whether there is room again.
+  func lookForRoom() {
+    if fullUntil + .milliseconds(500) <= clock.now { disk.isShort = false }
   }
 
   // MARK: - Messages

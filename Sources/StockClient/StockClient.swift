@@ -23,7 +23,7 @@ public final class StockClient {
   private let path: String
   private let loop: EventLoop
   private let build: String
-  private var names = SeededGenerator(seed: RandomSeed.fromSystem())
+  private var names = OrderNames(seed: RandomSeed.fromSystem())
   private var channel: MessageChannel<StockServiceMessage, StockMessage>?
   private var connectedAt = MonotonicInstant(nanoseconds: 0)
   private var retryAt: MonotonicInstant?
@@ -66,7 +66,7 @@ public final class StockClient {
     _ listener: @escaping Listener
   ) {
     lastNumber &+= 1
-    let name = order ?? (command.changesStock ? OrderID(drawnFrom: &names) : nil)
+    let name = order ?? (command.changesStock ? names.next() : nil)
     let request = StockRequest(number: lastNumber, order: name, command: command)
     open[lastNumber] = OpenRequest(request: request, deadline: deadline, listener: listener)
     if isConnected { channel?.send(.request(request)) } else { connectIfDue() }
@@ -161,6 +161,7 @@ public final class StockClient {
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 64 << 20)
     self.channel = channel
     connectedAt = now
+    lastTrouble = "the service does not answer"
     channel.onMessage = { [unowned self] in hear($0) }
     channel.onEnd = { [unowned self] end in
       self.channel = nil

@@ -5,6 +5,8 @@
 // more what is on it.
 
 import BankModel
+import Logbook
+import Posix
 import QueueCore
 import StockCore
 import Wire
@@ -28,6 +30,8 @@ final class StockDesk {
   private let store: any StockStore<StoreError>
   private var staged: [StockChange] = []
   private var entries = 0
+  private var stagedSince: MonotonicTime?
+  private var gathering = CommitGathering()
   private var committed: [StockChange] = []
   private var isFull = false
 
@@ -36,11 +40,22 @@ final class StockDesk {
     machine = StockMachine(stored)
   }
 
+  /// Brings in the items that are not known yet. A stock without its shelves has nothing to say to anybody: where there
+  /// is no room for them the process has to end and to be started again.
+  func furnish(_ amounts: [ItemAmount], at now: Moment) {
+    happen(.furnish(amounts), at: now)
+    commit(at: now)
+    _ = takeCommitted()
+    let known = Set(machine.picture.items.map(\.item))
+    guard failure == nil, !amounts.allSatisfy({ known.contains($0.item) }) else { return }
+    failure = .diskFull(detail: "there is no room for the shelves of a new stock")
+  }
+
   /// Lets something happen, and does what follows from it.
-  func happen(_ event: StockEvent, at now: WallTime) {
+  func happen(_ event: StockEvent, at now: Moment) {
     guard failure == nil else { return }
     var effects: [StockEffect] = []
-    machine.apply(event, at: now, into: &effects)
+    machine.apply(event, at: now.wall, into: &effects)
     for effect in effects {
       guard failure == nil else { return }
       perform(effect, at: now)
@@ -48,7 +63,7 @@ final class StockDesk {
     if entries >= Self.longestCommit { commit(at: now) }
   }
 
-  private func perform(_ effect: StockEffect, at now: WallTime) {
+  private func perform(_ effect: StockEffect, at now: Moment) {
     do throws(StoreError) {
       switch effect {
       case .lookUp(let id): happen(.found(id, try store.order(id)), at: now)
@@ -56,6 +71,7 @@ final class StockDesk {
         try store.stage(entry)
         staged += entry.changes
         entries += 1
+        if stagedSince == nil { stagedSince = now.monotonic }
       case .reply(let request, let answer): onReply?(request, answer)
       }
     } catch {
@@ -63,10 +79,18 @@ final class StockDesk {
     }
   }
 
+  /// When ``commit(at:)`` is to be called; nil while nothing waits for it.
+  var commitDue: MonotonicTime? {
+    guard failure == nil, machine.isUnsettled else { return nil }
+    return stagedSince.map { gathering.due(entries, since: $0) } ?? MonotonicTime(nanoseconds: 0)
+  }
+
   /// Puts everything that was staged on disk; the answers follow.
-  func commit(at now: WallTime) {
+  func commit(at now: Moment) {
     guard failure == nil, machine.isUnsettled else { return }
+    let begin = SystemClock.moment().monotonic
     do throws(StoreError) { try store.commit() } catch { return storeFailed(error, at: now) }
+    gathering.committed(entries, from: begin, to: SystemClock.moment().monotonic)
     committed += staged
     forgetStaged()
     if isFull {
@@ -76,7 +100,7 @@ final class StockDesk {
     happen(.committed, at: now)
   }
 
-  private func storeFailed(_ error: StoreError, at now: WallTime) {
+  private func storeFailed(_ error: StoreError, at now: Moment) {
     guard case .diskFull = error else {
       failure = error
       return
@@ -93,6 +117,7 @@ final class StockDesk {
   private func forgetStaged() {
     staged.removeAll(keepingCapacity: true)
     entries = 0
+    stagedSince = nil
   }
 
   /// The changes that were committed since the last time this was asked.

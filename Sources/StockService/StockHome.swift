@@ -55,6 +55,10 @@ struct StockHome: Sendable {
           guard SystemClock.monotonic() < until else {
             throw SystemError(call: "flock", subject: pid.map { String($0) } ?? "", code: EWOULDBLOCK)
           }
+        case .visited:
+          guard SystemClock.monotonic() < until else {
+            throw SystemError(call: "flock", subject: "", code: EWOULDBLOCK)
+          }
         }
         let pause = SystemClock.monotonic() + .milliseconds(20)
         while SystemClock.monotonic() < pause { try loop.runOnce(until: pause) }

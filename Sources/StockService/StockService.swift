@@ -13,8 +13,8 @@ import StockCore
 import Transport
 import Wire
 
-typealias StockSocket = ServiceSocket<StockMessage, StockServiceMessage>
-typealias StockSession = ServiceSession<StockMessage, StockServiceMessage>
+typealias StockSocket = ServiceSocket<StockRequest, StockResult>
+typealias StockSession = ServiceSession<StockRequest, StockResult>
 
 /// The stock service of one bank.
 final class StockService {
@@ -68,13 +68,9 @@ final class StockService {
     loop.onWake = { [unowned self] in now = SystemClock.moment() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
-    socket.onMessage = { [unowned self] session, message in
-      if case .request(let request) = message { serve(request, for: session) }
-    }
+    socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
     socket.onEnd = { [unowned self] session in viewers.removeAll { $0.session === session } }
-    desk.happen(.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }), at: now.wall)
-    desk.commit(at: now.wall)
-    _ = desk.takeCommitted()
+    desk.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: now)
     guard desk.failure == nil else { return }
     try socket.listen(at: path)
     log.write(event: "ready", at: now) {
@@ -99,13 +95,11 @@ final class StockService {
   }
 
   private var nextDeadline: MonotonicInstant? {
-    // A client who has caught up is heard while answers are written, behind the commit of the turn.
-    if desk.machine.isUnsettled || !questions.isEmpty { return MonotonicInstant(now.monotonic) }
-    return [socket.nextDeadline, log.nextFlush].compactMap { $0 }.min()
+    [socket.nextDeadline, log.nextFlush, desk.commitDue.map { MonotonicInstant($0) }].compactMap { $0 }.min()
   }
 
   private func endTurn() {
-    desk.commit(at: now.wall)
+    if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
     answerQuestions()
     tellViewers()
     link?.endTurn()
@@ -116,6 +110,8 @@ final class StockService {
   /// Everything that was heard is answered; clients ask the next service for the rest.
   private func finish() throws(SystemError) -> Int32 {
     socket.stopListening()
+    desk.commit(at: now)
+    endTurn()
     let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
     let reason = desk.failure?.description ?? misunderstood
     log.write(event: "exit", level: reason == nil ? .info : .error) {
@@ -144,11 +140,11 @@ final class StockService {
     // Days are counted in UTC where the client does not say which day it is.
     let today = min(max(0, now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
     if let action = request.command.action(today: today) {
-      return desk.happen(.order(remember(asker), request.order, action), at: now.wall)
+      return desk.happen(.order(remember(asker), request.order, action), at: now)
     }
     switch request.command {
     case .assortment: tell(asker, .assortment(assortment))
-    case .look: desk.happen(.look(remember(asker)), at: now.wall)
+    case .look: desk.happen(.look(remember(asker)), at: now)
     case .follow(let place): follow(place, asker)
     default: questions.append((asker, request.command))
     }
@@ -167,12 +163,13 @@ final class StockService {
   }
 
   private func tell(_ asker: Asker, _ result: StockResult, more: Bool = false) {
-    let reply = StockReply(number: asker.number, result: result, more: more)
-    socket.send(.reply(reply), to: asker.session)
+    socket.answer(asker.session, asker.number, result, more: more)
   }
 
   private func answerQuestions() {
-    guard !questions.isEmpty, !desk.machine.isUnsettled else { return }
+    guard !questions.isEmpty else { return }
+    desk.commit(at: now)
+    guard !desk.machine.isUnsettled else { return }
     for (asker, command) in questions {
       if let result = desk.answer(command) { tell(asker, result) }
     }
@@ -194,7 +191,7 @@ final class StockService {
       if place.sequence == settled { tell(asker, .changes([]), more: true) }
       admit(asker, at: place.sequence)
     } else {
-      desk.happen(.look(remember(asker)), at: now.wall)
+      desk.happen(.look(remember(asker)), at: now)
     }
   }
 
@@ -219,8 +216,7 @@ final class StockService {
           : desk.changes(after: seen, limit: Self.page)
         guard let last = page.last else { break }
         viewers[place].sequence = last.sequence
-        let reply = StockReply(number: viewers[place].number, result: .changes(page), more: true)
-        socket.send(.reply(reply), to: viewers[place].session)
+        socket.answer(viewers[place].session, viewers[place].number, .changes(page), more: true)
       }
     }
   }

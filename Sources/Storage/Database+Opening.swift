@@ -170,7 +170,7 @@ extension Database {
   }
 
   /// The length of a file in bytes; 0 where there is none. See stat(2).
-  private static func length(of path: String) -> Int64 {
+  static func length(of path: String) -> Int64 {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }

@@ -119,6 +119,19 @@ final class Database {
     logFrames = 0
   }
 
+  /// Lets the file grow by multiples of so many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.
+  func growInSteps(of bytes: Int64) {
+    var size = Int32(clamping: bytes)
+    // Where it cannot be done, the file grows page by page, and somebody else may be quicker.
+    _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &size)
+  }
+
+  /// Takes room for a file of so many bytes, where there is any. See SQLITE_FCNTL_SIZE_HINT.
+  func grow(to bytes: Int64) {
+    var size = bytes
+    _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_HINT, &size)
+  }
+
   /// Frees every statement and closes the connection; SQLite copies the log and removes it.
   func close() {
     precondition(isOpen, "The connection is already closed.")

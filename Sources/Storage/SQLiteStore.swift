@@ -27,6 +27,19 @@ public final class SQLiteStore: QueueStore {
   private var committedSequence: Int64
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
+  /// Room for bad days; nil where none is held back.
+  var reserve: DiskReserve?
+  /// What of it is held back for nobody in particular, in bytes.
+  var reserveBase: Int64 = 0
+  /// Whether a part of the reserve is given up. See `QueueStore`.
+  public internal(set) var isShort = false
+  /// What the reserve had beyond the need when this was last looked at, in bytes.
+  var slack: Int64 = 0
+  /// Customers and keys that were staged since then, and in the open transaction.
+  var acceptedSinceCheck: Int64 = 0
+  var stagedAcceptances: Int64 = 0
+  /// Transactions in a row that found the disk full.
+  var fullCommits = 0
 
   /// Opens the database at a path, or makes a new one with mode 0600.
   ///
@@ -49,7 +62,10 @@ public final class SQLiteStore: QueueStore {
   /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
-  public func close() throws(StoreError) { try transactions.close() }
+  public func close() throws(StoreError) {
+    forgetStaged()
+    try transactions.close(copyLog)
+  }
 
   // MARK: Transactions
 
@@ -62,6 +78,7 @@ public final class SQLiteStore: QueueStore {
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try write(change)
+      if change.isAcceptance { stagedAcceptances += 1 }
     } catch {
       throw recover(from: error)
     }
@@ -74,6 +91,10 @@ public final class SQLiteStore: QueueStore {
     try requireHealth()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
     if !hasStagedChanges && books == saved { return }
+    do throws(StoreError) { try holdBack(for: books) } catch {
+      rollBack()
+      throw error
+    }
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try save(books, over: saved)
@@ -95,27 +116,39 @@ public final class SQLiteStore: QueueStore {
   private func forgetStaged() {
     sequence = committedSequence
     staged = StagedReceipts()
+    stagedAcceptances = 0
   }
 
-  /// Runs `body` in a transaction of its own.
+  /// Runs `body` in a transaction of its own; more than once where the disk is full and room can be made.
   func inTransaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
-    do throws(StoreError) {
-      try transactions.beginIfNeeded()
-      let result = try body()
-      try transactions.commit()
-      settleTransaction()
-      return result
-    } catch {
-      throw recover(from: error)
+    while true {
+      let heldBack = reservedBytes
+      do throws(StoreError) {
+        try transactions.beginIfNeeded()
+        let result = try body()
+        try transactions.commit()
+        settleTransaction()
+        return result
+      } catch {
+        let error = recover(from: error)
+        guard case .diskFull = error, reservedBytes < heldBack else { throw error }
+      }
     }
   }
 
   private func settleTransaction() {
+    fullCommits = 0
     committedSequence = sequence
     staged = StagedReceipts()
+    stagedAcceptances = 0
+  }
+
+  /// Copies a log that has grown long into the database, earlier while the reserve is in use.
+  private func checkpointIfDue() throws(StoreError) {
+    if try transactions.checkpointIfDue(isUrgent: isShort && isLogNearlyFull, copyLog) { easeReserve() }
   }
 
   // MARK: Errors
@@ -123,9 +156,11 @@ public final class SQLiteStore: QueueStore {
   /// Throws what ended this store's life.
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
+  /// Takes back what was staged, and gives back the error that the caller is to throw. Where the disk is full, room is
+  /// made for those who are to be finished, though nobody new can come.
   private func recover(from error: StoreError) -> StoreError {
     defer { forgetStaged() }
-    return transactions.recover(from: error)
+    return transactions.recover(from: error, makeRoom)
   }
 }
 

@@ -11,6 +11,9 @@ final class Transactions {
   /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
 
+  /// A store's own way of copying the log, in a mode of SQLite's; for one that holds room back for it.
+  typealias LogCopy = (Int32) throws(StoreError) -> Void
+
   let database: Database
   /// Whether a transaction is open.
   private(set) var isOpen = false
@@ -52,44 +55,62 @@ final class Transactions {
     isOpen = false
   }
 
-  /// Copies a log that has grown long into the database.
+  /// Copies a log that has grown long, or has to be copied for another reason, into the database.
   ///
   /// What was committed is safe whether this succeeds or not. A full disk is met again at the next commit; a failed
   /// fsync is not to be met twice.
-  func checkpointIfDue() throws(StoreError) {
-    guard database.logFrames >= Self.checkpointThreshold else { return }
-    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE) } catch {
-      if case .diskFull = error { return }
+  ///
+  /// - Returns: whether it was copied.
+  @discardableResult
+  func checkpointIfDue(isUrgent: Bool = false, _ copy: LogCopy? = nil) throws(StoreError) -> Bool {
+    guard isUrgent || database.logFrames >= Self.checkpointThreshold else { return false }
+    do throws(StoreError) {
+      try copyLog(SQLITE_CHECKPOINT_PASSIVE, copy)
+      return true
+    } catch {
+      if case .diskFull = error { return false }
       end = error
       throw error
     }
   }
 
+  private func copyLog(_ mode: Int32, _ copy: LogCopy?) throws(StoreError) {
+    if let copy { try copy(mode) } else { try database.checkpoint(mode) }
+  }
+
   /// Takes back what was staged, and gives back the error that the caller is to throw.
   ///
-  /// A full disk may still have room for what is already in the log: once that is copied, the log begins anew in the
-  /// space that it has, and what makes room can be written though nothing new can come.
-  func recover(from error: StoreError) -> StoreError {
+  /// - Parameter makeRoom: What is done about a full disk, with what goes wrong meanwhile and is worse than that; nil
+  ///   for what every store can do, see ``copyFullLog()``.
+  func recover(from error: StoreError, _ makeRoom: (() -> StoreError?)? = nil) -> StoreError {
     if case .failed = error { end = error }
     rollBack()
-    guard case .diskFull = error, database.logFrames > 0 else { return error }
+    guard case .diskFull = error else { return error }
+    let second = if let makeRoom { makeRoom() } else { copyFullLog() }
+    if let second { end = second }
+    return second ?? error
+  }
+
+  /// A full disk may still have room for what is already in the log: once that is copied, the log begins anew in the
+  /// space that it has, and what makes room can be written though nothing new can come.
+  private func copyFullLog() -> StoreError? {
+    guard database.logFrames > 0 else { return nil }
     do throws(StoreError) {
       try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+      return nil
+    } catch {
+      if case .diskFull = error { return nil }
       return error
-    } catch let second {
-      if case .diskFull = second { return error }
-      end = second
-      return second
     }
   }
 
   /// Copies the log into the database and closes it; what was staged is forgotten. Nothing works afterwards.
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
-  func close() throws(StoreError) {
+  func close(_ copy: LogCopy? = nil) throws(StoreError) {
     try requireHealth()
     rollBack()
-    do throws(StoreError) { try database.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) } catch {
+    do throws(StoreError) { try copyLog(SQLITE_CHECKPOINT_TRUNCATE, copy) } catch {
       end = error
       throw error
     }

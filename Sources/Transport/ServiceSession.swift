@@ -7,16 +7,18 @@ import Posix
 import Wire
 
 /// One client of a ``ServiceSocket``.
-public final class ServiceSession<Incoming: GreetedMessage, Outgoing: GreetingMessage> {
+public final class ServiceSession<
+  Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
+> {
   /// Tells sessions apart, also those that have ended.
   public let id: UInt64
   /// The connection. Its `onMessage`, `onEnd` and `lastWord` belong to the socket; the rest is the service's.
-  public let channel: MessageChannel<Incoming, Outgoing>
+  public let channel: MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>
   let connectedAt: MonotonicInstant
   var isGreeted = false
   var isUnflushed = false
 
-  init(id: UInt64, channel: MessageChannel<Incoming, Outgoing>) {
+  init(id: UInt64, channel: MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>) {
     self.id = id
     self.channel = channel
     connectedAt = channel.lastReceiveAt

@@ -32,12 +32,14 @@ public struct ServiceLimits: Sendable {
 }
 
 /// A listening socket and its clients. Not Sendable: everything happens on the loop's thread.
-public final class ServiceSocket<Incoming: GreetedMessage, Outgoing: GreetingMessage> {
+public final class ServiceSocket<
+  Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
+> {
   /// A client.
-  public typealias Session = ServiceSession<Incoming, Outgoing>
+  public typealias Session = ServiceSession<Request, Result>
 
-  /// Called with every message of a client but its hello.
-  public var onMessage: ((Session, Incoming) -> Void)?
+  /// Called with every request.
+  public var onRequest: ((Session, Request) -> Void)?
   /// Called once when a client has left.
   public var onEnd: ((Session) -> Void)?
   /// Called when a client has taken everything that waited for it.
@@ -82,8 +84,12 @@ public final class ServiceSocket<Incoming: GreetedMessage, Outgoing: GreetingMes
     path = nil
   }
 
-  /// Says something to a client; it leaves with the next ``flush()``.
-  public func send(_ message: Outgoing, to session: Session) {
+  /// Answers a client's request; it leaves with the next ``flush()``.
+  public func answer(_ session: Session, _ number: UInt32, _ result: Result, more: Bool = false) {
+    send(.reply(NumberedReply(number: number, result: result, more: more)), to: session)
+  }
+
+  private func send(_ message: ServiceAnswer<Result>, to session: Session) {
     guard session.channel.isOpen else { return }
     session.channel.send(message)
     if !session.isUnflushed {
@@ -156,7 +162,7 @@ public final class ServiceSocket<Incoming: GreetedMessage, Outgoing: GreetingMes
   private func admit(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     let peer = try UnixSocket.peer(of: descriptor)
     guard peer.uid == geteuid() || peer.uid == 0 else { return }
-    let channel = try MessageChannel<Incoming, Outgoing>(
+    let channel = try MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>(
       descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
     lastID += 1
     let session = Session(id: lastID, channel: channel)
@@ -169,9 +175,7 @@ public final class ServiceSocket<Incoming: GreetedMessage, Outgoing: GreetingMes
   }
 
   private func attend(to session: Session) {
-    session.channel.onMessage = { [unowned self, weak session] message in
-      if let session { hear(message, from: session) }
-    }
+    session.channel.onMessage = { [unowned self, weak session] in if let session { hear($0, from: session) } }
     let build = build
     session.channel.lastWord = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }
     session.channel.onDrained = { [unowned self, weak session] in
@@ -187,12 +191,12 @@ public final class ServiceSocket<Incoming: GreetedMessage, Outgoing: GreetingMes
     }
   }
 
-  private func hear(_ message: Incoming, from session: Session) {
-    switch (message.hello, session.isGreeted) {
-    case (let hello?, false): greet(hello, session)
-    case (nil, true): onMessage?(session, message)
-    case (_?, true): refuse(session, .malformed, "a second hello")
-    case (nil, false): refuse(session, .hello, "a request before the hello")
+  private func hear(_ message: ServiceQuestion<Request>, from session: Session) {
+    switch message {
+    case .hello(let hello) where !session.isGreeted: greet(hello, session)
+    case .request(let request) where session.isGreeted: onRequest?(session, request)
+    case .hello: refuse(session, .malformed, "a second hello")
+    case .request: refuse(session, .hello, "a request before the hello")
     }
   }
 

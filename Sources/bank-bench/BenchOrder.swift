@@ -27,7 +27,7 @@ struct Thoroughness {
 struct BenchOrder {
   /// The measurements, by the words they are asked for with, in the order in which they run.
   private enum Measurement: String, CaseIterable {
-    case limits, enqueue, bulk, serve, crowd, idle, recovery, latency, commands
+    case limits, enqueue, bulk, serve, crowd, idle, recovery, latency, commands, stock
 
     func run(_ bench: Bench) throws(BenchFailure) {
       switch self {
@@ -40,6 +40,7 @@ struct BenchOrder {
       case .recovery: try bench.measureRecovery()
       case .latency: try bench.measureLatency()
       case .commands: try bench.measureCommands()
+      case .stock: try bench.measureStock()
       }
     }
   }

@@ -92,7 +92,9 @@ func start() throws {
 
 @Test(
   "start that is refused has the exit code of the refusal",
-  arguments: [(.alreadyOpen, 5), (.damaged, 1), (.badConfiguration, 2), (.windowsFailed, 1)]
+  arguments: [
+    (.alreadyOpen, 5), (.damaged, 1), (.badConfiguration, 2), (.windowsFailed, 1), (.inspected, 75),
+  ]
     as [(Failure.Code, Int32)])
 func refusedStart(code: Failure.Code, exit: Int32) throws {
   let script = try Script([

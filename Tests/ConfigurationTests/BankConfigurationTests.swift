@@ -34,6 +34,7 @@ import Testing
   @Test("an empty object is the defaults") func empty() throws {
     #expect(try decode("{}") == BankConfiguration())
     #expect(try decode("\u{FEFF} {\n}\n") == BankConfiguration())
+    #expect(try decode("{}").maxWaiting == 20_000_000)
   }
 
   @Test("every key is read") func everything() throws {

@@ -153,14 +153,17 @@ final class Branch {
   /// Ends everything of this branch, its guardians and coordinators before their children, and removes its files.
   fileprivate func close() {
     programs.forEach { $0.end() }
-    let deadline = ContinuousClock.now + .seconds(10)
-    while true {
-      let left = processes.all()
-      guard !left.isEmpty, ContinuousClock.now < deadline else { break }
-      for pid in left { processes.signal(pid, SIGKILL) }
+    let deadline = ContinuousClock.now + .seconds(30)
+    var left = processes.all()
+    while !left.isEmpty || processes.isSomebodyComing(), ContinuousClock.now < deadline {
+      // Stopped first, so that none of them starts another in the meantime; one that has begun to comes into view with
+      // the next look.
+      for signal in [SIGSTOP, SIGKILL] {
+        for pid in left { processes.signal(pid, signal) }
+      }
       Moment.pass(milliseconds: 2)
+      left = processes.all()
     }
-    let left = processes.all()
     fixtures.reversed().forEach { $0() }
     if !left.isEmpty { Issue.record("these processes outlive SIGKILL: \(left.map(processes.name))") }
     try? FileManager.default.removeItem(atPath: scratch)

@@ -116,6 +116,46 @@ struct ForegroundDayTests {
     }
   }
 
+  @Test("whoever has opened a bank in the foreground is killed: it ends within a second, and loses nobody")
+  func killedOpener() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
+      let day = try branch.launch(["open", "--customers", "12", "--config", file])
+      try branch.waitUntil("every window is busy") { day.lines.count == 3 }
+      let before = try branch.status()
+      day.signal(SIGKILL)
+      let killed = ContinuousClock.now
+      try branch.waitUntil("everything of it is gone") {
+        ([before.pid] + before.workers.map(\.pid)).allSatisfy { !branch.processes.isAlive($0) }
+      }
+      let took = ContinuousClock.now - killed
+      #expect(took < .seconds(3), "it took \(took); a second is meant, and the machine may be busy")
+      try branch.expectNobodyLeft()
+      #expect(branch.log("coordinator").contains("event=opener_lost"))
+      try branch.expectClean()
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(12)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("whoever opens a bank in the foreground is killed at any moment: nothing stays behind")
+  func killedOpenerAtAnyMoment() throws {
+    var chance = Chance(for: "ForegroundDayTests/killedOpenerAtAnyMoment")
+    try withBranch { branch in
+      for _ in 1...12 {
+        let day = try branch.launch(["open", "--customers", "10", "--speed", "20"])
+        Moment.pass(milliseconds: Int32.random(in: 0...120, using: &chance))
+        day.signal(SIGKILL)
+        try branch.waitUntil("nobody is left") { !day.isRunning && branch.processes.all().isEmpty }
+      }
+      try branch.start("--speed", "max")
+      try branch.done("wait")
+      try branch.expectClean()
+    }
+  }
+
   @Test("Ctrl-C closes the day early; those left wait for the next start")
   func interrupted() throws {
     try withBranch { branch in

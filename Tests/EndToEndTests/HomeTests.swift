@@ -66,6 +66,42 @@ struct HomeTests {
     }
   }
 
+  @Test("start waits for whoever looks into the closed bank, and never takes him for a bank that is open")
+  func startAmongLookers() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "3", "--wait")
+      try branch.done("stop")
+      let looking = "while :; do '\(Binaries.bankctl)' audit >/dev/null || echo $?; done"
+      let lookers = try (1...2).map { _ in try branch.launch(["-c", looking], program: "/bin/sh") }
+      for _ in 1...10 {
+        try branch.done("start", "--speed", "max")
+        try branch.done("stop")
+      }
+      try branch.done("open", "--customers", "2", "--speed", "max")
+      for looker in lookers {
+        #expect(looker.lines == [], "the exit codes of audits: \(looker.errors)")
+        looker.end()
+      }
+    }
+  }
+
+  @Test("start gives up after a while on somebody who goes on looking: try later, and nobody is left")
+  func startAgainstLooker() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("stop")
+      let lock = open(branch.home + "/bank.lock", O_RDWR | O_CLOEXEC)
+      defer { close(lock) }
+      try #require(flock(lock, LOCK_SH | LOCK_NB) == 0)
+      try branch.expectRefusal(75, "inspected", of: "start", "--speed", "max")
+      try branch.expectRefusal(75, "inspected", of: "open", "--speed", "max", "--customers", "1")
+      try branch.expectNobodyLeft()
+      try #require(flock(lock, LOCK_UN) == 0)
+      try branch.start("--speed", "max")
+    }
+  }
+
   @Test(
     "tellers that die before they are ready are tried a while, then start fails, says why, and leaves nobody")
   func brokenTeller() throws {

@@ -24,6 +24,18 @@ final class ProcessTable {
     return names.compactMap { Int($0) }.filter { isAlive($0) }.sorted()
   }
 
+  /// Whether a process may turn out to be of this branch in a moment: between the beginning of an exec and its end a
+  /// process has no environment yet.
+  func isSomebodyComing() -> Bool {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { Int($0) }.contains { pid in
+      guard Self.read("/proc/\(pid)/environ").isEmpty,
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
+      else { return false }
+      return program.hasPrefix(Binaries.directory + "/bank") || program.hasPrefix(branch + "/")
+    }
+  }
+
   func name(_ pid: Int) -> String {
     String(decoding: Self.read("/proc/\(pid)/cmdline").map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
   }

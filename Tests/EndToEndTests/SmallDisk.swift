@@ -44,16 +44,25 @@ struct SmallDisk {
 
   private var filler: String { place + "/filler" }
 
-  /// Takes all the room that is left.
-  func fill() throws {
+  /// Takes all the room that is left, but for so many bytes.
+  func fill(leaving rest: Int = 0) throws {
     let descriptor = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Trouble("cannot create \(filler)") }
     defer { close(descriptor) }
     let block = [UInt8](repeating: 0x5A, count: 4096)
-    while write(descriptor, block, block.count) > 0 {}
-    guard errno == ENOSPC else { throw Trouble("\(filler): \(String(cString: strerror(errno)))") }
+    while free > rest || rest == 0 {
+      guard write(descriptor, block, block.count) > 0 else { break }
+    }
+    guard rest > 0 || errno == ENOSPC else { throw Trouble("\(filler): \(String(cString: strerror(errno)))") }
   }
 
   /// Gives back what `fill` took.
   func makeRoom() { unlink(filler) }
+
+  /// Makes the disk larger while it is in use.
+  func grow(toKibibytes kibibytes: Int) throws {
+    guard mount("tmpfs", place, "tmpfs", UInt(MS_REMOUNT), "size=\(kibibytes)k,mode=0700") == 0 else {
+      throw Trouble("cannot enlarge \(place): \(String(cString: strerror(errno)))")
+    }
+  }
 }

@@ -209,6 +209,26 @@ struct WatchingTests {
     }
   }
 
+  @Test("logs --json tells every whole number as a number, whatever has happened")
+  func numbersOfLogs() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "6", "--wait")
+      try branch.kill(worker: "deposit-1")
+      try branch.waitUntil("it is replaced") { try branch.status().worker("deposit-1")?.generation == 2 }
+      try branch.done("stop")
+      let documents = try branch.lines("logs")
+      #expect(documents.contains { $0["event"].text == "completed" && $0["took_ms"].integer != nil })
+      #expect(documents.contains { $0["event"].text == "exit" && $0["signal"].integer == Int(SIGKILL) })
+      for case .object(let members) in documents {
+        // The name of a build may consist of digits.
+        for (name, value) in members where name != "build" {
+          #expect(value.text.flatMap { Int($0) } == nil, "\(name) is \(value)")
+        }
+      }
+    }
+  }
+
   @Test("logs -f sees a window that is opened later, and goes on over a restart")
   func followLogs() throws {
     try withBranch { branch in

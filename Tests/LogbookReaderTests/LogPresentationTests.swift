@@ -31,9 +31,21 @@ import Testing
     #expect(
       shown(line, .json) == """
         {"ts":"2026-11-21T08:00:00.123Z","level":"info","worker":"loan-1","pid":4243,"gen":2,"event":"exit",\
-        "day":1,"ticket":7,"attempt":3,"signal":9,"code":-1,"served":"5","msg":"7번 고객 \\"예금\\"\\n\\u001b[0m"}
+        "day":1,"ticket":7,"attempt":3,"signal":9,"code":-1,"served":5,"msg":"7번 고객 \\"예금\\"\\n\\u001b[0m"}
 
         """)
+  }
+
+  @Test("JSON has every whole number of a known field or unit as a number, and only as it was written")
+  func numbers() {
+    #expect(
+      shown(
+        "took_ms=1100 max_rss_kb=2900 child=7 child_gen=2 signal=SIGTERM code=007 pause_ms=+5 item=5", .json)
+          == """
+          {"worker":"loan-1","took_ms":1100,"max_rss_kb":2900,"child":7,"child_gen":2,"signal":"SIGTERM",\
+          "code":"007","pause_ms":"+5","item":"5"}
+
+          """)
   }
 
   @Test("JSON says the worker where the line does not, and tells a repeated key once") func defaults() {

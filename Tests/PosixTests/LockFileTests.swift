@@ -11,6 +11,7 @@ import Testing
     switch outcome {
     case .acquired: nil
     case .heldBy(let pid): pid
+    case .visited: nil
     }
   }
 
@@ -20,6 +21,7 @@ import Testing
     let path = directory.file("bank.lock")
     switch try LockFile.acquire(path: path) {
     case .heldBy: Issue.record("nobody else has it")
+    case .visited: Issue.record("nobody visits")
     case .acquired(let lock):
       #expect(holder(of: try LockFile.acquire(path: path)) == getpid())
       #expect(try contents(of: path) == "\(getpid())\n")
@@ -105,10 +107,64 @@ import Testing
       try file.writeAll(Array(text.utf8))
       switch try LockFile.acquire(path: path) {
       case .acquired: Issue.record("the lock is held")
+      case .visited: Issue.record("it is not visited")
       case .heldBy(let pid): #expect(pid == nil)
       }
       #expect(try contents(of: path) == text, "who does not get the lock writes nothing")
     }
+  }
+
+  private enum Kind { case acquired, held, visited }
+
+  private func kind(_ outcome: borrowing LockFile.Outcome) -> Kind {
+    switch outcome {
+    case .acquired: .acquired
+    case .heldBy: .held
+    case .visited: .visited
+    }
+  }
+
+  @Test("a visitor is alone, is told from a holder, and writes nothing")
+  func visitors() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("bank.lock")
+    var first: LockFile.Outcome? = try LockFile.visit(path: path)
+    #expect(try contents(of: path).isEmpty)
+    #expect(kind(try LockFile.visit(path: path)) == .visited)
+    #expect(kind(try LockFile.acquire(path: path)) == .visited)
+    #expect(kind(try LockFile.acquire(path: path, patience: .milliseconds(20))) == .visited)
+    first = nil
+    // A child that is being spawned by another test at this moment has the descriptor until its exec.
+    #expect(try eventually { kind(try LockFile.visit(path: path)) == .acquired })
+    guard case .acquired(let lock) = try LockFile.acquire(path: path, patience: .seconds(10)) else {
+      Issue.record("nobody visits any more")
+      return
+    }
+    #expect(holder(of: try LockFile.visit(path: path)) == getpid(), "a holder keeps visitors off")
+    lock.release()
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("whoever wants to hold the lock waits for a visitor to end, and not for a holder")
+  func patience() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("bank.lock")
+    let file = try FileDescriptor.open(path, [.readWrite, .create])
+    #expect(flock(file.rawValue, LOCK_SH | LOCK_NB) == 0)
+    // The child visits through the open file it inherits as descriptor 3, and ends by itself.
+    let child = try ChildProcess.spawn(
+      executable: "/bin/sleep", arguments: ["0.2"], environment: [:], channel: try file.duplicate())
+    try file.close()
+    #expect(kind(try LockFile.acquire(path: path)) == .visited)
+    guard case .acquired(let lock) = try LockFile.acquire(path: path, patience: .seconds(60)) else {
+      Issue.record("the visitor has ended")
+      return
+    }
+    _ = child.wait()
+    let start = SystemClock.monotonic()
+    #expect(kind(try LockFile.acquire(path: path, patience: .seconds(60))) == .held)
+    #expect(SystemClock.monotonic() - start < .seconds(30))
+    lock.release()
   }
 
   @Test("a lock is not taken through a symbolic link")

@@ -56,7 +56,7 @@ enum CallRules {
   static let pureTargets: Set<String> = ["BankModel", "Arguments", "QueueCore", "StockCore", "Wire"]
   static let smallTargets: Set<String> = [
     "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
-    "Guardian", "bank-guardian",
+    "Guardian", "bank-guardian", "StockService", "StockClient", "bank-stockd",
   ]
 
   static func checkModules(_ file: File) -> [Violation] {

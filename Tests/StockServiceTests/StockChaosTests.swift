@@ -16,7 +16,7 @@ struct StockChaosTests {
   func killed() throws {
     let seed = Environment.value("BANK_SEED").flatMap(UInt64.init) ?? RandomSeed.fromSystem()
     let chaos = try Chaos(seed)
-    try chaos.run(kills: 12)
+    try chaos.run(kills: 40)
     try chaos.settle()
     for problem in try chaos.problems() { Issue.record("BANK_SEED=\(seed): \(problem)") }
   }

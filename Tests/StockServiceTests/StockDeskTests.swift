@@ -26,7 +26,7 @@ struct StockDeskTests {
       _ = desk.takeCommitted()
     }
 
-    let at = WallTime(milliseconds: 5)
+    let at = Moment(monotonic: MonotonicTime(nanoseconds: 5), wall: WallTime(milliseconds: 5))
 
     func take(_ request: UInt64, _ order: String, _ quantity: Quantity = 1) {
       desk.happen(
@@ -84,6 +84,20 @@ struct StockDeskTests {
     #expect(counter.desk.answer(.audit) == nil)
   }
 
+  @Test("a stock that has no room for its shelves does not open")
+  func noShelves() throws {
+    let store = MemoryStockStore()
+    let desk = StockDesk(store, try store.load(newLedger: 1))
+    store.failCommit(with: .diskFull(detail: "test"))
+    let now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
+    desk.furnish([ItemAmount(ItemID("kiwi"), 3)], at: now)
+    guard case .diskFull? = desk.failure else {
+      Issue.record("\(String(describing: desk.failure))")
+      return
+    }
+    #expect(try store.changes(after: 0, limit: 10) == [])
+  }
+
   @Test("every refusal has a code of its own, the full disk too")
   func refusals() {
     let item = ItemID("kiwi")
@@ -102,6 +116,26 @@ struct StockDeskTests {
       }
       #expect(failure.code == code)
     }
+  }
+
+  @Test("a commit waits for those who were answered before, and no longer than a quarter of a commit")
+  func gathering() {
+    func at(_ microseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: microseconds * 1_000) }
+    var gathering = CommitGathering()
+    #expect(gathering.due(1, since: at(7)) == at(7))
+    for round in 1...40 as ClosedRange<Int64> {
+      gathering.committed(64, from: at(round * 1_000), to: at(round * 1_000 + 400))
+    }
+    let end: Int64 = 40_400
+    let pause = gathering.due(8, since: at(end)).since(at(end))
+    #expect(pause > TimeSpan(nanoseconds: 95_000) && pause <= TimeSpan(nanoseconds: 100_000))
+    #expect(gathering.due(64, since: at(end)) == at(end))
+    #expect(gathering.due(8, since: at(end + 401)) == at(end + 401))
+    for round in 1...40 as ClosedRange<Int64> {
+      gathering.committed(2, from: at(round * 100_000), to: at(round * 100_000 + 50_000))
+    }
+    #expect(gathering.due(1, since: at(4_050_000)) == at(4_052_000))
+    #expect(gathering.due(2, since: at(4_050_000)) == at(4_050_000))
   }
 
   @Test("a flood of orders is committed in portions")

@@ -87,7 +87,7 @@ struct MessageGoldenTests {
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
-      ] as [Failure.Code], "values-failure-code")
+      ] as [Failure.Code], "values-failure-code", later: [.inspected])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
@@ -103,12 +103,13 @@ struct MessageGoldenTests {
 
   /// A new value changes no file: it gets one of its own, and this list stays.
   private func compareAll<Value: Codable & Equatable & CaseIterable>(
-    _ values: [Value], _ name: String, added: [(value: Value, name: String)] = []
+    _ values: [Value], _ name: String, added: [(value: Value, name: String)] = [], later: [Value] = []
   ) throws {
     try expectGolden(values, name)
     for (value, suffix) in added { try expectGolden([value], "\(name)-\(suffix)") }
+    for value in later { try expectGolden(value, "\(name)-\(value)") }
     #expect(
-      Array(Value.allCases) == values + added.map(\.value),
+      Array(Value.allCases) == values + added.map(\.value) + later,
       "\(name): a value was added and has no golden file")
   }
 

@@ -25,14 +25,16 @@ extension StockMessage {
     }
   }
 
-  static let samples: [Sample<StockMessage>] = [
-    Sample("stock-hello", .hello(Hello(version: 1, build: "a1b2c3", role: .client))),
-    Sample(
-      "stock-request",
-      .request(
-        StockRequest(
-          number: 7, order: order, command: .take([ItemAmount(ItemID("strawberry"), 16)], today: 20_780)))),
-  ]
+  static var samples: [Sample<StockMessage>] {
+    [
+      Sample("stock-hello", .hello(Hello(version: 1, build: "a1b2c3", role: .client))),
+      Sample(
+        "stock-request",
+        .request(
+          StockRequest(
+            number: 7, order: order, command: .take([ItemAmount(ItemID("strawberry"), 16)], today: 20_780)))),
+    ]
+  }
 }
 
 extension StockServiceMessage {
@@ -46,11 +48,13 @@ extension StockServiceMessage {
     }
   }
 
-  static let samples: [Sample<StockServiceMessage>] = [
-    Sample("stock-service-welcome", .welcome(Welcome(version: 1, build: "a1b2c3"))),
-    Sample("stock-service-refused", .refused(refusal)),
-    Sample("stock-service-reply", .reply(StockReply(number: 9, result: .done([bareChange]), more: true))),
-  ]
+  static var samples: [Sample<StockServiceMessage>] {
+    [
+      Sample("stock-service-welcome", .welcome(Welcome(version: 1, build: "a1b2c3"))),
+      Sample("stock-service-refused", .refused(refusal)),
+      Sample("stock-service-reply", .reply(StockReply(number: 9, result: .done([bareChange]), more: true))),
+    ]
+  }
 }
 
 extension StockCommand {

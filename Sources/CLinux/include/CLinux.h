@@ -58,6 +58,9 @@ int linux_realtime_signal_maximum(void);
 // prctl(2).
 int linux_set_parent_death_signal(int signal);
 int linux_set_name(const char *name);
+// fcntl(2) F_OFD_SETLK: an exclusive lock on the whole file that belongs to the open file, without waiting. It is
+// another one than that of flock(2). -1 and EAGAIN where another open file has it.
+int linux_lock_exclusively(int fd);
 
 // How a child ended.
 struct linux_ending {

@@ -43,9 +43,11 @@ final class SimulatedStock {
   private var lastRequest: StockCore.RequestNumber = 0
   private var leaving: [(link: Int, bytes: [UInt8])] = []
   private var now: Moment
+  private var stagedSince: MonotonicTime?
+  private var isFurnished = true
   /// Those who look on.
   var viewers: [Viewer] = []
-  private static let diskPause = TimeSpan.milliseconds(1)
+  private static let diskPause = TimeSpan(nanoseconds: 10_000)
 
   init(number: Int, stored: StoredStock, world: Simulation) {
     self.number = number
@@ -67,6 +69,8 @@ final class SimulatedStock {
   func open() {
     happen(.furnish(world.plan.stock.assortment.fruits.map { ItemAmount($0.id, $0.initial) }))
     commit()
+    // Without its shelves it has nothing to say to anybody.
+    if !isFurnished { die() }
   }
 
   // MARK: - Turns
@@ -99,11 +103,10 @@ final class SimulatedStock {
     let heard = arrivals
     arrivals.removeAll(keepingCapacity: true)
     for (link, arrival) in heard where isAlive { hear(arrival, on: link) }
-    commit()
+    if let due = commitDue, due <= now.monotonic { commit() }
     tellViewers()
     flush()
-    // The first stock may find its disk full before it has written what it begins with.
-    if isAlive, core.isUnsettled { wake(at: now.monotonic + Self.diskPause) }
+    if let due = commitDue { wake(at: max(due, now.monotonic + Self.diskPause)) }
   }
 
   private func survives() -> Bool {
@@ -144,6 +147,7 @@ final class SimulatedStock {
       case .lookUp(let id): happen(.found(id, try store.order(id)))
       case .stage(let entry):
         try store.stage(entry)
+        stagedSince = stagedSince ?? now.monotonic
         world.checker.stock.staged(entry)
         if bug == .showsTooEarly { tellViewers(of: entry.changes) }
       case .reply(let request, let answer): reply(request, answer)
@@ -151,6 +155,10 @@ final class SimulatedStock {
     } catch {
       storeFailed(error)
     }
+  }
+
+  private var commitDue: MonotonicTime? {
+    core.isUnsettled ? (stagedSince ?? now.monotonic) + world.plan.stock.gather : nil
   }
 
   private func commit() {
@@ -171,6 +179,7 @@ final class SimulatedStock {
         return storeFailed(error)
       }
     }
+    stagedSince = nil
     world.statistics.stockCommits += 1
     world.checker.stock.committed()
     world.trace.line(now.monotonic, "  stock: committed")
@@ -185,6 +194,8 @@ final class SimulatedStock {
       return die()
     }
     store.rollBack()
+    stagedSince = nil
+    if lastRequest == 0 { isFurnished = false }
     world.checker.stock.forgotten()
     happen(.commitRefused)
   }

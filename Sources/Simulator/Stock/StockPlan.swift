@@ -17,6 +17,8 @@ struct StockPlan {
   let changes: Int64
   /// Those who look on.
   let viewers: Int
+  /// Orders are gathered for so long before they are committed.
+  let gather: TimeSpan
   /// How long the coordinator waits until the stock has given something back.
   let releasePatience: TimeSpan
 
@@ -33,7 +35,8 @@ struct StockPlan {
     keepers = Int(chance.draw(0...2))
     changes = chance.draw(2...12)
     viewers = Int(chance.draw(0...2))
+    gather = TimeSpan(nanoseconds: [0, 0, 50_000, 1_000_000][Int(chance.draw(0...3))])
     // The real one is patient; here its patience ends over every pause of the stock.
-    releasePatience = .milliseconds([1, 3, 10, 60, 2_000][Int(chance.draw(0...4))])
+    releasePatience = .milliseconds([3, 5, 15, 60, 2_000][Int(chance.draw(0...4))])
   }
 }

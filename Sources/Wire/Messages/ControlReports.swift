@@ -37,6 +37,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case windowsFailed = "windows_failed"
     /// The system refused.
     case system
+    /// Somebody looks into the bank, which is not open, and has it to himself meanwhile.
+    case inspected
   }
 
   /// The reason.

@@ -4,37 +4,7 @@
 import BankModel
 
 /// What a client says to the stock service.
-public enum StockMessage: Sendable, Equatable {
-  /// The first message.
-  case hello(Hello)
-  /// A question or an order.
-  case request(StockRequest)
-
-  private enum Kind: Int, CodingKey {
-    case hello = 1
-    case request = 2
-  }
-}
-
-extension StockMessage: FrameMessage {
-  /// Writes the message as its kind and what it carries.
-  public func encode(to encoder: any Encoder) throws {
-    var message = encoder.container(keyedBy: Kind.self)
-    switch self {
-    case .hello(let hello): try message.encode(hello, forKey: .hello)
-    case .request(let request): try message.encode(request, forKey: .request)
-    }
-  }
-
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
-  public init(from decoder: any Decoder) throws {
-    let message = try decoder.container(keyedBy: Kind.self)
-    switch try message.onlyKind() {
-    case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
-    case .request: self = .request(try message.decode(StockRequest.self, forKey: .request))
-    }
-  }
-}
+public typealias StockMessage = ServiceQuestion<StockRequest>
 
 /// A numbered request.
 public struct StockRequest: Codable, Sendable, Equatable {

@@ -5,65 +5,10 @@
 import BankModel
 
 /// What the stock service sends to a client.
-public enum StockServiceMessage: Sendable, Equatable {
-  /// The hello was accepted.
-  case welcome(Welcome)
-  /// The connection ends.
-  case refused(Refusal)
-  /// An answer.
-  case reply(StockReply)
+public typealias StockServiceMessage = ServiceAnswer<StockResult>
 
-  private enum Kind: Int, CodingKey {
-    case welcome = 1
-    case refused = 2
-    case reply = 3
-  }
-}
-
-extension StockServiceMessage: FrameMessage {
-  /// Writes the message as its kind and what it carries.
-  public func encode(to encoder: any Encoder) throws {
-    var message = encoder.container(keyedBy: Kind.self)
-    switch self {
-    case .welcome(let welcome): try message.encode(welcome, forKey: .welcome)
-    case .refused(let refusal): try message.encode(refusal, forKey: .refused)
-    case .reply(let reply): try message.encode(reply, forKey: .reply)
-    }
-  }
-
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
-  public init(from decoder: any Decoder) throws {
-    let message = try decoder.container(keyedBy: Kind.self)
-    switch try message.onlyKind() {
-    case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
-    case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
-    case .reply: self = .reply(try message.decode(StockReply.self, forKey: .reply))
-    }
-  }
-}
-
-/// A numbered answer.
-public struct StockReply: Codable, Sendable, Equatable {
-  /// The number of the request.
-  public var number: UInt32
-  /// The answer.
-  public var result: StockResult
-  /// Whether another answer to the same request follows.
-  public var more: Bool
-
-  /// Puts the parts together.
-  public init(number: UInt32, result: StockResult, more: Bool = false) {
-    self.number = number
-    self.result = result
-    self.more = more
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case number = 1
-    case result = 2
-    case more = 3
-  }
-}
+/// A numbered answer of the stock service.
+public typealias StockReply = NumberedReply<StockResult>
 
 /// Everything the stock service can answer.
 public enum StockResult: Sendable, Equatable {

@@ -158,7 +158,11 @@ final class ChaosRun {
     switch victim.kind {
     case .teller:
       if let window = victim.window, !bank.isStopped(.coordinator) {
-        witness.tellerKilled(window: window, at: instant)
+        if isReady(victim) {
+          witness.tellerKilled(window: window, at: instant)
+        } else {
+          witness.successorKilled(window: window)
+        }
       }
     case .coordinator:
       // It may have gone on for a moment on the other processor.
@@ -213,7 +217,7 @@ final class ChaosRun {
     switch process.kind {
     case .teller:
       return picture.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
-    case .coordinator: return picture.pid == process.pid && picture.state == .open
+    case .coordinator: return witness.opened == process.pid
     case .guardian: return picture.guardianPid == process.pid
     }
   }

@@ -21,6 +21,9 @@ final class ChaosWitness {
   private(set) var recoverTimes: [Duration] = []
   /// Completions that were seen.
   private(set) var completions: Int64 = 0
+  /// The latest coordinator that was seen with a teller at work at every window. Its guardian knows by then that the
+  /// bank is open.
+  private(set) var opened: Int32?
   /// The most windows that were open, by service.
   private(set) var windows: [Service: Int64] = [:]
 
@@ -30,7 +33,7 @@ final class ChaosWitness {
   private var nextAttempt = MonotonicInstant(nanoseconds: 0)
   private var statusAt: MonotonicInstant?
   private var killedWindows: [String: MonotonicInstant] = [:]
-  private var interrupted: [ChaosTicket: MonotonicInstant] = [:]
+  private var interrupted: [ChaosTicket: (at: MonotonicInstant, window: String)] = [:]
   private var coordinatorDied: MonotonicInstant?
 
   private static let rest = Duration.milliseconds(2)
@@ -44,6 +47,13 @@ final class ChaosWitness {
 
   /// A teller was killed.
   func tellerKilled(window: String, at now: MonotonicInstant) { killedWindows[window] = now }
+
+  /// A teller was killed before it was ready. Its own successor comes after a pause, as it shall, and whoever still waits
+  /// for it is not measured.
+  func successorKilled(window: String) {
+    killedWindows[window] = nil
+    interrupted = interrupted.filter { $0.value.window != window }
+  }
 
   /// The coordinator was killed.
   func coordinatorKilled(at now: MonotonicInstant) {
@@ -90,6 +100,9 @@ final class ChaosWitness {
 
   private func look(_ report: StatusReport, _ now: MonotonicInstant) {
     picture = report
+    if report.state == .open, report.workers.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
+      opened = report.pid
+    }
     statusAt = now + Self.statusPause
     for service in report.services {
       windows[service.service] = max(windows[service.service] ?? 0, service.windows)
@@ -100,9 +113,11 @@ final class ChaosWitness {
     let ticket = ChaosTicket(day: event.day, number: event.ticket)
     switch event.happening {
     case .interrupted:
-      if let killed = killedWindows.removeValue(forKey: event.window) { interrupted[ticket] = killed }
+      if let killed = killedWindows.removeValue(forKey: event.window) {
+        interrupted[ticket] = (killed, event.window)
+      }
     case .started:
-      if let killed = interrupted.removeValue(forKey: ticket) { reserveTimes.append(now - killed) }
+      if let killed = interrupted.removeValue(forKey: ticket) { reserveTimes.append(now - killed.at) }
       if let died = coordinatorDied {
         recoverTimes.append(now - died)
         coordinatorDied = nil

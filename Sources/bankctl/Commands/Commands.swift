@@ -28,6 +28,13 @@ enum Commands {
     case "receipts": ReceiptsCommand.run
     case "cancel": CancelCommand.run
     case "requeue": RequeueCommand.run
+    case "juice menu": JuiceMenuCommand.run
+    case "juice order": JuiceOrderCommand.run
+    case "stock": StockCommands.show
+    case "stock set": StockCommands.set
+    case "stock add": StockCommands.add
+    case "stock watch": StockWatchCommand.run
+    case "stock edit": StockCommands.edit
     case "logs": LogsCommand.run
     case "audit": AuditCommand.run
     case "chaos": ChaosCommand.run

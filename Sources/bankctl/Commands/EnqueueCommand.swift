@@ -86,6 +86,13 @@ enum EnqueueCommand {
 
   // MARK: Issuing
 
+  /// Has tickets issued to customers of one kind, and gives back where to go on asking about them.
+  static func issue(
+    _ order: EnqueueOrder, _ session: Session
+  ) throws(CommandError) -> (EnqueuedReport, Desk) {
+    try issue(.alike(order), session)
+  }
+
   private static func issue(_ order: Order, _ session: Session) throws(CommandError) -> (EnqueuedReport, Desk)
   {
     let meter = ProgressMeter(words: session.words)

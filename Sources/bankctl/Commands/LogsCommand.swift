@@ -133,22 +133,4 @@ extension LogsCommand {
       return try LogsCommand.system { () throws(SystemError) in try output(bytes) } == .written
     }
   }
-
-  /// Notices that nobody reads standard output any more, also while there is nothing to write.
-  private final class ReaderWatch {
-    private let loop: EventLoop
-    private var registration: Registration?
-    private(set) var isGone = false
-
-    init(on loop: EventLoop) {
-      self.loop = loop
-      // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away
-      // either.
-      registration = try? loop.register(fd: StandardStreams.Stream.output.fd, interest: []) { [weak self] _ in
-        self?.isGone = true
-      }
-    }
-
-    deinit { if let registration { loop.deregister(registration) } }
-  }
 }

@@ -37,7 +37,8 @@ enum StartCommand {
       throw .control(launched.explain(error))
     }
     if case .failure(let failure) = answer {
-      // The next attempt shall not meet this one on its way out.
+      // The next attempt shall not meet this one on its way out, which it is once it knows that this was read.
+      launched.connection.hangUp()
       _ = launched.awaitExit(until: SystemClock.monotonic() + farewell)
       throw .failure(failure)
     }

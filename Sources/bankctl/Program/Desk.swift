@@ -100,7 +100,9 @@ final class Desk {
 
   /// Whether a conversation failed only because the bank was being opened or closed.
   private static func isPassing(_ error: CommandError, at desk: Desk?) -> Bool {
-    if case .failure(let failure) = error, failure.code == .alreadyOpen { return desk?.inspector != nil }
+    if case .failure(let failure) = error, [.alreadyOpen, .inspected].contains(failure.code) {
+      return desk?.inspector != nil
+    }
     return error.isLoss && desk?.hasAnswered != true
   }
 

@@ -56,7 +56,8 @@ final class ForegroundBank {
 
   /// Starts a coordinator.
   static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
-    let order = try session.openingOrder(juice: 0)
+    var order = try session.openingOrder(juice: 0)
+    order.endsWithLauncher = true
     let bell = Bell()
     let loop: EventLoop
     let source: SignalSource

@@ -25,7 +25,7 @@ enum ProgramExit: Int32, Sendable, CaseIterable {
   /// The code for a refusal of the coordinator.
   init(_ code: Failure.Code) {
     switch code {
-    case .queueFull, .draining, .diskFull: self = .later
+    case .queueFull, .draining, .diskFull, .inspected: self = .later
     case .notOpen: self = .notOpen
     case .noSuchTicket, .noSuchDay: self = .notFound
     case .alreadyOpen, .wrongState: self = .refused

@@ -35,9 +35,10 @@ extension Words {
 
   /// The bank is open.
   func opened(_ report: StatusReport) -> String {
-    say(
-      "The bank is open: \(day(report.day)), coordinator \(report.pid), \(report.workers.count) windows.",
-      "은행이 열렸습니다. \(day(report.day)), 코디네이터 \(report.pid), 창구 \(report.workers.count)개.")
+    let windows = report.workers.count { $0.window != nil }
+    return say(
+      "The bank is open: \(day(report.day)), coordinator \(report.pid), \(windows) windows.",
+      "은행이 열렸습니다. \(day(report.day)), 코디네이터 \(report.pid), 창구 \(windows)개.")
   }
 
   /// Tickets were issued.

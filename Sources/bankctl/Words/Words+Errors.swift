@@ -46,6 +46,12 @@ extension Words {
         "디스크가 가득 찼습니다\(detail). 바뀐 것은 없습니다. \(home)에 공간을 마련한 뒤 다시 시도하세요.")
     case .notOpen: notOpen(home: home)
     case .alreadyOpen: alreadyOpen(home: home, coordinator: subject)
+    case .inspected:
+      say(
+        "Somebody is looking into the closed bank in \(home), and it cannot be opened meanwhile. Try again when "
+          + "'bankctl audit', 'ledger' or 'receipts' has ended there.",
+        "누군가 닫힌 은행 \(home)의 장부를 보고 있어 지금은 열 수 없습니다. 그곳의 'bankctl audit', 'ledger', "
+          + "'receipts'가 끝난 뒤 다시 시도하세요.")
     case .noSuchTicket:
       say(
         "There is no ticket \(subject)\(detail). 'bankctl tickets' and 'bankctl receipts' list those "

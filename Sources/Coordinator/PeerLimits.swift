@@ -1,0 +1,53 @@
+// Owns every limit on those who talk with the coordinator, in one place: how many, how much, how long.
+// It must not know what happens to whoever breaks one: that is said where it is found out.
+// Invariant: each is above what a peer of this build ever needs, so only a broken or hostile one meets it.
+
+import BankModel
+import Glibc
+import Wire
+
+/// The limits on clients of the control socket.
+enum ClientLimits {
+  /// The longest frame, in bytes.
+  static let frame = FrameLimits.control
+  /// Clients at the same time.
+  static let sessions = 2_000
+  /// Connections that wait to be accepted.
+  static let backlog: CInt = 1_024
+  /// How long a client may take to say hello.
+  static let hello = TimeSpan.seconds(5)
+  /// How long a client may be silent in the middle of a frame.
+  static let midFrame = TimeSpan.seconds(10)
+  /// How often the two are looked at, while there are clients.
+  static let check = TimeSpan.seconds(2)
+  /// Bytes that may wait for a client that does not read.
+  static let unread = 8 << 20
+  /// Bytes of answers that may wait for a client when its next request is heard.
+  static let heardWhileUnread = 256 << 10
+  /// How long requests are heard in one turn of the loop; after that each client is heard once.
+  static let turn = TimeSpan.milliseconds(4)
+  /// Requests of one client that the queue may be working on; beyond it the client is not heard.
+  static let openRequests = 4_096
+  /// Answers of one client that may be open: lists, followers, waits.
+  static let openAnswers = 256
+}
+
+/// The limits on tellers. How long one may work on a customer without progress is the lease, in the configuration.
+enum TellerLimits {
+  /// The longest frame, in bytes.
+  static let frame = FrameLimits.teller
+  /// Bytes that may wait for a teller that does not read.
+  static let unread = 1 << 20
+  /// How long a teller may take until it is ready.
+  static let ready = TimeSpan.seconds(10)
+  /// Reports of progress within a second. One of this build makes forty at the shortest lease there can be.
+  static let beats = 1_000
+  /// How long a stuck teller has between SIGABRT and SIGKILL.
+  static let abort = TimeSpan.milliseconds(200)
+  /// How long a teller with free hands may take to go.
+  static let leave = TimeSpan.seconds(3)
+  /// How long a teller that has closed its channel to go may take to end.
+  static let exit = TimeSpan.seconds(1)
+  /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
+  static let drain = TimeSpan.milliseconds(100)
+}

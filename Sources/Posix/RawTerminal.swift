@@ -1,0 +1,47 @@
+// Owns a terminal whose keys are wanted one by one: unbuffered, unechoed, Ctrl-C as a key like any other.
+// It must not know what a key means.
+// Invariant: the terminal is as it was before when this ends, in whichever way it ends.
+// Failure: SystemError where there is no terminal. Restoring fails silently: a terminal that is gone needs nothing.
+import Glibc
+
+/// A terminal in raw mode, from the first key to ``restore()``. `termios(3)`
+public final class RawTerminal {
+  private let fd: CInt
+  private let before: termios
+  private var isRaw = true
+
+  /// Takes the terminal behind a descriptor over; keys that were typed before are kept.
+  public init(_ fd: CInt = STDIN_FILENO) throws(SystemError) {
+    var settings = termios()
+    try systemCall("tcgetattr", on: "descriptor \(fd)") { tcgetattr(fd, &settings) }
+    self.fd = fd
+    before = settings
+    cfmakeraw(&settings)
+    // A newline that is written still begins a line, because messages may be written meanwhile.
+    settings.c_oflag = before.c_oflag
+    try systemCall("tcsetattr", on: "descriptor \(fd)") { tcsetattr(fd, TCSADRAIN, &settings) }
+  }
+
+  deinit { restore() }
+
+  /// Puts the terminal back; once is enough.
+  public func restore() {
+    guard isRaw else { return }
+    isRaw = false
+    var settings = before
+    _ = uninterrupted { tcsetattr(fd, TCSADRAIN, &settings) }
+  }
+
+  /// What was typed; at least one byte, waiting where there is none. Nil where the terminal is gone. `read(2)`
+  public func read() throws(SystemError) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    let count = bytes.withUnsafeMutableBytes { buffer in
+      uninterrupted { Glibc.read(fd, buffer.baseAddress, buffer.count) }
+    }
+    if count > 0 { return Array(bytes[..<count]) }
+    // A terminal whose other side was closed answers with the end, or with EIO. tty(4)
+    if count == 0 || errno == EIO { return nil }
+    if errno == EAGAIN { return [] }
+    throw SystemError(call: "read", subject: "descriptor \(fd)", code: errno)
+  }
+}

@@ -1,0 +1,86 @@
+// Owns the reserve: a file beside the database that holds room on the disk for the day on which there is none.
+// It must not know what the room is for. Invariant: the blocks that it counts are really allocated, so nobody else
+// can take them; giving some back never fails. Where the file system cannot allocate ahead, or the file cannot be
+// used at all, there is no reserve, and `isPossible` says so.
+
+import Glibc
+
+/// Room on the disk that is held back.
+final class DiskReserve {
+  private let descriptor: CInt
+  /// The path, for messages.
+  let path: String
+  /// Bytes that are held back.
+  private(set) var size: Int64 = 0
+  /// Whether this file system can hold room back.
+  private(set) var isPossible: Bool
+
+  /// Opens the reserve at a path or makes an empty one, mode 0600. See open(2).
+  init(path: String) {
+    self.path = path
+    descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    isPossible = descriptor >= 0
+    var facts = stat()
+    guard isPossible, fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+      isPossible = false
+      return
+    }
+    // What counts is what was allocated: a file that was copied may have a length and no blocks.
+    size = min(Int64(facts.st_size), Int64(facts.st_blocks) * 512)
+    if size < facts.st_size { cut(to: size) }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Holds back so many bytes in all; false where there is not so much room, and then nothing has changed.
+  /// See posix_fallocate(3).
+  func grow(to wanted: Int64) -> Bool {
+    guard isPossible, wanted > size else { return isPossible }
+    // Some file systems take everything that is left before they find it too little, and for that moment nobody else
+    // could write.
+    if let free = room?.free, wanted - size > free { return false }
+    while true {
+      switch posix_fallocate(descriptor, off_t(size), off_t(wanted - size)) {
+      case 0:
+        size = wanted
+        return true
+      case EINTR: continue
+      case ENOSPC, EDQUOT, EFBIG: break
+      // No such call on this file system, or a disk that is past help: others will say what is wrong with it.
+      default: isPossible = false
+      }
+      // A part of it may have been allocated.
+      _ = ftruncate(descriptor, off_t(size))
+      return false
+    }
+  }
+
+  /// Gives everything back beyond so many bytes. See ftruncate(2).
+  func cut(to wanted: Int64) {
+    guard isPossible, wanted <= size, ftruncate(descriptor, off_t(wanted)) == 0 else { return }
+    size = wanted
+  }
+
+  /// The bytes of the file system as a whole, and those that are free for the user of this process; nil where it does
+  /// not say. See statvfs(3).
+  var room: (capacity: Int64, free: Int64)? {
+    var facts = statvfs()
+    guard isPossible, fstatvfs(descriptor, &facts) == 0 else { return nil }
+    let block = Int64(clamping: facts.f_frsize)
+    func bytes(_ blocks: UInt) -> Int64 {
+      let (product, overflow) = Int64(clamping: blocks).multipliedReportingOverflow(by: block)
+      return overflow ? .max : product
+    }
+    return (bytes(facts.f_blocks), bytes(facts.f_bavail))
+  }
+
+  /// Makes a file longer, with room on the disk; it stays as it is where there is none.
+  static func extend(_ path: String, by bytes: Int64) {
+    let file = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    var facts = stat()
+    guard fstat(file, &facts) == 0 else { return }
+    if posix_fallocate(file, facts.st_size, off_t(bytes)) != 0 { _ = ftruncate(file, facts.st_size) }
+  }
+}

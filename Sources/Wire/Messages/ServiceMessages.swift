@@ -1,0 +1,96 @@
+// Owns what the conversations with all services have in common: hello and welcome, then numbered requests and answers.
+// It knows no service and no socket; what is asked and answered is the service's own.
+
+/// What a client says to a service.
+public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
+  /// The first message.
+  case hello(Hello)
+  /// A question or an order.
+  case request(Request)
+
+  private enum Kind: Int, CodingKey {
+    case hello = 1
+    case request = 2
+  }
+}
+
+extension ServiceQuestion: FrameMessage {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .hello(let hello): try message.encode(hello, forKey: .hello)
+    case .request(let request): try message.encode(request, forKey: .request)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    switch try message.onlyKind() {
+    case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
+    case .request: self = .request(try message.decode(Request.self, forKey: .request))
+    }
+  }
+}
+
+/// What a service sends to a client.
+public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equatable {
+  /// The hello was accepted.
+  case welcome(Welcome)
+  /// The connection ends.
+  case refused(Refusal)
+  /// An answer.
+  case reply(NumberedReply<Result>)
+
+  private enum Kind: Int, CodingKey {
+    case welcome = 1
+    case refused = 2
+    case reply = 3
+  }
+}
+
+extension ServiceAnswer: FrameMessage {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var message = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .welcome(let welcome): try message.encode(welcome, forKey: .welcome)
+    case .refused(let refusal): try message.encode(refusal, forKey: .refused)
+    case .reply(let reply): try message.encode(reply, forKey: .reply)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let message = try decoder.container(keyedBy: Kind.self)
+    switch try message.onlyKind() {
+    case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
+    case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
+    case .reply: self = .reply(try message.decode(NumberedReply<Result>.self, forKey: .reply))
+    }
+  }
+}
+
+/// An answer with the number of its request.
+public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+  /// The number of the request.
+  public var number: UInt32
+  /// The answer.
+  public var result: Result
+  /// Whether another answer to the same request follows.
+  public var more: Bool
+
+  /// Puts the parts together.
+  public init(number: UInt32, result: Result, more: Bool = false) {
+    self.number = number
+    self.result = result
+    self.more = more
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case number = 1
+    case result = 2
+    case more = 3
+  }
+}

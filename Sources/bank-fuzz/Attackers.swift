@@ -1,0 +1,102 @@
+// Owns the connections of the attackers: made, used, kept for a while, dropped.
+// It must not know what is sent. Invariant: nothing here waits for the coordinator longer than a moment, and so many
+// connections and no more are open at a time.
+// Failure: FuzzFailure, where nobody can connect any more.
+
+import BankModel
+import Glibc
+import Posix
+
+/// The attackers' side of the socket.
+final class Attackers {
+  /// One that stays.
+  private final class Guest {
+    let socket: FileDescriptor
+    let isDeaf: Bool
+
+    init(_ socket: consuming FileDescriptor, isDeaf: Bool) {
+      self.socket = socket
+      self.isDeaf = isDeaf
+    }
+  }
+
+  private let path: String
+  private var guests: [Guest] = []
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  /// How many stay at a time.
+  private static let room = 200
+  /// How long the coordinator may take to accept.
+  private static let patience = Duration.seconds(30)
+
+  init(path: String) { self.path = path }
+
+  deinit { buffer.deallocate() }
+
+  /// Carries an attack out.
+  func carryOut(_ attack: Attack, _ chance: inout SeededGenerator) throws(FuzzFailure) {
+    let socket = try connect()
+    guard send(attack.portions, on: socket) else { return }
+    switch attack.manner {
+    case .cut: return
+    case .halfClosed:
+      // One that was refused has nobody to say goodbye to.
+      try? UnixSocket.shutdownWriting(socket)
+      hear(socket, within: 3)
+    case .lingers, .deaf: guests.append(Guest(socket, isDeaf: attack.manner == .deaf))
+    }
+    if guests.count > Self.room { guests.remove(at: Int(chance.draw(0...Int64(guests.count - 1)))) }
+    if !guests.isEmpty {
+      let guest = guests[Int(chance.draw(0...Int64(guests.count - 1)))]
+      if !guest.isDeaf { hear(guest.socket, within: 0) }
+    }
+  }
+
+  /// Ends every connection.
+  func leave() { guests.removeAll() }
+
+  private func connect() throws(FuzzFailure) -> FileDescriptor {
+    let deadline = SystemClock.monotonic() + Self.patience
+    while true {
+      let outcome = try FuzzFailure.system { () throws(SystemError) in
+        try UnixSocket.connect(path: path, nonBlocking: true)
+      }
+      switch consume outcome {
+      case .connected(let socket): return socket
+      case .busy:
+        guard SystemClock.monotonic() < deadline else {
+          throw .harmed("nobody was accepted for \(Self.patience)")
+        }
+        _ = poll(nil, 0, 1)
+      case .notThere: throw .harmed("\(path) is not there")
+      case .refused: throw .harmed("nobody listens on \(path)")
+      case .permissionDenied: throw .harmed("\(path) may not be connected to")
+      }
+    }
+  }
+
+  /// Sends what is taken without waiting; false where nobody is there any more.
+  private func send(_ portions: [[UInt8]], on socket: borrowing FileDescriptor) -> Bool {
+    for portion in portions {
+      let result = portion.withUnsafeBytes { bytes in try? socket.send(bytes) }
+      switch result {
+      case .bytes(let count) where count == portion.count: continue
+      case .bytes, .wouldBlock: return true
+      case .peerClosed, nil: return false
+      }
+    }
+    return true
+  }
+
+  /// Reads what comes until the end, or until nothing has come for a moment.
+  private func hear(_ socket: borrowing FileDescriptor, within milliseconds: CInt) {
+    for _ in 0..<64 {
+      switch try? socket.read(into: buffer) {
+      case .bytes: continue
+      case .endOfFile, nil: return
+      case .wouldBlock:
+        var wait = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+        guard poll(&wait, 1, milliseconds) > 0 else { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,130 @@
+// Owns the bank that is attacked: its coordinator as a child of this process, what is asked of it in peace, and the proof
+// that it is unharmed. It must not know attacks.
+// Invariant: the coordinator ends with this process, however that ends.
+// Failure: FuzzFailure.
+
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Wire
+
+/// A bank under attack.
+final class FuzzBank {
+  let home: BankHome
+  /// A conversation from before the attacks, which must last.
+  private let launched: LaunchedBank
+  /// The descriptors of the coordinator in peace.
+  private var descriptors = 0
+  private static let windows = [
+    ServiceWindows(service: .deposit, count: 2), ServiceWindows(service: .loan, count: 1),
+  ]
+  /// How long any answer may take.
+  private static let patience = Duration.seconds(60)
+
+  /// Opens a bank below a directory.
+  init(in directory: String) throws(FuzzFailure) {
+    let configuration = Paths.join(directory, "fuzz.json")
+    try FuzzFailure.system { () throws(SystemError) in
+      // Short leases and few who may wait bring more of the code into play.
+      let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customers": false}}"#
+      try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
+    }
+    home = BankHome(path: Paths.join(directory, "home"))
+    var order = LaunchOrder(.open, home: home, configuration: configuration, speed: "max")
+    order.endsWithLauncher = true
+    launched = try FuzzFailure.control { () throws(ControlError) in
+      try BankLauncher.find().launch(order, standardError: .inherit)
+    }
+    guard case .status = try ask(.awaitOpen) else { throw .harmed("it did not even open") }
+  }
+
+  /// Takes what is open now for what is open in peace.
+  func rememberPeace() { descriptors = openDescriptors }
+
+  /// The coordinator's process.
+  var pid: pid_t { launched.process.pid }
+
+  /// Says how the coordinator has ended, if it has, or what it has said that is never said in peace.
+  func requireAlive() throws(FuzzFailure) {
+    if let status = launched.process.reap() { throw .coordinatorEnded("\(status)\(lastWords)") }
+    guard lastWords.isEmpty else { throw .harmed("it has said\(lastWords)") }
+  }
+
+  /// Asks for something on the conversation that was there before.
+  @discardableResult
+  func ask(_ command: ControlCommand) throws(FuzzFailure) -> ControlAnswer {
+    try Self.ask(command, on: launched.connection)
+  }
+
+  /// Asks for something, and gives back the last answer.
+  static func ask(_ command: ControlCommand, on connection: ControlConnection) throws(FuzzFailure)
+    -> ControlAnswer
+  {
+    let deadline = SystemClock.monotonic() + patience
+    let reply = try FuzzFailure.control { () throws(ControlError) -> ControlReply? in
+      let number = try connection.send(command)
+      while let reply = try connection.next(until: deadline) {
+        if reply.number == number, !reply.more { return reply }
+      }
+      return nil
+    }
+    guard let reply else { throw .unserved("no answer to \(command) within \(patience)") }
+    return reply.answer
+  }
+
+  /// Lets the bank come to rest and looks whether everything about it is right.
+  func examine(acknowledged: Int64) throws(FuzzFailure) -> AuditReport {
+    try require(.resume(nil))
+    try require(.scale(Self.windows))
+    try require(.awaitIdle)
+    guard case .status(let report) = try ask(.status) else { throw .harmed("no status came") }
+    guard report.pid == pid else { throw .harmed("it is process \(report.pid) now, and was \(pid)") }
+    guard case .audit(let audit) = try ask(.audit) else { throw .harmed("no audit came") }
+    guard audit.problems.isEmpty, audit.lost == 0, audit.duplicated == 0, audit.ledgerDifference == 0 else {
+      throw .harmed("the audit is not clean: \(audit)")
+    }
+    guard audit.issued >= acknowledged else {
+      throw .harmed(
+        "\(audit.issued) tickets were issued, and \(acknowledged) of them to the normal client alone")
+    }
+    try awaitPeace()
+    try requireAlive()
+    return audit
+  }
+
+  /// Ends the bank; it must end well.
+  func close() throws(FuzzFailure) {
+    guard case .stopped = try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil))) else {
+      throw .harmed("it did not close")
+    }
+    let status = launched.awaitExit(until: SystemClock.monotonic() + Self.patience)
+    guard let status, status.isSuccess else { throw .harmed("it did not end well") }
+  }
+
+  private func require(_ command: ControlCommand) throws(FuzzFailure) {
+    if case .failure(let failure) = try ask(command) { throw .harmed("\(command) came to \(failure)") }
+  }
+
+  /// The attackers have gone, and so must everything that the coordinator had for them.
+  private func awaitPeace() throws(FuzzFailure) {
+    let deadline = SystemClock.monotonic() + Self.patience
+    while openDescriptors > descriptors {
+      guard SystemClock.monotonic() < deadline else {
+        throw .harmed("it has \(openDescriptors) open descriptors, and had \(descriptors)")
+      }
+      _ = poll(nil, 0, 10)
+    }
+  }
+
+  private var openDescriptors: Int { (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0 }
+
+  /// What a broken invariant has written, where nothing is ever written in peace.
+  private var lastWords: String {
+    let path = Paths.join(home.path, "logs", "bankd.stderr")
+    guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(),
+      !bytes.isEmpty
+    else { return "" }
+    return ":\n" + String(decoding: bytes, as: UTF8.self)
+  }
+}

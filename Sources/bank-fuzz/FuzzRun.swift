@@ -1,0 +1,104 @@
+// Owns the run: attack after attack, a normal client in between, and the verdict.
+// It must not know bytes. Invariant: the attacks are decided by the seed; only their number depends on the machine.
+// Failure: FuzzFailure; the attacks right before it can be kept.
+
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Wire
+
+/// One run.
+final class FuzzRun {
+  private let order: FuzzOrder
+  private var last: [(number: UInt64, attack: Attack)] = []
+  private var connections: UInt64 = 0
+  private var messages = 0
+  /// How many attacks are kept as evidence: a coordinator that ends may have been hit a few before it was noticed.
+  private static let evidence = 64
+  /// After so many attacks the normal client has its turn.
+  private static let turn: UInt64 = 8
+
+  init(_ order: FuzzOrder) { self.order = order }
+
+  /// Attacks, examines, and says what was done.
+  func carryOut() throws(FuzzFailure) -> String {
+    let bank = try FuzzBank(in: order.scratch)
+    do throws(FuzzFailure) {
+      return try attack(bank)
+    } catch {
+      // That it has ended explains everything else. It may be on its way.
+      _ = poll(nil, 0, 200)
+      try bank.requireAlive()
+      throw error
+    }
+  }
+
+  private func attack(_ bank: FuzzBank) throws(FuzzFailure) -> String {
+    let client = try NormalClient(bank, seed: order.seed)
+    bank.rememberPeace()
+    let attackers = Attackers(path: bank.home.socket)
+    let hello = try Self.hello()
+    var chance = SeededGenerator(seed: order.seed)
+    let start = SystemClock.monotonic()
+    let end = start + order.span
+    var resumeAt = start
+    while SystemClock.monotonic() < end {
+      connections += 1
+      let attack = Attack(seed: order.seed, number: connections, hello: hello)
+      if last.count == Self.evidence { last.removeFirst() }
+      last.append((connections, attack))
+      try attackers.carryOut(attack, &chance)
+      messages += attack.messages
+      guard connections % Self.turn == 0 else { continue }
+      try client.enqueue()
+      if resumeAt <= SystemClock.monotonic() {
+        try client.resume()
+        try bank.requireAlive()
+        resumeAt = SystemClock.monotonic() + .milliseconds(500)
+      }
+    }
+    let seconds = Double((SystemClock.monotonic() - start).wholeMilliseconds) / 1_000
+    attackers.leave()
+    let audit = try bank.examine(acknowledged: client.customers)
+    try bank.close()
+    return """
+      \(Self.rounded(seconds)) s with seed \(order.seed): \(messages) messages on \(connections) connections, \
+      \(Int(Double(messages) / seconds)) messages a second.
+      A normal client let \(client.customers) customers come with \(client.commands) commands; the queue was full \
+      \(client.refusals) times.
+      The coordinator was process \(bank.pid) all the time and has closed in good order. The audit of \
+      \(audit.issued) tickets is clean.
+      """
+  }
+
+  /// Writes the last attacks down and says where.
+  func keepEvidence() -> String {
+    guard !last.isEmpty else { return "" }
+    let path = Paths.join(order.scratch, "found")
+    let lines = last.map { number, attack in
+      let portions = attack.portions.map { $0.map(Self.hexadecimal).joined() }
+      return "\(number) \(attack.manner) \(portions.joined(separator: " "))\n"
+    }
+    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .truncate]),
+      (try? file.writeAll(Array(lines.joined().utf8))) != nil
+    else { return "" }
+    return "bank-fuzz: the last \(last.count) attacks, the newest at the end, are in \(path)\n"
+  }
+
+  private static func hello() throws(FuzzFailure) -> [UInt8] {
+    var frame: [UInt8] = []
+    let message = ClientMessage.hello(Hello(build: ControlConnection.build, role: .client))
+    guard (try? FrameEncoder().append(message, to: &frame, limit: FrameLimits.control)) != nil else {
+      throw .unserved("a hello cannot be written")
+    }
+    return frame
+  }
+
+  private static func rounded(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 16)
+    return byte < 16 ? "0" + text : text
+  }
+}

@@ -1,0 +1,89 @@
+// Owns requests of which each is a message of the protocol: every command, with contents from within and beyond their
+// limits. It must not know what becomes of their bytes.
+// Invariant: the same chance draws the same requests.
+
+import BankModel
+import Wire
+
+/// Draws requests.
+enum RequestDraw {
+  /// Draws one.
+  static func draw(_ chance: inout SeededGenerator) -> ControlRequest {
+    ControlRequest(
+      number: UInt32(truncatingIfNeeded: chance.next() >> UInt64(chance.draw(0...32))),
+      command: command(&chance))
+  }
+
+  private static func command(_ chance: inout SeededGenerator) -> ControlCommand {
+    // What reads much is rare, or nothing else would be heard of.
+    if chance.draw(0...39) == 0 {
+      return [.audit, .ledger, .receipts(ReceiptQuery(days: .all, follow: false)), .reset, .reload][
+        Int(chance.draw(0...4))]
+    }
+    let service: Service? = [nil, .deposit, .loan][Int(chance.draw(0...2))]
+    switch chance.draw(0...16) {
+    case 0: return .status
+    case 1: return .watch
+    case 2: return .awaitOpen
+    case 3, 4: return .enqueue(order(&chance, service))
+    case 5: return list(&chance)
+    case 6:
+      return .tickets(chance.draw(0...1) == 0 ? nil : CustomerState.allCases.randomElement(using: &chance))
+    case 7: return .ticket(number: number(&chance), day: chance.draw(0...1) == 0 ? nil : number(&chance))
+    case 8:
+      return .receipts(
+        ReceiptQuery(
+          days: chance.draw(0...1) == 0 ? .present : .day(number(&chance)), follow: chance.draw(0...1) == 0,
+          after: number(&chance)))
+    case 9: return .follow
+    case 10: return .awaitIdle
+    case 11: return .awaitTickets(day: number(&chance), first: number(&chance), last: number(&chance))
+    case 12: return chance.draw(0...3) == 0 ? .pause(service) : .resume(service)
+    case 13:
+      return .scale(
+        (0..<chance.draw(0...3)).map { _ in
+          ServiceWindows(service: chance.draw(0...1) == 0 ? .deposit : .loan, count: number(&chance))
+        })
+    case 14: return chance.draw(0...1) == 0 ? .cancel(number(&chance)) : .requeue(number(&chance))
+    case 15: return chance.draw(0...1) == 0 ? .requeueDead : .account(number(&chance))
+    default: return .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: number(&chance)))
+    }
+  }
+
+  private static func order(_ chance: inout SeededGenerator, _ service: Service?) -> EnqueueOrder {
+    EnqueueOrder(
+      count: number(&chance), service: service, grade: Grade.allCases.randomElement(using: &chance) ?? .vip,
+      amount: chance.draw(0...1) == 0 ? nil : number(&chance),
+      account: chance.draw(0...1) == 0 ? nil : number(&chance), seed: chance.next(), key: key(&chance))
+  }
+
+  private static func list(_ chance: inout SeededGenerator) -> ControlCommand {
+    let entries = (0..<chance.draw(0...20)).map { _ in
+      EnqueueEntry(
+        service: chance.draw(0...1) == 0 ? .deposit : .loan,
+        grade: Grade.allCases.randomElement(using: &chance) ?? .vip,
+        amount: chance.draw(0...9) == 0 ? number(&chance) : chance.draw(1...100_000),
+        account: chance.draw(0...9) == 0 ? number(&chance) : chance.draw(1...100), key: key(&chance))
+    }
+    return .enqueueList(EnqueueList(entries: entries, isLast: chance.draw(0...3) > 0))
+  }
+
+  private static func key(_ chance: inout SeededGenerator) -> String? {
+    switch chance.draw(0...5) {
+    case 0: String(repeating: "열", count: Int(chance.draw(0...100)))
+    case 1: "key \(chance.draw(0...50))"
+    default: nil
+    }
+  }
+
+  /// Small ones most of the time, and the edges.
+  private static func number(_ chance: inout SeededGenerator) -> Int64 {
+    switch chance.draw(0...9) {
+    case 0...5: chance.draw(0...20)
+    case 6: chance.draw(-3...300)
+    case 7: [.max, .min, 0, -1, 1 << 31, 1 << 32, 10_000_000, 10_000_001][Int(chance.draw(0...7))]
+    case 8: Int64(bitPattern: chance.next())
+    default: chance.draw(0...100_000)
+    }
+  }
+}

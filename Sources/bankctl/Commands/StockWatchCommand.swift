@@ -1,0 +1,96 @@
+// Owns `stock watch`: the present stock, and then a line each time something changes, in the order of the changes.
+// It must not know how a lost service is found again (StockClient does).
+// Invariant: no change is left out and none is told twice, also where the service is replaced; a change that cannot be
+// told any more, because too many came meanwhile, shows as a new picture.
+// Failure: CommandError, exit code 75 where the service never came. A reader that leaves, and a bank that closes, end it
+// without an error.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import StockClient
+import Wire
+
+/// The command `stock watch`.
+final class StockWatchCommand {
+  private let session: Session
+  private let counter: StockCounter
+  private let assortment: Assortment
+  private var failure: CommandError?
+  private var hasSeenPicture = false
+
+  /// How often it is looked whether a bank whose stock is gone is still open.
+  private static let look = Duration.seconds(1)
+
+  /// Runs the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let counter = try StockCounter(session)
+    return try StockWatchCommand(session, counter, try counter.assortment()).watch()
+  }
+
+  private init(_ session: Session, _ counter: StockCounter, _ assortment: Assortment) {
+    self.session = session
+    self.counter = counter
+    self.assortment = assortment
+  }
+
+  private func watch() throws(CommandError) -> ProgramExit {
+    let reader = ReaderWatch(on: counter.loop)
+    counter.client.follow { [unowned self] news in hear(news) }
+    let patience = SystemClock.monotonic() + session.stockPatience
+    while failure == nil, !reader.isGone {
+      let isThere = counter.client.isConnected
+      do throws(StockClientError) {
+        try counter.client.turn(until: isThere ? nil : SystemClock.monotonic() + Self.look)
+      } catch {
+        throw session.words.refusal(error, trouble: counter.trouble)
+      }
+      try session.output.flush()
+      if !isThere, !counter.client.isConnected, isClosed { return .done }
+      guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
+      let detail = "it shows nothing"
+      throw session.words.refusal(.tryLater(detail: detail), trouble: counter.trouble)
+    }
+    if let failure { throw failure }
+    return .done
+  }
+
+  /// Whether the bank has closed, and nobody brings it back.
+  private var isClosed: Bool {
+    guard !session.home.isGuarded else { return false }
+    do throws(ControlError) {
+      _ = try session.home.connect()
+      return false
+    } catch {
+      if case .notOpen = error { return true }
+      return false
+    }
+  }
+
+  private func hear(_ news: StockNews) {
+    do throws(CommandError) {
+      switch news {
+      case .picture(let picture): try tell(picture)
+      case .changes(let changes): for change in changes { try tell(change) }
+      case .refused(let refusal): throw .complaint(session.words.complaint(about: refusal))
+      }
+    } catch {
+      failure = error
+    }
+  }
+
+  private func tell(_ picture: StockPicture) throws(CommandError) {
+    hasSeenPicture = true
+    if session.asJSON { return try session.output.line(.picture(picture)) }
+    let menu = MenuPicture(
+      assortment: assortment, picture: picture, words: session.words, palette: session.output.palette)
+    try session.output.line(menu.shelvesInOneLine)
+  }
+
+  private func tell(_ change: StockChange) throws(CommandError) {
+    if session.asJSON { return try session.output.line(.change(change)) }
+    let name = assortment.name(of: change.item, in: session.words.language)
+    let time = session.output.palette.paint(Timestamp.utc(milliseconds: change.at.milliseconds), .quiet)
+    try session.output.line("\(time)  \(session.words.changed(change, name))")
+  }
+}

@@ -1,0 +1,96 @@
+// Owns what the stock editor shows and what a key in it means: which line is chosen, and what is to be changed.
+// It must not know a terminal or a socket: keys and news come in, wishes come out.
+// Invariant: a wish never takes from what shows nothing; an amount that is shown is one that the stock has told, so what
+// is on the screen is what is on the shelves.
+// Failure: a notice that stands until the next key.
+import BankModel
+import StockClient
+import Wire
+
+/// The stock editor without its terminal.
+struct StockEditor {
+  /// What a key asks for.
+  enum Wish: Sendable, Equatable {
+    /// One piece more or fewer.
+    case change(ItemID, Quantity)
+    /// Back to where the editor was opened.
+    case close
+  }
+
+  /// A line that can be chosen.
+  enum Line: Sendable, Equatable {
+    case fruit(Fruit, Quantity)
+    case close
+  }
+
+  let assortment: Assortment
+  let words: Words
+  /// What lies on the shelves; nil before the stock has told.
+  private(set) var picture: StockPicture?
+  /// Which line is chosen; the last one closes.
+  private(set) var chosen = 0
+  /// What went wrong last; nil where nothing has.
+  private(set) var notice: String?
+  /// Whether the stock can be asked just now.
+  var isConnected = false
+
+  init(_ assortment: Assortment, _ words: Words) {
+    self.assortment = assortment
+    self.words = words
+  }
+
+  /// Everything that can be chosen, top to bottom.
+  var lines: [Line] {
+    assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close]
+  }
+
+  /// Takes what the stock tells.
+  mutating func hear(_ news: StockNews) {
+    switch news {
+    case .picture(let picture): self.picture = picture
+    case .changes(let changes): picture?.apply(changes)
+    case .refused(let failure): notice = words.complaint(about: failure).message
+    }
+  }
+
+  /// Takes what became of a wish.
+  mutating func hear(_ result: Result<StockResult, StockClientError>) {
+    switch result {
+    // Somebody else was faster: what is left shows by itself, and it is never below 0.
+    case .success(.short), .success(.done): break
+    case .success(.failure(let failure)): notice = words.complaint(about: failure).message
+    case .success: break
+    case .failure: notice = words.editorWaits
+    }
+  }
+
+  /// Takes a key.
+  mutating func press(_ key: Key) -> Wish? {
+    notice = nil
+    switch key {
+    case .up, .left, .character("k"): move(by: -1)
+    case .down, .right, .character("j"), .control("i"): move(by: 1)
+    case .home: chosen = 0
+    case .end: chosen = lines.count - 1
+    case .enter, .character(" "): return lines[chosen] == .close ? .close : nil
+    // The second of each pair is the same key on a keyboard that writes Hangul, or without Shift.
+    case .escape, .control("c"), .control("d"), .character("q"), .character("ㅂ"): return .close
+    case .character("+"), .character("="): return change(by: 1)
+    case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func move(by step: Int) { chosen = min(max(0, chosen + step), lines.count - 1) }
+
+  private mutating func change(by difference: Quantity) -> Wish? {
+    guard case .fruit(let fruit, let present) = lines[chosen] else { return nil }
+    // What was never told is not known to be nothing, and a stock that is away shall not catch up on keys later.
+    guard isConnected, picture != nil else {
+      notice = words.editorWaits
+      return nil
+    }
+    return present + difference >= 0 ? .change(fruit.id, difference) : nil
+  }
+}

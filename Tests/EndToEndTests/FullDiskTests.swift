@@ -1,0 +1,104 @@
+// A bank on a small disk that is filled to the last byte, by its own customers and by somebody else: new customers are
+// refused in plain words, everybody who has a ticket is served all the same, orders are answered, and with room
+// everything goes on without a restart.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("A full disk", .serialized)
+struct FullDiskTests {
+  /// What becomes of the coordinator while the disk is full.
+  enum Fate: CaseIterable { case lives, isKilled, isReopened }
+
+  @Test(
+    "everybody who has a ticket is served though not a byte is free; with a larger disk new customers can come",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [4, 16], Fate.allCases)
+  func everybodyIsServed(mebibytes: Int, fate: Fate) throws {
+    try withBranch { branch in
+      let disk = try SmallDisk(kibibytes: mebibytes << 10, under: branch)
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      var issued = 0
+      if mebibytes > 4 { try disk.fill(leaving: 3 << 20) }
+      // The bank's own customers fill the disk, as far as it takes them.
+      for size in [5_000, 500, 50] {
+        while true {
+          let outcome = try branch.run("enqueue", "\(size)", "--json")
+          if outcome.code != 0 {
+            #expect(outcome.code == 75, outcome.story)
+            #expect(try outcome.json()["error"]["code"].text == "disk_full", outcome.story)
+            break
+          }
+          issued += size
+          try #require(issued < 1_000_000, "a disk of \(mebibytes) MB has an end")
+        }
+      }
+      #expect(issued > 2_000, "the disk is used")
+      // Somebody else takes the rest.
+      try disk.fill()
+      switch fate {
+      case .lives: break
+      case .isKilled:
+        let pid = try branch.status().pid
+        branch.processes.signal(pid, SIGKILL)
+        try branch.waitUntil("the guardian has brought it back", within: .seconds(30)) {
+          let outcome = try branch.run("status", "--json")
+          return try outcome.code == 0 && outcome.json()["bank"]["pid"].integer != pid
+        }
+      case .isReopened:
+        try branch.killCoordinator()
+        try branch.reopen("--speed", "max")
+      }
+      #expect(try branch.status().queue("issued") == issued)
+      // Its own log may have room for a few more.
+      while try branch.run("enqueue", "1000").code == 0 { issued += 1_000 }
+      try branch.expectRefusal(75, "disk_full", of: "enqueue", "1000")
+      #expect(try branch.status().queue("issued") == issued)
+      try branch.done("resume")
+      try branch.done("pause", "loan")
+      try branch.done("resume", "loan")
+      let wait = try branch.launch(["wait", "--timeout", "120s"]).finish(within: .seconds(150))
+      #expect(wait.code == 0, wait.story)
+      #expect(try branch.status().queue("served") == issued)
+      try branch.expectClean()
+      try disk.grow(toKibibytes: (mebibytes + 16) << 10)
+      try branch.waitUntil("customers are taken again") { try branch.run("enqueue", "10").code == 0 }
+      try branch.done("wait")
+      #expect(try branch.status().queue("served") == issued + 10)
+      try branch.expectClean()
+      try branch.done("stop")
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "a bank that is short of room refuses to empty the queue at once, closes in order, and opens again short of room",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
+  func orders() throws {
+    try withBranch { branch in
+      let disk = try SmallDisk(kibibytes: 8 << 10, under: branch)
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      try branch.done("enqueue", "3000")
+      try disk.fill()
+      try branch.waitUntil("it is noticed") { try branch.run("enqueue", "100").code == 75 }
+      let issued = try branch.status().queue("issued")
+      try branch.done("cancel", "1")
+      try branch.expectRefusal(75, "disk_full", of: "enqueue", "3000")
+      try branch.expectRefusal(75, "disk_full", of: "reset")
+      #expect(try branch.status().queue("issued") == issued, "a refused request adds nobody")
+      let stop = try branch.launch(["stop", "--now"]).finish(within: .seconds(30))
+      #expect(stop.code == 0, stop.story)
+      try branch.expectClean()
+      try branch.reopen("--speed", "max")
+      #expect(try branch.status().queue("issued") == issued)
+      try branch.done("resume")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(issued)
+      disk.makeRoom()
+      try branch.waitUntil("customers are taken again") { try branch.run("enqueue", "10").code == 0 }
+      try branch.done("wait")
+      try branch.expectClean()
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// Whose a home is: nobody else's. A directory that was not made for a bank keeps its permissions, and a home that
+// cannot be used is refused with its reason, with nobody left behind.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Whose home it is", .serialized)
+struct HomePermissionTests {
+  private let files = FileManager.default
+  /// The user that nobody is.
+  private static let nobody = "65534"
+  private static let isRoot = geteuid() == 0
+
+  @Test("an open home shows nothing to others: directories 0700, everything else 0600, whatever the umask")
+  func modes() throws {
+    try withBranch { branch in
+      let old = umask(0)
+      defer { umask(old) }
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "2", "--wait")
+      let places = ["", "/run", "/logs"].map { branch.home + $0 }
+      for place in places {
+        #expect(mode(place) == 0o700, "\(place)")
+        for name in try files.contentsOfDirectory(atPath: place)
+        where !places.contains("\(branch.home)/\(name)") {
+          #expect(mode("\(place)/\(name)") == 0o600, "\(place)/\(name)")
+        }
+      }
+    }
+  }
+
+  @Test("a home that is a file, below a file, or too long for a database is refused, and nothing is left")
+  func unusable() throws {
+    try withBranch { branch in
+      let file = try branch.write("hello", to: "file")
+      let long = branch.path("") + String(repeating: String(repeating: "x", count: 99) + "/", count: 6)
+      for home in [
+        file, file + "/below", "/proc/none", long, branch.path(String(repeating: "y", count: 300)),
+      ] {
+        let outcome = try branch.launch(["start", "--json", "--home", home]).finish()
+        #expect(outcome.code == 1, outcome.story)
+        #expect(try outcome.json()["error"]["code"].text == "bad_home", outcome.story)
+      }
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == "hello")
+      #expect(!files.fileExists(atPath: long + "bank.db"))
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test(
+    "a directory that others can write to and that holds other things is no home, and keeps its permissions")
+  func shared() throws {
+    try withBranch { branch in
+      let place = branch.path("shared")
+      mkdir(place, 0o700)
+      _ = try branch.write("not mine", to: "shared/diary")
+      for mode: mode_t in [0o1777, 0o777] {
+        chmod(place, mode)
+        for _ in 1...2 {
+          let outcome = try branch.launch(["start", "--home", place]).finish()
+          #expect(outcome.code == 1 && outcome.err.contains("other users"), outcome.story)
+          #expect(self.mode(place) == mode)
+        }
+      }
+      let readable = branch.path("readable")
+      mkdir(readable, 0o755)
+      chmod(readable, 0o755)
+      _ = try branch.write("mine", to: "readable/diary")
+      try branch.done("start", "--speed", "max", "--home", readable)
+      try branch.done("stop", "--home", readable)
+      #expect(
+        mode(readable) == 0o755 && mode(readable + "/bank.db") == 0o600 && mode(readable + "/run") == 0o700)
+      let empty = branch.path("empty")
+      mkdir(empty, 0o755)
+      try branch.done("open", "--customers", "1", "--speed", "max", "--home", empty)
+      #expect(mode(empty) == 0o700, "what was made for a bank is closed")
+    }
+  }
+
+  @Test("a home of another user is refused, and stays as it is")
+  func foreign() throws {
+    try withBranch { branch in
+      let place = Self.isRoot ? branch.path("foreign") : "/usr"
+      mkdir(place, 0o755)
+      chown(place, 65534, 65534)
+      let before = try files.contentsOfDirectory(atPath: place)
+      for words in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
+        let outcome = try branch.launch(words + ["--home", place]).finish()
+        #expect(outcome.code == 1 && outcome.err.contains("another user"), outcome.story)
+      }
+      #expect(try files.contentsOfDirectory(atPath: place) == before)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test(
+    "a home that cannot be written to is refused with the reason, new or used, and stays as it is",
+    .enabled(if: !isRoot || access("/usr/bin/setpriv", X_OK) == 0))
+  func readOnly() throws {
+    try withBranch { branch in
+      // Nothing is forbidden to root, so nobody takes its place, where the programs are within its reach.
+      chmod(branch.path(""), 0o755)
+      func run(_ words: [String]) throws -> Outcome {
+        guard Self.isRoot else { return try branch.launch(words).finish() }
+        return try branch.launch(asNobody([Binaries.bankctl] + words), program: "/usr/bin/setpriv").finish()
+      }
+      guard try run(["--version"]).code == 0 else { return }
+      let place = branch.path("nobodys")
+      mkdir(place, 0o700)
+      if Self.isRoot { chown(place, 65534, 65534) }
+      let home = place + "/home"
+      #expect(try run(["open", "--customers", "1", "--speed", "max", "--home", home]).code == 0)
+      for (shut, name) in [(place, "new"), (home, "home")] {
+        chmod(shut, 0o500)
+        for words in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
+          let outcome = try run(words + ["--json", "--home", place + "/" + name])
+          #expect(outcome.code == 1, outcome.story)
+          #expect(try outcome.json()["error"]["code"].text == "bad_home", outcome.story)
+          #expect(outcome.out.contains("EACCES"), outcome.story)
+        }
+        chmod(shut, 0o700)
+      }
+      #expect(!files.fileExists(atPath: place + "/new"))
+      #expect(try run(["open", "--customers", "1", "--speed", "max", "--home", home]).code == 0)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test(
+    "another user can neither connect, nor look, nor open a second bank there",
+    .enabled(if: isRoot && access("/usr/bin/setpriv", X_OK) == 0))
+  func otherUser() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      // The way to the home is open, and still nobody may enter it; the programs must be within reach.
+      chmod(branch.path(""), 0o755)
+      let reach = try branch.launch(
+        asNobody(["/bin/test", "-x", Binaries.bankctl]), program: "/usr/bin/setpriv"
+      ).finish()
+      guard reach.code == 0 else { return }
+      for words in [["status"], ["enqueue", "1"], ["stop", "--now"], ["start"], ["logs"], ["audit"]] {
+        let outcome = try branch.launch(asNobody([Binaries.bankctl] + words), program: "/usr/bin/setpriv")
+          .finish()
+        #expect(outcome.code == 1 && outcome.out == "", outcome.story)
+      }
+      chmod(branch.home, 0o755)
+      chmod(branch.home + "/run", 0o755)
+      chmod(branch.home + "/run/bank.sock", 0o777)
+      // With every permission of the files taken away the coordinator still looks who is calling.
+      let outcome = try branch.launch(asNobody([Binaries.bankctl, "status"]), program: "/usr/bin/setpriv")
+        .finish()
+      #expect(outcome.code == 1 && outcome.out == "", outcome.story)
+      #expect(try branch.status().queue("issued") == 0)
+    }
+  }
+
+  private func asNobody(_ words: [String]) -> [String] {
+    ["--reuid", Self.nobody, "--regid", Self.nobody, "--clear-groups"] + words
+  }
+
+  private func mode(_ path: String) -> mode_t {
+    var facts = stat()
+    return stat(path, &facts) == 0 ? facts.st_mode & 0o7777 : 0
+  }
+}

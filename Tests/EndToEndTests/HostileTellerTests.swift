@@ -1,0 +1,188 @@
+// A teller that lies, talks nonsense, stands still or is of another build: it is ended and replaced, its customer is
+// served, the books stay right, and the log names what it did. The hostile tellers are shell scripts in the place of the
+// program, so that nothing of the product is on their side; the generation after them is the program again.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Hostile tellers", .serialized)
+struct HostileTellerTests {
+  /// What a teller does instead of its work.
+  enum Behaviour: String, CaseIterable {
+    /// Bytes that are no frame.
+    case noise
+    /// A frame that is longer than any may be.
+    case oversized
+    /// The hello of another build.
+    case otherBuild
+    /// A hello, and then the beginning of a message.
+    case cutOff
+    /// Nothing at all.
+    case mute
+    /// Done with a customer whom it was never given.
+    case invented
+    /// Done with another customer than the one it was given.
+    case anothers
+    /// Done with its customer, twice.
+    case twice
+    /// Done with its customer, as the teller before it.
+    case otherGeneration
+    /// Gives back a customer whom nobody wanted back.
+    case unasked
+    /// The beginning of the answer about its customer, and then silence.
+    case halfAnswer
+    /// Reports of progress without end.
+    case flood
+
+    /// Whether it comes as far as to be given a customer.
+    var isGivenOne: Bool {
+      switch self {
+      case .noise, .oversized, .otherBuild, .cutOff, .mute, .invented: false
+      case .anothers, .twice, .otherGeneration, .unasked, .halfAnswer, .flood: true
+      }
+    }
+
+    /// How its attempts with customers ended.
+    var ends: [String] {
+      switch self {
+      case .noise, .oversized, .otherBuild, .cutOff, .mute, .invented: []
+      case .twice: ["served", "killed"]
+      case .anothers, .otherGeneration, .unasked, .flood: ["killed"]
+      case .halfAnswer: ["lease_expired"]
+      }
+    }
+
+    /// The event by which the log tells of it, and what it says.
+    var told: (event: String, words: String?) {
+      switch self {
+      case .noise, .oversized: ("channel_broken", "longer than")
+      case .otherBuild: ("refused", "is not mine")
+      case .cutOff, .mute: ("rogue", "not ready in time")
+      case .invented, .twice: ("rogue", "customer 1, attempt 1, whom it does not hold")
+      case .anothers: ("rogue", "customer 999, attempt 1, whom it does not hold")
+      case .otherGeneration: ("rogue", "customer 1 as generation 1, and is generation 2")
+      case .unasked: ("rogue", "gave back customer 1, whom nobody recalled")
+      case .halfAnswer: ("stuck", nil)
+      case .flood: ("rogue", "floods")
+      }
+    }
+
+    /// What is sent at once, and when it has a customer.
+    func script(build: String) -> (before: [UInt8], after: [UInt8]) {
+      let hello = Message.fields([(1, .fields([(1, .number(1)), (2, .text(build)), (3, .number(2))]))]).frame
+      let ready = Message.fields([(2, .fields([]))]).frame
+      func lease(_ kind: Int64, _ ticket: Int64, generation: Int64 = 2) -> [UInt8] {
+        let lease = Message.fields([(1, .number(ticket)), (2, .number(1)), (3, .number(generation))])
+        return Message.fields([(kind, lease)]).frame
+      }
+      return switch self {
+      case .noise: (Array(repeating: 0xFE, count: 300), [])
+      case .oversized: (hello + Message.length(1 << 20), [])
+      case .otherBuild:
+        (Message.hello(role: 2).frame.map { $0 == UInt8(ascii: "d") ? UInt8(ascii: "x") : $0 }, [])
+      case .cutOff: (hello + ready.dropLast(2), [])
+      case .mute: ([], [])
+      case .invented: (hello + ready + lease(3, 1), [])
+      case .anothers: (hello + ready, lease(3, 999))
+      case .twice: (hello + ready, lease(3, 1) + lease(3, 1) + lease(3, 1))
+      case .otherGeneration: (hello + ready, lease(3, 1, generation: 1))
+      case .unasked: (hello + ready, lease(5, 1))
+      case .halfAnswer: (hello + ready, lease(3, 1).dropLast(2))
+      case .flood: (hello + ready, Array((0..<200).map { _ in lease(6, 1) }.joined()))
+      }
+    }
+  }
+
+  @Test(
+    "a hostile teller is ended and replaced, its customer is served, and the log names what it did",
+    arguments: Behaviour.allCases)
+  func hostile(behaviour: Behaviour) throws {
+    try withBranch { branch in
+      let place = branch.path("programs")
+      mkdir(place, 0o700)
+      for program in ["bankctl", "bankd", "bank-teller", "bank-guardian"] {
+        guard link("\(Binaries.directory)/\(program)", "\(place)/\(program)") != 0 else { continue }
+        try FileManager.default.copyItem(
+          atPath: "\(Binaries.directory)/\(program)", toPath: "\(place)/\(program)")
+      }
+      // Only who stands still has to wait for the end of a lease; it is long enough for the others at any load.
+      let lease = behaviour == .halfAnswer ? "2s" : "60s"
+      let file = try branch.configuration(
+        deposit: 1, loan: 0, depositWork: "0s", more: #", "lease": "\#(lease)""#)
+      let started = try branch.launch(["start", "--config", file], program: place + "/bankctl").finish()
+      #expect(started.code == 0, started.story)
+      let pid = try branch.status().pid
+      // So that the hostile one is given the first customer, and at a moment that is known.
+      try branch.done("pause")
+      try branch.done("enqueue", "30", "--service", "deposit")
+
+      try replace("\(place)/bank-teller", with: behaviour, build: try build(of: branch), branch)
+      try branch.kill(worker: "deposit-1")
+      try branch.waitUntil("the hostile teller has come") {
+        try branch.status().worker("deposit-1").map { $0.generation >= 2 } ?? false
+      }
+      if behaviour.isGivenOne {
+        try branch.waitUntil("it is ready") { try branch.status().worker("deposit-1")?.state == "idle" }
+        try branch.done("resume")
+        try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+        _ = try branch.write("", to: "programs/go")
+      } else {
+        try branch.done("resume")
+      }
+      try branch.done("wait", timeout: .seconds(60))
+
+      let status = try branch.status()
+      #expect(status.pid == pid && status.queue("served") == 30 && status.isBalanced)
+      let present = try #require(status.worker("deposit-1"))
+      #expect(present.generation >= 3 && present.state == "idle", "\(present)")
+      try branch.expectOneReceiptEach(30)
+      try branch.expectClean()
+      let ends = try (1...2).flatMap { ticket in
+        try branch.json("ticket", "\(ticket)")["attempts"].items.filter { $0["generation"].integer == 2 }
+          .compactMap(\.["end"].text)
+      }
+      #expect(ends == behaviour.ends)
+
+      let log = branch.events(behaviour.told.event, in: "coordinator")
+      let isTold = log.contains {
+        $0["window"] == "deposit-1" && behaviour.told.words.map(($0["msg"] ?? "").contains) ?? true
+      }
+      #expect(isTold, "\(log)")
+      let exits = branch.events("exit", in: "coordinator")
+      #expect(
+        exits.contains { $0["window"] == "deposit-1" && $0["child_gen"] == "2" }, "its process has ended")
+      let stopped = try branch.launch(["stop", "--now"], program: place + "/bankctl").finish()
+      #expect(stopped.code == 0, stopped.story)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  /// The build that a teller has to name, as the coordinator names it to any client.
+  private func build(of branch: Branch) throws -> String {
+    let client = try RawClient(branch)
+    client.send(Message.hello().frame)
+    let welcome = try #require(client.listen(until: 1).frames.first)
+    // A map of one field, 1, with a map of the version and the build, whose text has a length of one or two bytes.
+    let head = try #require(welcome.firstIndex(of: 0x02))
+    let text = welcome[(head + 1)...]
+    return String(decoding: text.dropFirst((text.first ?? 0) >= 0x78 ? 2 : 1), as: UTF8.self)
+  }
+
+  private func replace(_ program: String, with behaviour: Behaviour, build: String, _ branch: Branch) throws {
+    func escaped(_ bytes: [UInt8]) -> String { bytes.map { "\\x" + String($0, radix: 16) }.joined() }
+    let script = behaviour.script(build: build)
+    let say = "printf '\(escaped(script.after))' >&3"
+    // It reads until it is told to go on, and stays until it is ended or the channel is.
+    let text = """
+      #!/bin/bash
+      [ "$2" = 2 ] || exec '\(program).good' "$@"
+      printf '\(escaped(script.before))' >&3
+      while [ ! -e '\(branch.path("programs/go"))' ]; do read -r -N 1 -t 0.02 <&3; done
+      \(behaviour == .flood ? "while \(say); do :; done" : say)
+      while read -r -N 1 <&3; do :; done
+      """
+    try Data(text.utf8).write(to: URL(fileURLWithPath: program + ".new"))
+    chmod(program + ".new", 0o700)
+    try #require(rename(program, program + ".good") == 0 && rename(program + ".new", program) == 0)
+  }
+}

@@ -1,0 +1,109 @@
+// Two hundred people order at once while the stock and the stations are killed fifty times. In the end every piece of
+// fruit is accounted for, by the receipts, by what the customers were told, and by a watcher who was there throughout.
+import Glibc
+import Testing
+
+@Suite("Juice under fire", .serialized)
+struct JuiceChaosTests {
+  private static let orders = 200
+  private static let kills = 50
+
+  @Test(
+    "200 concurrent orders, 50 kills: conserved to the last fruit, one outcome each, and a watcher saw it all"
+  )
+  func chaos() throws {
+    try withBranch { branch in
+      var chance = Chance(for: "JuiceChaosTests")
+      let file = try branch.configuration(
+        speed: "20", more: #", "max_crashes": 1000, "max_failures": 1000, "retry_first": "10ms""#)
+      try branch.start("--config", file, "--juice", "3")
+      // Enough for some and not for all, so that the last fruit is fought for.
+      var before: [String: Int] = [:]
+      for fruit in Recipes.fresh.keys.sorted() {
+        let amount = Int.random(in: 40...160, using: &chance)
+        before[fruit] = amount
+        try branch.done("stock", "set", fruit, "\(amount)")
+      }
+      let watcher = try branch.launch(["stock", "watch", "--json"])
+      try branch.waitUntil("the watcher sees the stock") { watcher.lines.count == 1 }
+      let juices = Recipes.all.keys.sorted()
+      let customers = try (0..<Self.orders).map { _ in
+        let juice = juices[Int.random(in: 0..<juices.count, using: &chance)]
+        return try branch.launch(["juice", "order", juice, "--timeout", "2m", "--json"])
+      }
+      try killThroughout(branch, &chance)
+      let told = try customers.map { try $0.finish(within: .seconds(120)) }
+      let restarts = try branch.status().workers.compactMap { $0.document["restarts"].integer }
+      #expect(restarts.reduce(0, +) == Self.kills, "each kill has had its successor")
+      try check(branch, told, before, watcher)
+      try branch.expectClean()
+    }
+  }
+
+  /// One kill for each so many receipts, so that they come while orders are made and not before or after.
+  private func killThroughout(_ branch: Branch, _ chance: inout Chance) throws {
+    for kill in 0..<Self.kills {
+      let goal = kill * (Self.orders - 20) / Self.kills
+      var victim: Int?
+      try branch.waitUntil("\(goal) orders have ended", within: .seconds(60)) {
+        let status = try branch.status()
+        guard status.queue("served") >= goal else { return false }
+        let names = ["stock", "juice-1", "juice-2", "juice-3"]
+        let isStock = Bool.random(using: &chance)
+        victim = status.worker(isStock ? "stock" : names.dropFirst().randomElement(using: &chance) ?? "")?.pid
+        return victim.map { $0 > 0 && branch.processes.signal($0, SIGKILL) } ?? false
+      }
+    }
+  }
+
+  private func check(
+    _ branch: Branch, _ told: [Outcome], _ before: [String: Int], _ watcher: RunningProgram
+  ) throws {
+    var answers: [String: JSON] = [:]
+    var left = before
+    for outcome in told {
+      let answer = try outcome.json()
+      let name = try #require(answer["order"].text, outcome.story)
+      #expect(answers.updateValue(answer, forKey: name) == nil, "the order \(name) was told twice")
+      #expect(outcome.code == (answer["outcome"].text == "made" ? 0 : 5), outcome.story)
+      if answer["outcome"].text == "made" {
+        left.merge(Recipes.all[answer["juice"].text ?? ""] ?? [:]) { $0 - $1 }
+      }
+    }
+    #expect(answers.count == Self.orders)
+    try branch.expectOneReceiptEach(Self.orders)
+    for receipt in try branch.receipts() {
+      let answer = answers["1-\(receipt["ticket"].integer ?? 0)"]
+      #expect(receipt["payload"].text == answer?["juice"].text)
+      #expect((receipt["outcome"].text == "served") == (answer?["outcome"].text == "made"), "\(receipt)")
+    }
+    #expect(try branch.stock() == left, "what was made is what is gone")
+    #expect(left.values.allSatisfy { $0 >= 0 })
+    try checkSight(branch, watcher, before, left, made: answers.filter { $0.value["outcome"].text == "made" })
+  }
+
+  /// The watcher has seen every change in order: they lead from what it saw first to what is there now, and name every
+  /// order that was made, and no other.
+  private func checkSight(
+    _ branch: Branch, _ watcher: RunningProgram, _ before: [String: Int], _ left: [String: Int],
+    made: [String: JSON]
+  ) throws {
+    let parts = made.values.reduce(0) { $0 + (Recipes.all[$1["juice"].text ?? ""]?.count ?? 0) }
+    try branch.waitUntil("the watcher has seen \(parts) changes") { watcher.lines.count >= parts + 1 }
+    let seen = try watcher.lines.map { try JSON(parsing: $0) }
+    #expect(seen[0]["event"].text == "snapshot")
+    var shelves = before
+    var sequence = try #require(seen[0]["sequence"].integer)
+    var taken: [String: [String: Int]] = [:]
+    for change in seen.dropFirst() {
+      sequence += 1
+      #expect(change["sequence"].integer == sequence && change["kind"].text == "taken", "\(change)")
+      let (item, difference) = (change["item"].text ?? "", change["difference"].integer ?? 0)
+      shelves[item, default: 0] += difference
+      #expect(shelves[item] == change["quantity"].integer, "\(change)")
+      taken[change["order"].text ?? "", default: [:]][item, default: 0] -= difference
+    }
+    #expect(shelves == left)
+    #expect(taken == made.mapValues { Recipes.all[$0["juice"].text ?? ""] ?? [:] })
+  }
+}

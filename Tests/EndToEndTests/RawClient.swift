@@ -1,0 +1,171 @@
+// A client that keeps no rule of the protocol unless the test wants it to: bytes on the control socket, and the frames
+// that come back. It is written from the protocol's description alone and uses nothing of the product.
+// It never waits for ever: sending and receiving have a limit, and a connection that ends is an answer.
+import Glibc
+
+final class RawClient {
+  /// What came back.
+  struct Answer {
+    /// Whole frames, without their lengths.
+    var frames: [[UInt8]] = []
+    /// Whether the coordinator has closed the connection.
+    var hasEnded = false
+
+    /// The reason and the words of the refusal with which the connection ended, if it did.
+    var refusal: (reason: UInt8, words: String)? {
+      // A map of one field, number 2, with a map of the four fields of a refusal, the reason first.
+      guard let last = frames.last, last.count > 5, last.starts(with: [0xA1, 0x02, 0xA4, 0x01]) else {
+        return nil
+      }
+      return (last[4], String(decoding: last, as: UTF8.self))
+    }
+
+    /// Frames that answer a request.
+    var replies: [[UInt8]] { frames.filter { $0.starts(with: [0xA1, 0x03]) } }
+  }
+
+  private let descriptor: Int32
+  private var rest: [UInt8] = []
+
+  /// Connects, and waits for room where too many knock at once.
+  init(_ branch: Branch, patience: Int = 10) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw Trouble("no socket: \(String(cString: strerror(errno)))") }
+    var limit = timeval(tv_sec: patience, tv_usec: 0)
+    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+      setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = Array("\(branch.home)/run/bank.sock".utf8)
+    guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      throw Trouble("\(branch.home) is long")
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+    let number = descriptor
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard result == 0 else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      throw Trouble("cannot connect: \(reason)")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends as much as is taken within the client's patience; false where that was not all, or nobody is there.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress! + done, $0.count - done, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return false }
+      done += count
+    }
+    return true
+  }
+
+  /// Sends only what is taken at once, and says how much that was.
+  func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
+    max(
+      0,
+      bytes.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      })
+  }
+
+  /// Says that nothing more will come, and goes on listening.
+  func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Takes in frames until the connection ends, so many have come, or patience has.
+  func listen(until wanted: Int = .max) -> Answer {
+    var answer = Answer()
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while answer.frames.count < wanted {
+      if let frame = takeFrame() {
+        answer.frames.append(frame)
+        continue
+      }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else {
+        answer.hasEnded = count == 0 || errno == ECONNRESET
+        return answer
+      }
+      rest += buffer[..<count]
+    }
+    return answer
+  }
+
+  private func takeFrame() -> [UInt8]? {
+    guard rest.count >= 4 else { return nil }
+    let length = rest[..<4].reduce(0) { $0 << 8 | Int($1) }
+    guard rest.count >= 4 + length else { return nil }
+    defer { rest.removeFirst(4 + length) }
+    return Array(rest[4..<(4 + length)])
+  }
+}
+
+/// Messages as bytes (RFC 8949), as far as tests send them.
+indirect enum Message {
+  case number(Int64)
+  case text(String)
+  case flag(Bool)
+  case list([Message])
+  case fields([(Int64, Message)])
+
+  /// A hello of a client that speaks the present version, or what the test wants.
+  static func hello(version: Int64 = 1, role: Int64 = 1, more: [(Int64, Message)] = []) -> Message {
+    .fields([(1, .fields([(1, .number(version)), (2, .text("dev")), (3, .number(role))] + more))])
+  }
+
+  /// A request whose command has this number and carries this.
+  static func request(_ number: Int64, _ command: Int64, _ content: Message = .fields([])) -> Message {
+    .fields([(2, .fields([(1, .number(number)), (2, .fields([(command, content)]))]))])
+  }
+
+  /// A part of a list of so many customers.
+  static func list(_ request: Int64, customers: Int, amount: Int64 = 1000, isLast: Bool) -> Message {
+    let customer = Message.fields([(1, .number(1)), (2, .number(3)), (3, .number(amount)), (4, .number(7))])
+    return .request(
+      request, 5, .fields([(1, .list(Array(repeating: customer, count: customers))), (2, .flag(isLast))]))
+  }
+
+  /// The encoding.
+  var bytes: [UInt8] {
+    switch self {
+    case .number(let number) where number < 0: Self.head(1, UInt64(-1 - number))
+    case .number(let number): Self.head(0, UInt64(number))
+    case .text(let text): Self.head(3, UInt64(text.utf8.count)) + Array(text.utf8)
+    case .flag(let flag): [flag ? 0xF5 : 0xF4]
+    case .list(let items): Self.head(4, UInt64(items.count)) + items.flatMap(\.bytes)
+    case .fields(let fields):
+      Self.head(5, UInt64(fields.count)) + fields.flatMap { Message.number($0).bytes + $1.bytes }
+    }
+  }
+
+  /// The encoding behind its length.
+  var frame: [UInt8] { Self.frame(bytes) }
+
+  /// Any body behind its length.
+  static func frame(_ body: [UInt8]) -> [UInt8] { length(body.count) + body }
+
+  /// A frame's length.
+  static func length(_ count: Int) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
+  }
+
+  private static func head(_ kind: UInt8, _ argument: UInt64) -> [UInt8] {
+    let width =
+      argument < 24 ? 0 : argument <= 0xFF ? 1 : argument <= 0xFFFF ? 2 : argument <= 0xFFFF_FFFF ? 4 : 8
+    guard width > 0 else { return [kind << 5 | UInt8(argument)] }
+    let more: [Int: UInt8] = [1: 24, 2: 25, 4: 26, 8: 27]
+    return [kind << 5 | (more[width] ?? 0)]
+      + (0..<width).reversed().map { UInt8(truncatingIfNeeded: argument >> (8 * UInt64($0))) }
+  }
+}

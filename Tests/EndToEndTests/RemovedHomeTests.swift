@@ -1,0 +1,94 @@
+// What happens when somebody removes a bank's files while it is open: what can be made again comes back, and a bank
+// without its database ends, with everything that belongs to it.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Removed files", .serialized)
+struct RemovedHomeTests {
+  private let files = FileManager.default
+
+  @Test(
+    "a removed socket comes back, also with its directory, and nobody is lost",
+    arguments: ["run/bank.sock", "run"])
+  func socket(name: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let pid = try branch.status().pid
+      try files.removeItem(atPath: "\(branch.home)/\(name)")
+      try branch.expectRefusal(5, "already_open", of: "start")
+      try branch.waitUntil("the bank can be reached again", within: .seconds(5)) {
+        try branch.run("status").code == 0
+      }
+      #expect(try branch.status().pid == pid)
+      try branch.done("enqueue", "3", "--wait")
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+      try branch.expectOneReceiptEach(3)
+    }
+  }
+
+  @Test("without its lock file a bank is still alone, and a killed coordinator still comes back")
+  func lock() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let pid = try branch.status().pid
+      try files.removeItem(atPath: "\(branch.home)/bank.lock")
+      try branch.expectRefusal(5, "already_open", of: "start")
+      try branch.waitUntil("the lock is taken again", within: .seconds(5)) {
+        !branch.events("home_repaired", in: "coordinator").isEmpty
+      }
+      try branch.expectRefusal(5, "already_open", of: "start")
+      branch.processes.signal(pid, SIGKILL)
+      try branch.waitUntil("another coordinator is there") {
+        let outcome = try branch.run("status", "--json")
+        return try outcome.code == 0 && Status(outcome.json()).pid != pid
+      }
+      try branch.done("enqueue", "3", "--wait")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a bank whose home is removed ends with its tellers and its guardian, and nothing comes back")
+  func removed() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "1")
+      try branch.done("enqueue", "20")
+      try files.removeItem(atPath: branch.home)
+      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      #expect(!files.fileExists(atPath: branch.home))
+      try branch.start("--speed", "max")
+      #expect(try branch.json("enqueue", "2", "--wait")["first"].integer == 1)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a coordinator killed together with its home is not brought back")
+  func killedAndRemoved() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let pid = try branch.status().pid
+      try files.removeItem(atPath: branch.home)
+      branch.processes.signal(pid, SIGKILL)
+      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      #expect(!files.fileExists(atPath: branch.home))
+    }
+  }
+
+  @Test("a bank that is moved away ends, and opens at its new place with everyone who waited")
+  func moved() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "1")
+      try branch.done("enqueue", "20")
+      let place = branch.path("moved")
+      try files.moveItem(atPath: branch.home, toPath: place)
+      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      #expect(!files.fileExists(atPath: branch.home))
+      try branch.done("start", "--home", place, "--speed", "max")
+      try branch.done("wait", "--home", place)
+      #expect(try branch.lines("receipts", "--home", place).count == 20)
+      #expect(try branch.json("audit", "--home", place)["ok"].flag == true)
+      try branch.done("stop", "--home", place)
+    }
+  }
+}

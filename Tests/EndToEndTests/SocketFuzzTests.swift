@@ -1,0 +1,62 @@
+// The program that attacks a coordinator through its socket: a bank that stands it is praised, and one that dies of it is
+// noticed, with what was done to it.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Attacks on the socket", .serialized)
+struct SocketFuzzTests {
+  private static let program = Binaries.directory + "/bank-fuzz"
+
+  @Test("a coordinator under attack stays the same, serves a normal client, and closes in good order")
+  func stands() throws {
+    var chance = Chance(for: "SocketFuzzTests/stands")
+    try withBranch { branch in
+      mkdir(branch.path("fuzz"), 0o700)
+      let words = [branch.path("fuzz"), "--for", "3s", "--seed", "\(chance.next() >> 40)"]
+      let outcome = try branch.launch(words, program: Self.program).finish(within: .seconds(120))
+      #expect(outcome.code == 0, outcome.story)
+      #expect(outcome.out.contains("messages a second") && outcome.out.contains(words[4]), outcome.story)
+      #expect(outcome.out.contains("is clean"), outcome.story)
+      try branch.expectNobodyLeft()
+      let home = branch.path("fuzz") + "/home"
+      #expect(try branch.json("audit", "--home", home)["ok"].flag == true)
+    }
+  }
+
+  @Test(
+    "a coordinator that dies under attack is noticed: exit code 1, the seed, how it died, and the last attacks"
+  )
+  func falls() throws {
+    try withBranch { branch in
+      mkdir(branch.path("fuzz"), 0o700)
+      let home = branch.path("fuzz") + "/home"
+      let run = try branch.launch([branch.path("fuzz"), "--for", "60s", "--seed=7"], program: Self.program)
+      try branch.waitUntil("somebody was served") {
+        let outcome = try branch.run("status", "--json", "--home", home)
+        return try outcome.code == 0 && (outcome.json()["queue"]["served"].integer ?? 0) > 0
+      }
+      let pid = try #require(try branch.json("status", "--home", home)["bank"]["pid"].integer)
+      branch.processes.signal(pid, SIGKILL)
+      let outcome = try run.finish()
+      #expect(outcome.code == 1 && outcome.err.contains("has ended"), outcome.story)
+      #expect(outcome.err.contains("SIGKILL") && outcome.err.contains("the seed was 7"), outcome.story)
+      #expect(FileManager.default.fileExists(atPath: branch.path("fuzz/found")))
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("wrong words are refused before a bank is opened")
+  func usage() throws {
+    try withBranch { branch in
+      for words in [
+        [], ["relative"], ["/tmp", "--for"], ["/tmp", "--for", "5"], ["/tmp", "--for", "-1s"],
+        ["/tmp", "--seed", "x"], ["/tmp", "--sead", "1"],
+      ] {
+        let outcome = try branch.launch(words, program: Self.program).finish()
+        #expect(outcome.code == 2 && outcome.out.isEmpty && !outcome.err.isEmpty, outcome.story)
+      }
+      try branch.expectNobodyLeft()
+    }
+  }
+}

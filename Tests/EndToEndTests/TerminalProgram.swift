@@ -1,0 +1,111 @@
+// A program that a person runs in a terminal: standard input, output and error are a pseudo-terminal that is the
+// controlling one of a session of its own, so that Ctrl-C and a closed window reach it as they would reach it there.
+// The program is killed where it does not end in time; closing the terminal is a hang-up.
+import Foundation
+import Glibc
+import Testing
+
+final class TerminalProgram {
+  // What <asm-generic/ioctls.h> and <spawn.h> have and Swift's module has not. ioctl_tty(2), posix_spawn(3)
+  private static let unlock: UInt = 0x4004_5431
+  private static let number: UInt = 0x8004_5430
+  private static let newSession: Int16 = 0x80
+
+  let pid: pid_t
+  private var master: Int32
+  private(set) var screen = ""
+
+  init(_ branch: Branch, _ words: [String], language: Tongue = .en) throws {
+    master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var number: Int32 = -1
+    var lock: Int32 = 0
+    guard master >= 0, ioctl(master, Self.unlock, &lock) == 0, ioctl(master, Self.number, &number) == 0 else {
+      throw Trouble("no pseudo-terminal: \(String(cString: strerror(errno)))")
+    }
+    let name = "/dev/pts/\(number)"
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // Opened by the leader of a new session, the first terminal becomes the controlling one. tty_ioctl(4)
+    posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+    posix_spawn_file_actions_adddup2(&actions, 0, 1)
+    posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var all = sigset_t()
+    sigfillset(&all)
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(
+      &attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    let environment = [
+      "PATH=/usr/bin:/bin", "HOME=\(branch.path("elsewhere"))", "LANG=C.UTF-8", "TERM=xterm",
+      "BANK_HOME=\(branch.home)", "BANK_LANG=\(language.rawValue)", "\(ProcessTable.mark)=\(branch.path(""))",
+    ]
+    var arguments: [UnsafeMutablePointer<CChar>?] = ([Binaries.bankctl] + words).map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0.trimmed) } + [nil]
+    defer { (arguments + variables).forEach { free($0) } }
+    var started: pid_t = 0
+    let error = posix_spawn(&started, Binaries.bankctl, &actions, &attributes, &arguments, &variables)
+    guard error == 0 else { throw Trouble("cannot start bankctl: \(String(cString: strerror(error)))") }
+    pid = started
+  }
+
+  deinit {
+    hangUp()
+    Glibc.kill(pid, SIGKILL)
+    waitpid(pid, nil, WNOHANG)
+  }
+
+  /// Presses keys; `\u{3}` is Ctrl-C.
+  func type(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
+
+  /// Closes the terminal's window.
+  func hangUp() {
+    guard master >= 0 else { return }
+    close(master)
+    master = -1
+  }
+
+  /// Waits until this stands on the screen.
+  func waitFor(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
+    let deadline = ContinuousClock.now + .seconds(15)
+    while !screen.contains(text) {
+      guard ContinuousClock.now < deadline else {
+        throw Trouble("\(text.debugDescription) does not appear:\n\(screen)", at: location)
+      }
+      read(for: 20)
+    }
+  }
+
+  /// Waits for the end, and returns the exit code; 128 and the signal where it was ended by one.
+  func finish(at location: SourceLocation = #_sourceLocation) throws -> Int32 {
+    let deadline = ContinuousClock.now + .seconds(15)
+    while ContinuousClock.now < deadline {
+      if master >= 0 { read(for: 10) } else { Moment.pass(milliseconds: 10) }
+      var status: Int32 = 0
+      guard waitpid(pid, &status, WNOHANG) == pid else { continue }
+      if master >= 0 { read(for: 0) }
+      return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    }
+    kill(pid, SIGKILL)
+    waitpid(pid, nil, 0)
+    throw Trouble("still running:\n\(screen)", at: location)
+  }
+
+  private func read(for milliseconds: Int32) {
+    var item = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    guard poll(&item, 1, milliseconds) > 0, item.revents & Int16(POLLIN) != 0 else { return }
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    let count = Glibc.read(master, &buffer, buffer.count)
+    if count > 0 { screen += String(decoding: buffer[..<count], as: UTF8.self) }
+  }
+}
+
+extension String {
+  /// Without the slash at the end of a directory.
+  fileprivate var trimmed: String { hasSuffix("/") ? String(dropLast()) : self }
+}

@@ -1,0 +1,103 @@
+// bankctl at a terminal: Ctrl-C ends what waits or watches and never the bank, a closed window leaves nothing behind
+// that was opened in it, and a reader that leaves is no error.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("At a terminal", .serialized)
+struct TerminalTests {
+  @Test("Ctrl-C ends whoever waits or watches, by the signal, and the bank goes on")
+  func interrupt() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 1, depositWork: "60s", loanWork: "60s")
+      try branch.start("--config", file)
+      let commands: [([String], String)] = [
+        (["enqueue", "3", "--service", "deposit", "--wait"], "tickets 1"),
+        (["status", "--watch"], "deposit-1"),
+        (["logs", "-f"], "event=started"), (["receipts", "--follow"], ""), (["wait"], ""), (["stop"], ""),
+      ]
+      for (words, sign) in commands {
+        let program = try TerminalProgram(branch, words)
+        if !sign.isEmpty { try program.waitFor(sign) }
+        if words == ["stop"] {
+          try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
+        }
+        program.type("\u{3}")
+        #expect(try program.finish() == 128 + SIGINT, "\(words): \(program.screen)")
+      }
+      let status = try branch.status()
+      #expect(
+        status.state == "draining" && status.queue("issued") == 3, "the drain goes on without its client")
+    }
+  }
+
+  @Test("the screen of status --watch leaves the cursor and the terminal as they were")
+  func cursor() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(branch, ["status", "--watch"])
+      try program.waitFor("deposit-1")
+      program.type("\u{3}")
+      _ = try program.finish()
+      let hidden = program.screen.components(separatedBy: "\u{1B}[?25l").count
+      let shown = program.screen.components(separatedBy: "\u{1B}[?25h").count
+      #expect(hidden == shown, "\(program.screen.debugDescription)")
+      #expect(!program.screen.contains("\u{1B}[?1049h") || program.screen.contains("\u{1B}[?1049l"))
+    }
+  }
+
+  @Test("Ctrl-C in open closes the day early, twice at once; no bank is left either way", arguments: [1, 2])
+  func open(times: Int) throws {
+    try withBranch { branch in
+      let program = try TerminalProgram(branch, ["open", "--customers", "40"])
+      try program.waitFor("started")
+      program.type("\u{3}")
+      if times == 2 {
+        try program.waitFor("Once more")
+        program.type("\u{3}")
+      }
+      #expect(try program.finish() == 1, "\(program.screen)")
+      try branch.expectNobodyLeft()
+      try branch.expectClean()
+      let left = try branch.lines("tickets", "--state", "waiting").count
+      let served = try branch.receipts().count
+      #expect(left > 0 && left + served == 40)
+    }
+  }
+
+  @Test(
+    "a window that is closed ends open and start --foreground with everything in it",
+    arguments: [["open", "--customers", "40"], ["start", "--foreground"]])
+  func hangUp(words: [String]) throws {
+    try withBranch { branch in
+      let program = try TerminalProgram(branch, words)
+      try program.waitFor(words[0] == "open" ? "started" : "pid ")
+      program.hangUp()
+      _ = try program.finish()
+      try branch.waitUntil("nobody is left", within: .seconds(5)) { branch.processes.all().isEmpty }
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a reader that leaves early is no error, and a full disk behind standard output is one")
+  func readers() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "500", "--wait")
+      for command in ["receipts --json", "receipts", "logs", "status", "tickets", "--help"] {
+        let outcome = try branch.launch(
+          ["-c", "\(Binaries.bankctl) \(command) | head -1; exit ${PIPESTATUS[0]}"], program: "/bin/bash"
+        ).finish()
+        #expect(outcome.code == 0 && outcome.err == "", outcome.story)
+        let closed = try branch.launch(["-c", "\(Binaries.bankctl) \(command) >&-"], program: "/bin/bash")
+          .finish()
+        #expect(closed.code == 0 && closed.err == "", closed.story)
+        let full = try branch.launch(
+          ["-c", "\(Binaries.bankctl) \(command) >/dev/full"], program: "/bin/bash"
+        ).finish()
+        let isEmpty = command == "tickets" && full.code == 0
+        #expect(full.code == 1 || isEmpty, full.story)
+      }
+    }
+  }
+}

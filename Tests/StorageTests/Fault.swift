@@ -1,0 +1,63 @@
+// Owns failures of a disk on demand, made where SQLite calls the system: in the table of functions of its open files.
+// It knows no store's rules. Invariant: a fault stays until it is healed, and its table as long as the process.
+
+import CSQLite
+import Glibc
+
+@testable import Storage
+
+/// Puts other functions in the place of SQLite's own for one open file. See https://sqlite.org/c3ref/io_methods.html.
+final class Fault {
+  enum File: Int32 {
+    case database = 7  // SQLITE_FCNTL_FILE_POINTER
+    case log = 28  // SQLITE_FCNTL_JOURNAL_POINTER
+  }
+
+  private let file: UnsafeMutablePointer<sqlite3_file>
+  private let original: UnsafePointer<sqlite3_io_methods>
+  /// Outlives the fault on purpose: SQLite may look at it until the connection is closed.
+  private let methods: UnsafeMutablePointer<sqlite3_io_methods>
+
+  convenience init(in store: SQLiteStore, _ kind: File) { self.init(in: store.database, kind) }
+
+  init(in database: Database, _ kind: File) {
+    var found: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(database.handle, "main", kind.rawValue, &found)
+    guard code == SQLITE_OK, let found, let methods = found.pointee.pMethods else {
+      preconditionFailure("SQLite has no such file open.")
+    }
+    file = found
+    original = methods
+    self.methods = .allocate(capacity: 1)
+    self.methods.initialize(to: original.pointee)
+    file.pointee.pMethods = UnsafePointer(self.methods)
+  }
+
+  var sync: Int32 = 0 {
+    didSet {
+      precondition(sync == SQLITE_IOERR | 4 << 8, "Only this failure of fsync is known here.")
+      methods.pointee.xSync = { _, _ in SQLITE_IOERR | 4 << 8 }
+    }
+  }
+
+  var write: Int32 = 0 {
+    didSet {
+      if write == SQLITE_FULL {
+        methods.pointee.xWrite = { _, _, _, _ in SQLITE_FULL }
+      } else {
+        methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
+      }
+    }
+  }
+
+  /// A quota shows only in the system's number, which SQLite keeps with the file.
+  func useUpQuota() {
+    methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
+    methods.pointee.xFileControl = { _, operation, answer in
+      if operation == SQLITE_FCNTL_LAST_ERRNO { answer?.storeBytes(of: EDQUOT, as: Int32.self) }
+      return SQLITE_OK
+    }
+  }
+
+  func heal() { file.pointee.pMethods = original }
+}

@@ -1,0 +1,149 @@
+// The reserve: how much is held back, when it is given up, and when it is held back again. The full disk is made where
+// SQLite calls the system; a disk that is really full belongs to the end-to-end tests.
+
+import BankModel
+import CSQLite
+import Glibc
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("Room on the disk")
+struct RoomTests {
+  @Test("a reserve grows, shrinks, and is as large as it was when it is opened again")
+  func reserve() throws {
+    let scratch = Scratch()
+    let path = "\(scratch.path)/reserve"
+    do {
+      let reserve = DiskReserve(path: path)
+      #expect(reserve.isPossible && reserve.size == 0)
+      #expect(reserve.grow(to: 1 << 20) && reserve.size == 1 << 20)
+      #expect(reserve.grow(to: 5), "it has that much")
+      #expect(reserve.size == 1 << 20)
+      reserve.cut(to: 300 << 10)
+      reserve.cut(to: 400 << 10)
+      #expect(reserve.size == 300 << 10)
+      let room = try #require(reserve.room)
+      #expect(room.free > 0 && room.free <= room.capacity)
+      #expect(!reserve.grow(to: room.capacity + 1 << 40), "no disk is larger than itself")
+      #expect(reserve.size == 300 << 10)
+    }
+    var facts = stat()
+    #expect(stat(path, &facts) == 0 && facts.st_size == 300 << 10 && facts.st_mode & 0o777 == 0o600)
+    #expect(DiskReserve(path: path).size == 300 << 10)
+    // A length without blocks holds nothing back.
+    #expect(truncate(path, 0) == 0 && truncate(path, 1 << 20) == 0)
+    #expect(DiskReserve(path: path).size == 0)
+  }
+
+  @Test("where no file can be, there is no reserve, and the store works without")
+  func noReserve() throws {
+    #expect(!DiskReserve(path: "/nonexistent/reserve").isPossible)
+    let scratch = Scratch()
+    mkdir("\(scratch.database)-reserve", 0o700)
+    defer { rmdir("\(scratch.database)-reserve") }
+    let branch = try Counter(scratch)
+    branch.store.keepReserve()
+    #expect(branch.store.reservedBytes == 0 && !branch.store.isShort)
+    try branch.arrive(10)
+    #expect(branch.store.hasRoom(toMove: .max), "nobody knows, and the disk will say")
+  }
+
+  @Test("the more wait, the more is held back; a store that nobody asked to holds nothing back")
+  func growth() throws {
+    let scratch = Scratch()
+    let branch = try Counter(scratch)
+    try branch.arrive(100)
+    #expect(branch.store.reservedBytes == 0)
+    branch.store.keepReserve()
+    let base = branch.store.reservedBytes
+    #expect(base > 0 && !branch.store.isShort)
+    try branch.arrive(60_000)
+    #expect(branch.store.reservedBytes >= base - (1 << 20) + 60_000 * 64)
+    #expect(branch.store.hasRoom(toMove: 60_000))
+    #expect(!branch.store.hasRoom(toMove: .max))
+  }
+
+  @Test(
+    "on a full disk a part is given up: nobody new comes, somebody is finished, and with room all is as before"
+  )
+  func shortage() throws {
+    let scratch = Scratch()
+    let branch = try Counter(scratch)
+    branch.store.keepReserve()
+    try branch.arrive(5)
+    let held = branch.store.reservedBytes
+    let fault = Fault(in: branch.store, .log)
+    fault.write = SQLITE_FULL
+    #expect(storeError { try branch.finish(1) }?.kind == "diskFull")
+    fault.heal()
+    #expect(branch.store.isShort && branch.store.reservedBytes < held)
+    try branch.finish(1)
+    #expect(storeError { try branch.arrive(1) }?.kind == "diskFull")
+    #expect(!branch.store.hasStagedChanges)
+    try branch.finish(2)
+    branch.store.lookForRoom()
+    #expect(!branch.store.isShort && branch.store.reservedBytes >= held - (1 << 20))
+    try branch.arrive(1)
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test("the count of starts is tried with all that the reserve has")
+  func opening() throws {
+    let scratch = Scratch()
+    let branch = try Counter(scratch)
+    branch.store.keepReserve()
+    let fault = Fault(in: branch.store, .log)
+    fault.write = SQLITE_FULL
+    #expect(
+      storeError { _ = try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) }?.kind == "diskFull",
+      "it is tried in vain")
+    #expect(branch.store.reservedBytes == 0, "and until nothing is left")
+    fault.heal()
+    #expect(try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) == 1)
+  }
+}
+
+/// A store on disk and the books of one line.
+private final class Counter {
+  let store: SQLiteStore
+  var books: Books
+
+  init(_ scratch: Scratch) throws {
+    store = try SQLiteStore(path: scratch.database)
+    books = try store.load(now: WallTime(milliseconds: 1)).books
+  }
+
+  func customer(_ ticket: TicketNumber) -> Customer {
+    Customer(
+      ticket: ticket, service: .deposit, grade: .regular, amount: 1, account: 1,
+      issuedAt: WallTime(milliseconds: 1))
+  }
+
+  func arrive(_ count: Int64) throws {
+    var next = books
+    for _ in 0..<count {
+      next.issued += 1
+      next.waiting[Line.deposit.index] += 1
+      try store.stage(.insert(customer(next.issued)))
+    }
+    try store.commit(next)
+    books = next
+  }
+
+  func finish(_ ticket: TicketNumber) throws {
+    var next = books
+    next.waiting[Line.deposit.index] -= 1
+    next.served += 1
+    next.servedByService[0] += 1
+    let receipt = Receipt(
+      sequence: 0, day: 1, ticket: ticket, service: .deposit, grade: .regular, outcome: .served,
+      window: Window(service: .deposit, place: 1), generation: 1, pid: 1, attempts: 1, amount: 1, account: 1,
+      issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: 1),
+      finishedAt: WallTime(milliseconds: 2))
+    try store.stage(.finish(customer(ticket), from: .waiting, receipt))
+    try store.commit(next)
+    books = next
+  }
+}

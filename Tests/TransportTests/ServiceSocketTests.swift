@@ -1,0 +1,145 @@
+// Holds the socket of a service to its limits: who is let in, how long a stranger may be silent, and that a client who
+// does not read is not heard either. The test has both ends on one loop and waits for what happens.
+
+import Glibc
+import Posix
+import Testing
+import Wire
+
+@testable import Transport
+
+@Suite("The socket of a service") struct ServiceSocketTests {
+  private typealias Client = MessageChannel<StockServiceMessage, StockMessage>
+
+  private final class Counter {
+    let loop: EventLoop
+    let socket: ServiceSocket<StockRequest, StockResult>
+    let path: String
+    private let directory: String
+    var heard = 0
+    var left = 0
+
+    init(_ limits: ServiceLimits = ServiceLimits()) throws {
+      var template = Array("/tmp/bank-socket-XXXXXX".utf8CString)
+      directory = template.withUnsafeMutableBufferPointer {
+        mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? ""
+      }
+      path = directory + "/s"
+      loop = try EventLoop()
+      socket = ServiceSocket(loop: loop, limits: limits, build: "test")
+      socket.onRequest = { [unowned self] session, request in
+        heard += 1
+        let words = String(repeating: "x", count: 200)
+        socket.answer(session, request.number, .failure(StockFailure(.crowded, detail: words)))
+      }
+      socket.onEnd = { [unowned self] _ in left += 1 }
+      try socket.listen(at: path)
+    }
+
+    deinit {
+      socket.stopListening()
+      rmdir(directory)
+    }
+
+    func connect() throws -> Client? {
+      guard case .connected(let socket) = try UnixSocket.connect(path: path, nonBlocking: true) else {
+        return nil
+      }
+      return try Client(
+        descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 24)
+    }
+
+    func wait(until condition: () -> Bool) throws {
+      let deadline = SystemClock.monotonic() + .seconds(30)
+      while !condition() {
+        let now = SystemClock.monotonic()
+        try #require(now < deadline, "it did not happen")
+        try loop.runOnce(until: min(now + .milliseconds(20), socket.nextDeadline ?? deadline))
+        socket.keepTime(SystemClock.monotonic())
+        socket.flush()
+      }
+    }
+  }
+
+  private func refusal(of client: Client, at counter: Counter) throws -> Refusal.Reason? {
+    var (reason, hasEnded) = (Refusal.Reason?.none, false)
+    client.onMessage = { if case .refused(let refusal) = $0 { reason = refusal.reason } }
+    client.onEnd = { _ in hasEnded = true }
+    try counter.wait { hasEnded }
+    return reason
+  }
+
+  @Test("sends away who says nothing, and who stops in the middle of a frame") func silence() throws {
+    var limits = ServiceLimits()
+    (limits.hello, limits.midFrame, limits.check) = (.milliseconds(60), .milliseconds(60), .milliseconds(10))
+    let counter = try Counter(limits)
+    let mute = try #require(try counter.connect())
+    #expect(try refusal(of: mute, at: counter) == .hello)
+    let client = try #require(try counter.connect())
+    client.send(.hello(Hello(build: "b", role: .client)))
+    client.flush()
+    try counter.wait { counter.socket.sessions.values.contains { $0.isGreeted } }
+    guard case .connected(let torn) = try UnixSocket.connect(path: counter.path) else { return }
+    var bytes: [UInt8] = []
+    try FrameEncoder().append(
+      StockMessage.hello(Hello(build: "b", role: .client)), to: &bytes, limit: FrameLimits.control)
+    _ = try (bytes + [0, 0]).withUnsafeBytes { try torn.send($0) }
+    try counter.wait { counter.left == 2 }
+    #expect(counter.socket.sessions.count == 1)
+  }
+
+  @Test("has room for so many clients, and again when one has left") func crowd() throws {
+    var limits = ServiceLimits()
+    limits.sessions = 2
+    let counter = try Counter(limits)
+    var clients = try (0..<2).map { _ in try #require(try counter.connect()) }
+    for client in clients {
+      client.send(.hello(Hello(build: "b", role: .client)))
+      client.flush()
+    }
+    try counter.wait { counter.socket.sessions.values.count { $0.isGreeted } == 2 }
+    let third = try #require(try counter.connect())
+    #expect(try refusal(of: third, at: counter) == .crowded)
+    clients.removeLast()
+    try counter.wait { counter.socket.sessions.count == 1 }
+    let fourth = try #require(try counter.connect())
+    fourth.send(.hello(Hello(build: "b", role: .client)))
+    fourth.flush()
+    try counter.wait { counter.socket.sessions.values.count { $0.isGreeted } == 2 }
+  }
+
+  @Test("does not hear who does not read, and hears everything once they do") func deaf() throws {
+    let counter = try Counter()
+    let client = try #require(try counter.connect())
+    let count = 20_000
+    client.send(.hello(Hello(build: "b", role: .client)))
+    for number in 1...count {
+      client.send(.request(StockRequest(number: UInt32(number), command: .look)))
+    }
+    client.pauseReading()
+    client.flush()
+    // One read brings some of the questions, and their answers are more than the kernel keeps for a client.
+    try counter.wait { counter.socket.sessions.values.contains { $0.channel.isReadingPaused } }
+    #expect(counter.heard < count)
+    let most = counter.socket.sessions.values.map { $0.channel.backlog }.max() ?? 0
+    #expect(most < 4 << 20)
+    var answers = 0
+    client.onMessage = { if case .reply = $0 { answers += 1 } }
+    client.resumeReading()
+    try counter.wait { answers == count }
+    #expect(counter.heard == count)
+  }
+
+  @Test("leaves no socket behind, and takes the place of one that was left") func files() throws {
+    let counter = try Counter()
+    #expect(try FileFacts.inspect(counter.path)?.mode == 0o600)
+    counter.socket.stopListening()
+    #expect(try FileFacts.inspect(counter.path) == nil)
+    do {
+      let stale = try UnixSocket.listen(path: counter.path)
+      _ = consume stale
+    }
+    try counter.socket.listen(at: counter.path)
+    #expect(try counter.connect() != nil)
+  }
+}
