@@ -129,8 +129,8 @@ final class SimulatedCoordinator {
   private func rest() {
     guard isAlive else { return }
     var earliest = core.nextDeadline
-    for moment in [windowDeadline, commitDue, retryAt, lookForRoomAt, ending?.nextDeadline, releases.retryAt]
-    {
+    let releaseDue = retryAt == nil ? releases.retryAt : nil
+    for moment in [windowDeadline, commitDue, retryAt, lookForRoomAt, ending?.nextDeadline, releaseDue] {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     if !intake.isEmpty { earliest = now.monotonic + TimeSpan(nanoseconds: 20_000) }

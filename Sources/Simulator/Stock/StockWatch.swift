@@ -15,6 +15,8 @@ final class StockWatch {
   struct Deed {
     var taken: [ItemID: Quantity] = [:]
     var returned: [ItemID: Quantity] = [:]
+    /// The last of its changes.
+    var last: Int64 = 0
 
     /// What it holds.
     var isHolding: Bool { !taken.isEmpty && returned.isEmpty }
@@ -22,6 +24,8 @@ final class StockWatch {
 
   unowned let checker: PromiseChecker
   private(set) var rows: [StockChange] = []
+  /// How many there were before the last commit.
+  private var olderRows = 0
   private(set) var present: [ItemID: Quantity] = [:]
   /// What is present by everything that is staged too.
   private var drafted: [ItemID: Quantity] = [:]
@@ -85,6 +89,7 @@ final class StockWatch {
   func committed() {
     guard let fresh = try? store.changes(after: Int64(rows.count), limit: .max) else { return }
     var touched: [OrderID] = []
+    if !fresh.isEmpty { olderRows = rows.count }
     for row in fresh {
       follow(row)
       if let order = row.order, touched.last != order { touched.append(order) }
@@ -105,6 +110,7 @@ final class StockWatch {
       if row.kind != .initial { violate(.stock, "change \(row.sequence) of \(row.item) has no order") }
       return
     }
+    deeds[order, default: Deed()].last = row.sequence
     switch row.kind {
     case .taken: deeds[order, default: Deed()].taken[row.item, default: 0] -= row.difference
     case .returned: deeds[order, default: Deed()].returned[row.item, default: 0] += row.difference
@@ -174,7 +180,7 @@ final class StockWatch {
         givenBack.insert(order)
         return checkGivenBack(order)
       }
-      if case .take = request.command, deeds[order]?.isHolding != true {
+      if case .take = request.command, !couldBeTold(order) {
         return violate(.taking, "order \(order) was told that it has what it has not")
       }
     case .short:
@@ -187,6 +193,12 @@ final class StockWatch {
       violate(.repeatedOrder, "order \(order) was answered \(first) and now \(result)")
     }
     answers[order] = result
+  }
+
+  /// Whether an order holds what it has taken. One that was given back in the same commit has held it.
+  private func couldBeTold(_ order: OrderID) -> Bool {
+    guard let deed = deeds[order], !deed.taken.isEmpty else { return false }
+    return deed.returned.isEmpty || deed.last > olderRows
   }
 
   /// The coordinator is going to ask the stock to give something back.
