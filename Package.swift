@@ -70,7 +70,7 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
         "Logbook", "Configuration", "StockClient",
       ]),
     // A juice station is a teller that asks the stock first.
@@ -117,6 +117,8 @@ let package = Package(
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
+    tests(
+      "CoordinatorTests", of: ["Coordinator", "BankModel", "QueueCore", "StockCore", "Storage", "Wire"]),
     tests(
       "StockServiceTests",
       of: [
