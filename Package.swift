@@ -124,7 +124,7 @@ let package = Package(
       of: [
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
         "BankModel",
-        "Wire", "Posix",
+        "Wire", "Posix", "JuiceStation", "Teller",
       ]),
     tests(
       "EndToEndTests",

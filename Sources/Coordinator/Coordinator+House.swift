@@ -10,7 +10,11 @@ import Wire
 extension Coordinator {
   /// Starts what stands behind the windows.
   func openHouse() {
-    house.orders = { [unowned self] post in orders(for: post) }
+    house.orders = { [unowned self] post in
+      // It reads its file after it was told its orders, so what stands there now is what it works by.
+      assortmentAtWork = try? readAssortment()
+      return orders(for: post)
+    }
     house.onChange = { [unowned self] in followers.changed = true }
     releases.onReleased = { [unowned self] ticket in
       // While the disk is full the note stays, and the stock is asked again.
@@ -23,13 +27,40 @@ extension Coordinator {
         $0.field("msg", "the stock does not give back what this ticket holds: \(trouble)")
       }
     }
+    house.open(stockTrade, at: now)
+  }
+
+  private var stockTrade: HousePost.Trade {
     var arguments = ["--home", home.path]
     if let file = assortmentFile { arguments += ["--config", file] }
-    house.open(
-      HousePost.Trade(
-        name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock,
-        arguments: arguments),
-      at: now)
+    return HousePost.Trade(
+      name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock, arguments: arguments
+    )
+  }
+
+  /// The fruits and juices as their file has them now.
+  ///
+  /// - Throws: `badConfiguration` with what is wrong in it.
+  func readAssortment() throws(Failure) -> Assortment {
+    guard let file = assortmentFile else { return .standard }
+    do throws(ConfigurationError) { return try AssortmentFile.load(path: file) } catch {
+      let language = options.language ?? configuration.language ?? .english
+      throw Failure(.badConfiguration, subject: file, detail: error.message(in: language))
+    }
+  }
+
+  /// After the configuration was read again: whoever works by what is not true any more makes way for a successor.
+  func renewHouse(_ assortment: Assortment) {
+    house.policy = configuration.restarts
+    for post in house.posts where post.trade.workerRole == .stock {
+      let trade = stockTrade
+      let isAsTold = post.told == nil || post.told == orders(for: post)
+      guard !isAsTold || post.trade.arguments != trade.arguments || assortmentAtWork != assortment else {
+        continue
+      }
+      post.trade = trade
+      house.replace(post, at: now)
+    }
   }
 
   /// Asks the stock to give back what cancelled tickets hold.

@@ -200,7 +200,11 @@ extension Coordinator {
   /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
   private func reload() -> Failure? {
     let fresh: BankConfiguration
-    do throws(Failure) { fresh = try options.configuration() } catch {
+    let assortment: Assortment
+    do throws(Failure) {
+      fresh = try options.configuration()
+      assortment = try readAssortment()
+    } catch {
       log.write(event: "reload_refused", level: .error, at: now) { $0.field("msg", error.detail) }
       return error
     }
@@ -219,6 +223,7 @@ extension Coordinator {
       }
     }
     staff.retryGivenUp(at: now)
+    renewHouse(assortment)
     house.retryGivenUp(at: now)
     return nil
   }

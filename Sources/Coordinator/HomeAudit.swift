@@ -20,7 +20,15 @@ struct HomeAudit {
     var name: String
     /// Together with the number it is one process, although numbers are used again.
     var startedAt: UInt64
+
+    /// Whether it may be a guardian or a coordinator that waits for the lock of the home. They wait for 5 seconds.
+    var mayBeOpening: Bool {
+      name != "bank-teller" && (ProcessTable.age(of: pid) ?? .zero) < HomeAudit.opening
+    }
   }
+
+  /// How long it may take somebody to open a bank that is being looked into.
+  private static let opening = Duration.seconds(6)
 
   /// The programs of a bank, by the names that the kernel keeps of them.
   private static let programs = ["bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd"]

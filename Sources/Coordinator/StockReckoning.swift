@@ -65,6 +65,8 @@ struct StockReckoning {
     case (.orders, .orders(let known)):
       for order in known {
         guard let ticket = TicketOfDay(order.id) else { continue }
+        // Whoever has a receipt was looked at with it.
+        if try store.receipt(day: ticket.day, ticket: ticket.ticket) != nil { continue }
         if try verdict(ticket, order, store, day) != nil { suspects.append(ticket) }
       }
       stage = known.last.map { .orders(after: $0.id) } ?? .end

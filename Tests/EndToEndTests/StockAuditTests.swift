@@ -13,8 +13,7 @@ struct StockAuditTests {
     for juice in ["banana", "mango"] { #expect(try branch.order(juice).code == 0) }
     #expect(try branch.order("strawberry").code == 5)
     try branch.done("pause", "juice")
-    try branch.done("enqueue", "1", "--service", "juice", "--juice", "kiwi")
-    try branch.done("cancel", "9")
+    #expect(try branch.order("kiwi", "--timeout", "300ms").code == 75)
     try branch.done("resume", "juice")
   }
 
