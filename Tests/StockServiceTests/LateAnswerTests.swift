@@ -8,8 +8,8 @@ import Teller
 import Testing
 import Wire
 
-@Suite("A station at the stock", .serialized)
-struct FruitProviderTests {
+@Suite("Answers of the stock that come late", .serialized)
+struct LateAnswerTests {
   @Test("after a reset an answer for the day before is not taken for the same ticket of the new day")
   func otherDay() throws {
     let house = try StockHouse()
