@@ -70,7 +70,8 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
+        "Supervision",
         "Logbook", "Configuration", "StockClient",
       ]),
     // A juice station is a teller that asks the stock first.

@@ -179,7 +179,9 @@ final class Coordinator {
 
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
-    if intake.hasWork(machine) || !streaming.isEmpty || stockAudits.contains(where: \.isReady) || crowded.contains(where: \.canBeHeard) {
+    if intake.hasWork(machine) || !streaming.isEmpty || stockAudits.contains(where: \.isReady)
+      || crowded.contains(where: \.canBeHeard)
+    {
       return MonotonicInstant(now.monotonic)
     }
     var earliest = machine.nextDeadline

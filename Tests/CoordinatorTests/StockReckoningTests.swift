@@ -42,7 +42,8 @@ struct StockReckoningTests {
       if let outcome {
         let missing = [Shortage(item: ItemID("mango"), needed: 3, available: 1)]
         let receipt = Receipt(
-          day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: outcome, window: nil, generation: 0,
+          day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: outcome, window: nil,
+          generation: 0,
           pid: 0, attempts: 1, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0), startedAt: nil,
           finishedAt: WallTime(milliseconds: 1), payload: "mango",
           shortages: outcome == .outOfStock ? missing : [])
@@ -152,7 +153,8 @@ struct StockReckoningTests {
   @Test("what the stock finds in its own ledger is told with the rest")
   func ledger() throws {
     let shop = try Shop()
-    shop.ledger = StockAuditReport(items: 5, orders: 0, changes: 9, difference: 4, problems: ["kiwi: 4 too many"])
+    shop.ledger = StockAuditReport(
+      items: 5, orders: 0, changes: 9, difference: 4, problems: ["kiwi: 4 too many"])
     let report = try shop.audit()
     #expect(report.problems == ["the stock: kiwi: 4 too many"])
     #expect(report.stockDifference == 4)

@@ -17,7 +17,9 @@ struct StockAuditTests {
     try branch.done("resume", "juice")
   }
 
-  private func audit(_ branch: Branch, code: Int32 = 1, at location: SourceLocation = #_sourceLocation) throws -> JSON {
+  private func audit(_ branch: Branch, code: Int32 = 1, at location: SourceLocation = #_sourceLocation) throws
+    -> JSON
+  {
     let outcome = try branch.run("audit", "--json", at: location)
     #expect(outcome.code == code, outcome.story, sourceLocation: location)
     return try outcome.json()
@@ -77,11 +79,14 @@ struct StockAuditTests {
       let report = try audit(branch)
       #expect(report["stock_difference"].integer == 5)
       #expect(words(report).count == 4)
-      #expect(words(report).first == "the stock has an order of ticket 6 of day 1, and there is no such ticket")
+      #expect(
+        words(report).first == "the stock has an order of ticket 6 of day 1, and there is no such ticket")
     }
   }
 
-  @Test("a damaged stock is a finding of its own, and the rest is audited", arguments: ["flipped", "cut", "emptied"])
+  @Test(
+    "a damaged stock is a finding of its own, and the rest is audited",
+    arguments: ["flipped", "cut", "emptied"])
   func damaged(fault: String) throws {
     try withBranch { branch in
       try shop(branch)

@@ -20,7 +20,8 @@ struct LateAnswerTests {
     provider.begin(
       TellerOrders(
         name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0, beatMicroseconds: 10_000_000,
-        language: .english, logPath: "", logLimit: 0, logKeep: 0, logsCustomers: false, stockSocket: house.socket))
+        language: .english, logPath: "", logLimit: 0, logKeep: 0, logsCustomers: false,
+        stockSocket: house.socket))
     func serve(_ day: BusinessDay, _ ticket: TicketNumber, _ juice: String) -> Assignment {
       let customer = Customer(
         ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
