@@ -70,7 +70,8 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
+        "Supervision",
         "Logbook", "Configuration", "StockClient",
       ]),
     // A juice station is a teller that asks the stock first.
@@ -91,7 +92,10 @@ let package = Package(
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
     floor(
-      "Simulator", on: ["BankModel", "QueueCore", "Wire", "Storage", "Supervision", "Teller"]),
+      "Simulator",
+      on: [
+        "BankModel", "QueueCore", "StockCore", "Wire", "Storage", "Supervision", "Teller", "StockService",
+      ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient", "StockClient"]),
@@ -115,9 +119,13 @@ let package = Package(
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
     tests(
+      "CoordinatorTests", of: ["Coordinator", "BankModel", "QueueCore", "StockCore", "Storage", "Wire"]),
+    tests(
       "StockServiceTests",
       of: [
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
+        "BankModel",
+        "Wire", "Posix", "JuiceStation", "Teller",
         "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
       ]),
     tests(

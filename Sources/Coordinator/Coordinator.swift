@@ -64,6 +64,8 @@ final class Coordinator {
   var ending: Ending?
   /// Audits that look again for a stranger.
   var pendingAudits: [PendingAudit] = []
+  /// Audits that ask the stock.
+  var stockAudits: [StockAuditing] = []
   /// Whose teller is being replaced because it has worked long enough.
   var recycling = Recycling<Window>()
   /// The tie to whoever restarts this process when it dies.
@@ -141,6 +143,7 @@ final class Coordinator {
       staff.flush()
       commitIfDue()
       advanceReleases()
+      advanceStockAudits()
       reportProgress()
       staff.flush()
       server.flush()
@@ -176,7 +179,9 @@ final class Coordinator {
 
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
-    if intake.hasWork(machine) || !streaming.isEmpty || crowded.contains(where: \.canBeHeard) {
+    if intake.hasWork(machine) || !streaming.isEmpty || stockAudits.contains(where: \.isReady)
+      || crowded.contains(where: \.canBeHeard)
+    {
       return MonotonicInstant(now.monotonic)
     }
     var earliest = machine.nextDeadline
@@ -185,7 +190,8 @@ final class Coordinator {
     }
     consider(staff.nextDeadline)
     consider(house.nextDeadline)
-    consider(releases.nextDeadline)
+    // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.
+    if retryAt == nil { consider(releases.nextDeadline) }
     consider(stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
     consider(server.nextDeadline)
     consider(commitDue)

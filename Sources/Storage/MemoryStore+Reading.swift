@@ -64,6 +64,16 @@ extension MemoryStore {
       contents.receipts.dropFirst(skipped).lazy.filter { day == nil || $0.day == day }.prefix(max(0, limit)))
   }
 
+  /// Receipts of one service over all days. See `QueueStore`.
+  public func receipts(
+    of service: Service, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try beginReading()
+    let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
+    return Array(
+      contents.receipts.dropFirst(skipped).lazy.filter { $0.service == service }.prefix(max(0, limit)))
+  }
+
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
   public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
     try beginReading()

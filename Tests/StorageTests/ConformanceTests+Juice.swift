@@ -55,13 +55,17 @@ extension ConformanceTests {
     let branch = try Branch(kind)
     let customer = juice(1)
     let missing = [
-      Shortage(item: ItemID("kiwi"), needed: 1, available: 0), Shortage(item: ItemID("mango"), needed: 2, available: 1),
+      Shortage(item: ItemID("kiwi"), needed: 1, available: 0),
+      Shortage(item: ItemID("mango"), needed: 2, available: 1),
     ]
     try branch.store.stage(.insert(customer))
     try branch.store.stage(.finish(customer, from: .waiting, receipt(customer, .outOfStock, missing)))
     try branch.store.commit(books(issued: 1, waiting: 0, served: 1, branch))
     #expect(try branch.store.receipt(day: 1, ticket: 1)?.shortages == missing)
     #expect(try branch.store.receipts(day: nil, after: 0, limit: 5).map(\.shortages) == [missing])
+    #expect(try branch.store.receipts(of: .juice, after: 0, limit: 5).map(\.ticket) == [1])
+    #expect(try branch.store.receipts(of: .juice, after: 1, limit: 5) == [])
+    #expect(try branch.store.receipts(of: .loan, after: 0, limit: 5) == [])
     #expect(try branch.store.trialBalance().customers.transfers == 0)
     let audit = try branch.store.audit()
     #expect(audit.problems == [])

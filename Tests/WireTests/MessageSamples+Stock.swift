@@ -59,7 +59,7 @@ extension StockServiceMessage {
 
 extension StockCommand {
   enum Case: String, CaseIterable {
-    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit
+    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known
   }
 
   var itsCase: Case {
@@ -73,6 +73,8 @@ extension StockCommand {
     case .change: .change
     case .discardExpired: .discardExpired
     case .audit: .audit
+    case .orders: .orders
+    case .known: .known
     }
   }
 
@@ -92,11 +94,15 @@ extension StockCommand {
     Sample("stock-command-discardExpired", .discardExpired(today: 20_780)),
     Sample("stock-command-discardExpired-bare", .discardExpired(today: nil)),
     Sample("stock-command-audit", .audit),
+    Sample("stock-command-orders", .orders(after: order, limit: 500)),
+    Sample("stock-command-orders-bare", .orders(after: nil, limit: 1)),
+    Sample("stock-command-known", .known([order, OrderID("x-1")])),
+    Sample("stock-command-known-bare", .known([])),
   ]
 }
 
 extension StockResult {
-  enum Case: String, CaseIterable { case failure, done, short, picture, changes, assortment, audit }
+  enum Case: String, CaseIterable { case failure, done, short, picture, changes, assortment, audit, orders }
 
   var itsCase: Case {
     switch self {
@@ -107,6 +113,7 @@ extension StockResult {
     case .changes: .changes
     case .assortment: .assortment
     case .audit: .audit
+    case .orders: .orders
     }
   }
 
@@ -132,6 +139,13 @@ extension StockResult {
     Sample(
       "stock-result-audit",
       .audit(StockAuditReport(items: 5, orders: 3, changes: 12, difference: 2, problems: ["이상"]))),
+    Sample(
+      "stock-result-orders",
+      .orders([
+        KeptOrder(id: order, content: "take mango*3", state: .givenBack),
+        KeptOrder(id: OrderID("x-1"), content: "", state: .void),
+      ])),
+    Sample("stock-result-orders-bare", .orders([])),
   ]
 }
 
