@@ -126,6 +126,7 @@ let package = Package(
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
         "BankModel",
         "Wire", "Posix", "JuiceStation", "Teller",
+        "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
       ]),
     tests(
       "EndToEndTests",
