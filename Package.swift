@@ -124,8 +124,6 @@ let package = Package(
       "StockServiceTests",
       of: [
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
-        "BankModel",
-        "Wire", "Posix", "JuiceStation", "Teller",
         "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
       ]),
     tests(
