@@ -12,9 +12,9 @@ struct CrashTests {
       try branch.done("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let pid = try branch.kill(worker: "deposit-1")
-      try branch.waitUntil("a new teller serves the same customer", within: .seconds(2)) {
-        let worker = try branch.status().worker("deposit-1")
-        return worker?.ticket == 1 && worker?.generation == 2
+      // Looked for where it stays to be seen: on a busy machine the customer may be served between two looks.
+      try branch.waitUntil("a new teller serves the same customer") {
+        try branch.json("ticket", "1")["attempts"].items.count == 2
       }
       let successor = try #require(try branch.status().worker("deposit-1"))
       #expect(successor.document["restarts"].integer == 1)
