@@ -204,7 +204,8 @@ extension SQLiteStore {
     var shortages: [Shortage] = []
     while try statement.step() {
       shortages.append(
-        Shortage(item: ItemID(statement.text(0)), needed: statement.integer(1), available: statement.integer(2)))
+        Shortage(
+          item: ItemID(statement.text(0)), needed: statement.integer(1), available: statement.integer(2)))
     }
     return shortages
   }

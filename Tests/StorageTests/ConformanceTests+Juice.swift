@@ -55,7 +55,8 @@ extension ConformanceTests {
     let branch = try Branch(kind)
     let customer = juice(1)
     let missing = [
-      Shortage(item: ItemID("kiwi"), needed: 1, available: 0), Shortage(item: ItemID("mango"), needed: 2, available: 1),
+      Shortage(item: ItemID("kiwi"), needed: 1, available: 0),
+      Shortage(item: ItemID("mango"), needed: 2, available: 1),
     ]
     try branch.store.stage(.insert(customer))
     try branch.store.stage(.finish(customer, from: .waiting, receipt(customer, .outOfStock, missing)))
