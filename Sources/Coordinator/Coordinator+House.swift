@@ -27,7 +27,8 @@ extension Coordinator {
     if let file = assortmentFile { arguments += ["--config", file] }
     house.open(
       HousePost.Trade(
-        name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock, arguments: arguments),
+        name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock,
+        arguments: arguments),
       at: now)
   }
 

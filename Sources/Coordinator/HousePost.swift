@@ -79,5 +79,7 @@ final class HousePost {
   var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
 
   /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? { [restartAt, readyBy, killAt, drainBy, checkAt].compactMap(\.self).min() }
+  var nextDeadline: MonotonicTime? {
+    [restartAt, readyBy, killAt, drainBy, checkAt].compactMap(\.self).min()
+  }
 }

@@ -62,7 +62,9 @@ final class HouseStaff {
   }
 
   /// Whether nothing has still to be waited for when a bank opens: everything is at work, or will not be soon.
-  var isSettled: Bool { posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || $0.history.earlyDeaths > 0 } }
+  var isSettled: Bool {
+    posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || $0.history.earlyDeaths > 0 }
+  }
 
   /// Processes that have not ended.
   var count: Int { posts.count { $0.child != nil } }

@@ -80,7 +80,9 @@ extension Service {
   /// The list comes from a worker and goes into the books, so everything that the books would refuse is refused here.
   func fault(of missing: [Shortage]) -> String? {
     if movesMoney { return "without stock, which \(name) does not need" }
-    if missing.isEmpty || missing.count > StockLimits.itemsPerOrder { return "for want of \(missing.count) items" }
+    if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {
+      return "for want of \(missing.count) items"
+    }
     if Set(missing.map(\.item)).count < missing.count { return "for want of one item twice" }
     if let odd = missing.first(where: { !$0.isPossible }) {
       return "for want of \(odd.needed) of which there are \(odd.available)"

@@ -148,6 +148,7 @@ final class StockService {
     case .assortment: tell(asker, .assortment(assortment))
     case .look: desk.happen(.look(remember(asker)), at: now)
     case .follow(let place): follow(place, asker)
+    case .introduce(let items): desk.happen(.introduce(remember(asker), items), at: now)
     default: auditors.append(asker)
     }
   }

@@ -59,7 +59,7 @@ extension StockServiceMessage {
 
 extension StockCommand {
   enum Case: String, CaseIterable {
-    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit
+    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, introduce
   }
 
   var itsCase: Case {
@@ -73,6 +73,7 @@ extension StockCommand {
     case .change: .change
     case .discardExpired: .discardExpired
     case .audit: .audit
+    case .introduce: .introduce
     }
   }
 
@@ -92,6 +93,7 @@ extension StockCommand {
     Sample("stock-command-discardExpired", .discardExpired(today: 20_780)),
     Sample("stock-command-discardExpired-bare", .discardExpired(today: nil)),
     Sample("stock-command-audit", .audit),
+    Sample("stock-command-introduce", .introduce([ItemID("top"), ItemID("hot6")])),
   ]
 }
 

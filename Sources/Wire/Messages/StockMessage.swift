@@ -49,6 +49,8 @@ public enum StockCommand: Sendable, Equatable {
   case discardExpired(today: DayNumber?)
   /// Check everything that can be checked.
   case audit
+  /// These items shall be known; of those that are not yet there is nothing.
+  case introduce([ItemID])
 
   private enum Kind: Int, CodingKey {
     case assortment = 1
@@ -60,6 +62,7 @@ public enum StockCommand: Sendable, Equatable {
     case change = 7
     case discardExpired = 8
     case audit = 9
+    case introduce = 12
   }
 }
 
@@ -98,6 +101,7 @@ extension StockCommand: Codable {
       try command.encode(ChangedLot(amount: amount, dates: dates), forKey: .change)
     case .discardExpired(let today): try command.encode(OneDay(today: today), forKey: .discardExpired)
     case .audit: try command.encode(Nothing(), forKey: .audit)
+    case .introduce(let items): try command.encode(items, forKey: .introduce)
     }
   }
 
@@ -118,6 +122,7 @@ extension StockCommand: Codable {
     case .change:
       let changed = try command.decode(ChangedLot.self, forKey: kind)
       self = .change(changed.amount, changed.dates)
+    case .introduce: self = .introduce(try command.decode([ItemID].self, forKey: kind))
     case .discardExpired: self = .discardExpired(today: try command.decode(OneDay.self, forKey: kind).today)
     }
   }

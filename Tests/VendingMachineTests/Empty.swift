@@ -1,0 +1,2 @@
+// Placeholder that the next step replaces.
+// It holds nothing.
