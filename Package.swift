@@ -102,7 +102,10 @@ let package = Package(
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
     floor(
-      "Simulator", on: ["BankModel", "QueueCore", "Wire", "Storage", "Supervision", "Teller"]),
+      "Simulator",
+      on: [
+        "BankModel", "QueueCore", "StockCore", "Wire", "Storage", "Supervision", "Teller", "StockService",
+      ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
     process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient", "StockClient"]),

@@ -22,6 +22,8 @@ public enum StockLimits {
   public static let itemLength = 40
   /// The longest name of an order, in bytes.
   public static let orderLength = 64
+  /// Orders in one answer that lists them.
+  public static let ordersPerPage: Int64 = 1_000
   /// Days that a lot can be of: up to the year 9999.
   public static let days: ClosedRange<DayNumber> = 0...2_932_896
 }

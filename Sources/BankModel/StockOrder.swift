@@ -174,6 +174,42 @@ public struct StockChange: Hashable, Sendable, Codable {
   }
 }
 
+/// An order as the stock remembers it.
+public struct KeptOrder: Hashable, Sendable, Codable {
+  /// What became of it.
+  public enum State: UInt8, Sendable, Codable, CaseIterable {
+    /// It was done, and what it took is gone.
+    case done = 1
+    /// There was too little for it.
+    case short = 2
+    /// It was given back before anybody had heard of it; it is never done.
+    case void = 3
+    /// It was done, and what it took was given back.
+    case givenBack = 4
+  }
+
+  /// The name.
+  public var id: OrderID
+  /// What was asked for; see ``StockAction/content``.
+  public var content: String
+  /// What became of it.
+  public var state: State
+
+  /// Puts the parts together.
+  public init(id: OrderID, content: String, state: State) {
+    self.id = id
+    self.content = content
+    self.state = state
+  }
+
+  /// The numbers of the parts in messages.
+  enum CodingKeys: Int, CodingKey {
+    case id = 1
+    case content = 2
+    case state = 3
+  }
+}
+
 /// What is missing of one item.
 public struct Shortage: Hashable, Sendable, Codable {
   /// Of what.

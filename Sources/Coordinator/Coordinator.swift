@@ -183,7 +183,8 @@ final class Coordinator {
     }
     consider(staff.nextDeadline)
     consider(house.nextDeadline)
-    consider(releases.nextDeadline)
+    // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.
+    if retryAt == nil { consider(releases.nextDeadline) }
     consider(stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
     consider(server.nextDeadline)
     consider(commitDue)

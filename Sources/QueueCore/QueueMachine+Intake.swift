@@ -40,7 +40,9 @@ extension QueueMachine {
     if isJammed || isShort { return .diskFull }
     let standing = books.waitingInAll + books.delayed
     let (sum, overflow) = standing.addingReportingOverflow(total)
-    if overflow || sum > policy.maxWaiting {
+    // Nobody needs no room: the repetition of a list of customers who are all known is answered as ever. More than
+    // the limit wait where dead letters were brought back.
+    if total > 0, overflow || sum > policy.maxWaiting {
       return .queueFull(waiting: standing, limit: policy.maxWaiting)
     }
     return nil

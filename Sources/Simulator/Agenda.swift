@@ -22,6 +22,16 @@ enum Occurrence {
   case coordinatorTurn(incarnation: Int)
   /// A coordinator is started.
   case coordinatorStart
+  /// The stock service wakes up.
+  case stockTurn(incarnation: Int)
+  /// A stock service is started.
+  case stockStart
+  /// The system ends a stock service whose coordinator has ended.
+  case stockOrphaned(incarnation: Int)
+  /// The moment has come that somebody who asks the stock wanted to be woken at.
+  case askerWoke(Int)
+  /// Somebody who keeps the stock does the next thing.
+  case keeperActs(Int)
   /// A client does the next thing on its mind.
   case clientActs(Int)
   /// Something goes wrong.

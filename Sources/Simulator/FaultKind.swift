@@ -37,6 +37,27 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case commitLost
   /// Somebody sets the calendar.
   case clockJumped
+  /// The stock service is killed between two effects.
+  case stockKilled
+  /// The stock service stands still for a while.
+  case stockSlow
+  /// The stock's disk is full for a while.
+  case stockDiskFull
+  /// A write or an fsync of the stock fails.
+  case stockDiskFailed
+  /// A connection to the stock breaks.
+  case stockCut
+  /// A connection to the stock becomes slow.
+  case stockLate
+  /// What the stock had staged and not committed is lost in a crash.
+  case stockCommitLost
+  /// A juice station dies when it hears that its fruit was taken.
+  case stationKilled
+  /// The coordinator dies when it hears that fruit was given back.
+  case releaseInterrupted
+
+  /// Whether it is the stock's side of the world where something goes wrong.
+  var isOfTheStock: Bool { rawValue >= FaultKind.stockKilled.rawValue }
 
   /// The name in reports: words with hyphens.
   public var name: String {

@@ -35,11 +35,16 @@ struct FaultPlan {
   let workMicroseconds: Int64
   /// Completions are gathered for so long.
   let gather: TimeSpan
+  let stock: StockPlan
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
     .tellerRogue, .tellerBabbled, .tellerStillborn, .connectionLost, .messageLate, .networkSlow, .diskFull,
     .diskFailed, .clockJumped,
+  ]
+  private static let stockKinds: [FaultKind] = [
+    .stockKilled, .stockSlow, .stockDiskFull, .stockDiskFailed, .stockCut, .stockLate, .stationKilled,
+    .releaseInterrupted,
   ]
 
   init(seed: UInt64) {
@@ -52,11 +57,13 @@ struct FaultPlan {
     interval = .milliseconds(mean)
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     // Each history has its favourite faults, so that rare ones meet each other too.
-    weights = Self.drawnKinds.map { kind in
+    stock = StockPlan(seed: seed)
+    let kinds = Self.drawnKinds + (stock.isThere ? Self.stockKinds : [])
+    weights = kinds.map { kind in
       let weight = chance.draw(0...3)
       return switch kind {
-      case .coordinatorKilled, .tellerKilled: (kind, weight * 3 + 1)
-      case .messageLate, .tellerFailed, .diskFull: (kind, weight * 4)
+      case .coordinatorKilled, .tellerKilled, .stockKilled: (kind, weight * 3 + 1)
+      case .messageLate, .tellerFailed, .diskFull, .stationKilled: (kind, weight * 4)
       default: (kind, weight * weight)
       }
     }
@@ -73,7 +80,9 @@ struct FaultPlan {
     policy.retryFirst = .milliseconds(chance.draw(5...200))
     policy.retryLimit = .milliseconds(chance.draw(200...2_000))
     self.policy = policy
-    windows = [.deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2))]
+    windows = [
+      .deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations,
+    ]
     clients = Int(chance.draw(1...3))
     commands = Int(chance.draw(6...22))
     slice = chance.draw(2...7)

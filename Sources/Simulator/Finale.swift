@@ -17,7 +17,7 @@ struct Finale {
     switch step {
     case 1: return SimulatedClient.Wish(command: .resume(nil), isRepeated: true)
     case 2:
-      let wanted = Service.allCases.map { ServiceWindows(service: $0, count: Int64(windows[$0] ?? 1)) }
+      let wanted = Service.allCases.map { ServiceWindows(service: $0, count: Int64(windows[$0] ?? 0)) }
       return SimulatedClient.Wish(command: .scale(wanted), isRepeated: true)
     case 3: return SimulatedClient.Wish(command: .status)
     default:

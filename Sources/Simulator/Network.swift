@@ -7,9 +7,9 @@ import BankModel
 
 /// One of the two ends of a connection.
 enum LinkEnd: Hashable {
-  /// The end in the coordinator.
-  case coordinator
-  /// The other end: a teller or a client.
+  /// The end in the coordinator, or in the stock service.
+  case server
+  /// The other end: a teller, a client, or whoever asks the stock.
   case peer
 }
 
@@ -17,6 +17,8 @@ enum LinkEnd: Hashable {
 enum LinkPeer: Hashable {
   case teller(Int)
   case client(Int)
+  /// Somebody who asks the stock.
+  case asker(Int)
 }
 
 /// What arrives.
@@ -26,7 +28,7 @@ enum Arrival {
   case end
 }
 
-/// The connections between the coordinator, the tellers and the clients.
+/// The connections between the processes and the clients.
 struct Network {
   private struct Pipe {
     /// What is on its way; nil where it was lost.
@@ -38,9 +40,9 @@ struct Network {
 
   private struct Link {
     let peer: LinkPeer
-    /// The coordinator to whose life this connection belongs.
+    /// The coordinator, or the stock service, to whose life this connection belongs.
     let incarnation: Int
-    var toCoordinator = Pipe()
+    var toServer = Pipe()
     var toPeer = Pipe()
     /// How much slower than usual it is.
     var slowness: Int64 = 1
@@ -63,7 +65,7 @@ struct Network {
   /// Who stands at the far end of a connection.
   func peer(of link: Int) -> LinkPeer { links[link].peer }
 
-  /// The coordinator that a connection belongs to.
+  /// The coordinator, or the stock service, that a connection belongs to.
   func incarnation(of link: Int) -> Int { links[link].incarnation }
 
   /// Sends bytes towards an end, in one portion or more.
@@ -133,10 +135,10 @@ struct Network {
   }
 
   private func pipe(_ link: Int, _ end: LinkEnd) -> Pipe {
-    end == .coordinator ? links[link].toCoordinator : links[link].toPeer
+    end == .server ? links[link].toServer : links[link].toPeer
   }
 
   private mutating func change(_ link: Int, _ end: LinkEnd, _ body: (inout Pipe) -> Void) {
-    if end == .coordinator { body(&links[link].toCoordinator) } else { body(&links[link].toPeer) }
+    if end == .server { body(&links[link].toServer) } else { body(&links[link].toPeer) }
   }
 }

@@ -25,15 +25,37 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
   case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
   case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice, closesTheDayTwice
+  // In the stock's core.
+  case takesAgain, forgetsOrdersInACrash, givesBackAgain, takesInPart, forgetsVoids, forgetsShortages,
+    losesARow
+  case refusesTheLastFruit
+  // In the shell around the stock.
+  case stockAnswersTooEarly, stockBelievesAFullDisk, leavesOutAChange, showsTooEarly, forgetsWhoComesBack
+  // In those who ask the stock.
+  case neverGivesBack, givesBackTooEarly, takesSilenceForGivenBack
+  case servesWithoutTaking, asksAnewEachAttempt, takesSilenceForShortage
 
-  /// Whether the core is wrong, and not the shell around it.
+  /// Whether the stock's core is wrong.
+  var isOfTheStock: Bool {
+    switch self {
+    case .takesAgain, .forgetsOrdersInACrash, .givesBackAgain, .takesInPart, .forgetsVoids, .forgetsShortages,
+      .losesARow, .refusesTheLastFruit:
+      true
+    default: false
+    }
+  }
+
+  /// Whether the queue's core is wrong, and not the shell around it.
   var isOfTheCore: Bool {
     switch self {
+    case _ where isOfTheStock: false
     case .saysCommittedTooEarly, .takesAFullDiskForACommit, .performsLastFirst, .forgetsWhatItHeldBack,
       .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
       .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
       .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
-      .stagesTwice, .closesTheDayTwice:
+      .stagesTwice, .closesTheDayTwice, .stockAnswersTooEarly, .stockBelievesAFullDisk, .leavesOutAChange,
+      .showsTooEarly, .forgetsWhoComesBack, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
+      .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage:
       false
     default: true
     }
@@ -100,6 +122,28 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .closesTheDayTwice: "The shell closes the day again when the disk was full at the first time."
     case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
     case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
+    case .takesAgain: "The stock takes again for an order that it has served."
+    case .forgetsOrdersInACrash:
+      "The stock does not know the orders that were answered before its last start."
+    case .givesBackAgain: "The stock gives back once more what was given back."
+    case .takesInPart: "The stock takes what is there of an order, and leaves out what is not."
+    case .forgetsVoids: "The stock does not remember that an order was given back before it came."
+    case .forgetsShortages: "The stock does not remember which orders it had too little for."
+    case .losesARow: "An order of two fruits writes the first only into the ledger."
+    case .refusesTheLastFruit: "An order of all that is left of a fruit is refused."
+    case .stockAnswersTooEarly: "The stock answers before the fsync."
+    case .stockBelievesAFullDisk: "The stock answers for what a full disk has refused."
+    case .leavesOutAChange:
+      "Somebody who comes back to look on is not told of the first change that was missed."
+    case .showsTooEarly: "Those who look on are told of changes before they are on disk."
+    case .forgetsWhoComesBack:
+      "Somebody who comes back to look on is told of what was missed, and of nothing after it."
+    case .neverGivesBack: "What a cancelled ticket holds is not given back."
+    case .givesBackTooEarly: "What a ticket holds is given back before its cancellation is on disk."
+    case .takesSilenceForGivenBack: "A stock that does not answer counts as one that has given back."
+    case .servesWithoutTaking: "Now and then a juice is served for which nothing was taken."
+    case .asksAnewEachAttempt: "Every attempt at a juice is a new order."
+    case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
     }
   }
 
@@ -151,6 +195,18 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .closesTheDayTwice: [.books]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
+    case .takesAgain: [.taking, .stock]
+    case .givesBackAgain, .takesInPart, .forgetsVoids, .refusesTheLastFruit: [.taking]
+    case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock]
+    case .forgetsShortages: [.notDurable]
+    case .losesARow: [.taking, .storeContradiction]
+    case .stockAnswersTooEarly: [.notDurable]
+    case .stockBelievesAFullDisk: [.notDurable, .storeContradiction]
+    case .leavesOutAChange: [.news]
+    case .showsTooEarly: [.notDurable, .news]
+    case .forgetsWhoComesBack: [.notDrained]
+    case .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack: [.taking]
+    case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
     }
   }
 }

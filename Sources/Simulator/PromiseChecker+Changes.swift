@@ -112,7 +112,7 @@ extension PromiseChecker {
 
   private func finish(_ customer: Customer, from state: CustomerState, _ receipt: Receipt) {
     let ticket = customer.ticket
-    if receipt.outcome == .served {
+    if receipt.outcome.isAttended {
       guard let holder = step.done, holder.lease.ticket == ticket, receipt.ticket == ticket else {
         return violate(.attempt, "ticket \(ticket) gets a receipt, and no teller has done its work")
       }

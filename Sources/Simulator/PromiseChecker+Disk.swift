@@ -27,6 +27,7 @@ extension PromiseChecker {
       switch change {
       case .insert(let customer): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
+      case .released(let ticket): stock.released(ticket)
       default: break
       }
     }
@@ -57,8 +58,9 @@ extension PromiseChecker {
       return violate(.duplicate, "ticket \(customer.ticket) was issued twice")
     }
     let order = CustomerOrder(
-      service: customer.service, grade: customer.grade, amount: customer.amount, account: customer.account)
-    guard let number = origin(of: customer.account) else {
+      service: customer.service, grade: customer.grade, amount: customer.amount, account: customer.account,
+      payload: customer.payload)
+    guard let number = origin(of: JuiceOrder(customer.payload)?.account ?? customer.account) else {
       return violate(.ledger, "nobody asked for the customer of ticket \(customer.ticket)")
     }
     let group = groups[number]
@@ -92,11 +94,13 @@ extension PromiseChecker {
         return violate(.duplicate, "ticket \(receipt.ticket) has two receipts")
       }
       let found = CustomerOrder(
-        service: receipt.service, grade: receipt.grade, amount: receipt.amount, account: receipt.account)
+        service: receipt.service, grade: receipt.grade, amount: receipt.amount, account: receipt.account,
+        payload: receipt.payload)
+      stock.check(receipt, name)
       if found != order {
         violate(.ledger, "the receipt of ticket \(receipt.ticket) is for \(found), not \(order)")
       }
-      if receipt.outcome == .served {
+      if receipt.outcome.isAttended {
         servedToday += 1
         let lease = Lease(
           ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
@@ -133,6 +137,7 @@ extension PromiseChecker {
         }
       }
       try checkMoney(in: store)
+      try stock.checkEnd()
     } catch {
       violate(.storeContradiction, "\(error)")
     }

@@ -97,7 +97,7 @@ extension PromiseChecker {
     }
     if holders[place].lease == lease, let answer, answer != .returned {
       let holder = holders.remove(at: place)
-      if answer == .done { step.done = holder } else { step.owed.append((holder, .failed)) }
+      if case .failed = answer { step.owed.append((holder, .failed)) } else { step.done = holder }
     } else if holders[place].lease == lease, answer == nil {
       holders[place].progressAt = now.monotonic
     } else {
@@ -250,7 +250,9 @@ extension PromiseChecker {
     if let refusal {
       takingIn = nil
       if step.inserted > 0 { violate(.refusal, "a request was refused, and \(step.inserted) were let in") }
-      if case .queueFull = refusal, let standing = step.standing, standing + total <= policy.maxWaiting {
+      if case .queueFull = refusal, let standing = step.standing,
+        total == 0 || standing + total <= policy.maxWaiting
+      {
         violate(.refusal, "\(total) were refused with \(standing) waiting and room for \(policy.maxWaiting)")
       }
       return
@@ -259,7 +261,8 @@ extension PromiseChecker {
       violate(.answer, "\(orders.count) came and \(step.inserted) were let in")
     }
     guard let standing = step.standing else { return }
-    if standing + total > policy.maxWaiting || isDraining || isFinishing || step.wasJammed {
+    let isTooMany = total > 0 && standing + total > policy.maxWaiting
+    if isTooMany || isDraining || isFinishing || step.wasJammed {
       violate(.overfull, "\(total) were let in with \(standing) waiting and room for \(policy.maxWaiting)")
     }
   }

@@ -87,8 +87,12 @@ final class PromiseChecker {
   var hasDrained = false
   var hasEndedDay = false
   var step = CheckedStep()
+  private(set) var stock: StockWatch!
 
-  init(policy: QueuePolicy) { self.policy = policy }
+  init(policy: QueuePolicy) {
+    self.policy = policy
+    stock = StockWatch(self)
+  }
 
   func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { world.violate(kind, words()) }
 

@@ -11,7 +11,7 @@ extension SimulatedClient {
     guard commandsLeft > 0 else { return nil }
     commandsLeft -= 1
     switch chance.draw(0...99) {
-    case 0..<36: return enqueue()
+    case 0..<36: return world.hasStock && chance.draw(0...1) == 0 ? juice() : enqueue()
     case 36..<56: return list()
     case 56..<62: return known.isEmpty ? enqueue() : Wish(command: .cancel(someTicket()))
     case 62..<67:
@@ -24,7 +24,7 @@ extension SimulatedClient {
     case 86..<88: return Wish(command: .reset)
     case 88..<95:
       let windows = ServiceWindows(
-        service: chance.draw(0...1) == 0 ? .deposit : .loan, count: chance.draw(0...3))
+        service: someWindows(), count: chance.draw(0...3))
       return Wish(command: .scale([windows]))
     case 95..<97:
       guard !world.isCalm else { return enqueue() }
@@ -40,7 +40,16 @@ extension SimulatedClient {
     switch chance.draw(0...3) {
     case 0: .deposit
     case 1: .loan
+    case 2: world.hasStock ? .juice : nil
     default: nil
+    }
+  }
+
+  private func someWindows() -> Service {
+    switch chance.draw(0...(world.hasStock ? 2 : 1)) {
+    case 0: .deposit
+    case 1: .loan
+    default: .juice
     }
   }
 
@@ -65,12 +74,34 @@ extension SimulatedClient {
     let isRepeated = chance.draw(0...2) > 0
     let group = world.checker.groupCount + 1
     let order = EnqueueOrder(
-      count: count, service: someService(), grade: someGrade(),
+      count: count, service: someBank(), grade: someGrade(),
       amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
       seed: chance.next(), key: isRepeated ? "order-\(group)" : nil)
-    var draw = CustomerDraw(
-      service: order.service, grade: order.grade, amount: order.amount, account: order.account,
-      seed: order.seed)
+    var draw = order.draw
+    world.checker.expect((0..<count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
+    return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
+  }
+
+  private func someBank() -> Service? {
+    switch chance.draw(0...3) {
+    case 0: .deposit
+    case 1: .loan
+    default: nil
+    }
+  }
+
+  /// Customers who want the same juice. What they want says who they are, because a juice has no account.
+  private func juice() -> Wish {
+    let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...4)
+    let account = world.checker.newAccounts(1)
+    let isRepeated = chance.draw(0...2) > 0
+    let group = world.checker.groupCount + 1
+    let juices = world.plan.stock.assortment.juices
+    let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
+    let order = EnqueueOrder(
+      count: count, service: .juice, grade: someGrade(), amount: nil, account: nil, seed: 0,
+      key: isRepeated ? "order-\(group)" : nil, payload: JuiceOrder(juice: juice, account: account).payload)
+    var draw = order.draw
     world.checker.expect((0..<count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
     return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
   }
@@ -91,5 +122,13 @@ extension SimulatedClient {
     return Wish(
       command: .enqueueList(EnqueueList(entries: entries, isLast: true)), group: group,
       isRepeated: isRepeated, partLength: Int(chance.draw(0...4)))
+  }
+}
+
+extension EnqueueOrder {
+  /// The customers that are asked for, as the coordinator draws them.
+  var draw: CustomerDraw {
+    CustomerDraw(
+      service: service, grade: grade, amount: amount, account: account, payload: payload ?? "", seed: seed)
   }
 }

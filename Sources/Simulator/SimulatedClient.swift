@@ -101,7 +101,7 @@ final class SimulatedClient {
 
   private func say(_ message: ClientMessage) {
     guard let link else { return }
-    world.send(message, on: link, to: .coordinator, limit: FrameLimits.control)
+    world.send(message, on: link, to: .server, limit: FrameLimits.control)
   }
 
   /// Something has come on a connection.
@@ -161,6 +161,8 @@ final class SimulatedClient {
   /// What is to be repeated is repeated as long as it was not refused for good.
   private func failed(_ wish: Wish, _ failure: Failure) {
     guard wish.isRepeated else { return }
+    // The button was pressed twice, and the other request may have found room.
+    if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {
     case .diskFull, .draining: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)

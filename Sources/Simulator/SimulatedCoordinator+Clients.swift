@@ -120,12 +120,9 @@ extension SimulatedCoordinator {
   }
 
   private func take(_ order: EnqueueOrder, _ link: Int, _ number: UInt32) {
-    let draw = CustomerDraw(
-      service: order.service, grade: order.grade, amount: order.amount, account: order.account,
-      seed: order.seed)
     intake.append(
       IntakeOrder(
-        request: open(link, number, .enqueue(known: 0)), source: .drawn(draw), key: order.key,
+        request: open(link, number, .enqueue(known: 0)), source: .drawn(order.draw), key: order.key,
         total: order.count))
   }
 

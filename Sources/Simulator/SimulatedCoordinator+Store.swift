@@ -14,12 +14,14 @@ extension SimulatedCoordinator {
   private var store: MemoryStore { world.disk }
 
   func stage(_ change: StoreChange) {
+    if change.leavesSomethingPutBy { releases.look() }
     guard retryAt == nil else { return }
     do throws(StoreError) {
       world.meetDisk(.stage)
       try store.stage(change)
       world.checker.staged(change)
       if stagedSince == nil { stagedSince = now.monotonic }
+      if bug == .givesBackTooEarly, change.leavesSomethingPutBy { try releases.advance(now: now.monotonic) }
     } catch {
       storeFailed(error)
     }
@@ -97,6 +99,7 @@ extension SimulatedCoordinator {
     stagedSince = nil
     happen(.commitRefused)
     guard isAlive, retryAt == nil else { return }
+    releases.look()
     commit()
     guard isAlive, retryAt == nil else { return }
     effects.append(contentsOf: heldBack)

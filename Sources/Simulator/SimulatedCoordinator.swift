@@ -50,6 +50,7 @@ final class SimulatedCoordinator {
   /// Bytes that leave at the end of the turn.
   var toTellers: [(link: Int, bytes: [UInt8])] = []
   var toClients: [(link: Int, bytes: [UInt8])] = []
+  private(set) var releases: SimulatedReleases!
 
   init(number: Int, stored: StoredQueue, world: Simulation) {
     self.number = number
@@ -63,13 +64,14 @@ final class SimulatedCoordinator {
     } else {
       core = QueueMachine(stored, policy: world.plan.policy, at: now)
     }
+    releases = SimulatedReleases(self, world: world)
   }
 
   /// Opens the windows.
   func open() {
     noteRoom()
     for service in Service.allCases {
-      happen(.scale(service, windows: plan.windows[service] ?? 1))
+      happen(.scale(service, windows: plan.windows[service] ?? 0))
     }
     rest()
   }
@@ -108,6 +110,7 @@ final class SimulatedCoordinator {
     advanceIntake()
     flushTellers()
     commitIfDue()
+    advanceReleases()
     tellWindowWaiters()
     flushTellers()
     flushClients()
@@ -126,7 +129,8 @@ final class SimulatedCoordinator {
   private func rest() {
     guard isAlive else { return }
     var earliest = core.nextDeadline
-    for moment in [windowDeadline, commitDue, retryAt, lookForRoomAt, ending?.nextDeadline] {
+    let releaseDue = retryAt == nil ? releases.retryAt : nil
+    for moment in [windowDeadline, commitDue, retryAt, lookForRoomAt, ending?.nextDeadline, releaseDue] {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     if !intake.isEmpty { earliest = now.monotonic + TimeSpan(nanoseconds: 20_000) }
@@ -231,6 +235,7 @@ final class SimulatedCoordinator {
     switch world.network.peer(of: link) {
     case .teller: hearTeller(arrival, on: link)
     case .client: hearClient(arrival, on: link)
+    case .asker: break
     }
   }
 

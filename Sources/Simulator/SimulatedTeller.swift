@@ -40,6 +40,8 @@ final class SimulatedTeller {
   /// Whom it serves.
   private(set) var lease: Lease?
   private var wakesAt: MonotonicTime?
+  /// What gets each customer its fruit; nil where nobody needs any.
+  private var station: SimulatedStation?
 
   init(number: Int, window: Window, generation: Generation, link: Int, incarnation: Int, world: Simulation) {
     self.number = number
@@ -48,7 +50,12 @@ final class SimulatedTeller {
     self.link = link
     self.incarnation = incarnation
     self.world = world
-    machine = TellerMachine(build: Simulation.build)
+    guard window.service.drawsOnStock else {
+      machine = TellerMachine(build: Simulation.build)
+      return
+    }
+    machine = TellerMachine(build: Simulation.build, role: .juice, provides: true)
+    station = SimulatedStation(self, world: world)
   }
 
   var isAlive: Bool { end == nil }
@@ -79,6 +86,9 @@ final class SimulatedTeller {
     }
   }
 
+  /// What the customer needs is there, or is not to be had.
+  func provided(_ lease: Lease, _ provision: Provision) { apply(.provided(lease, provision)) }
+
   /// The moment has come that the machine asked to be woken at.
   func wake() {
     guard isAlive, standsUntil == nil, let wakesAt, wakesAt <= world.clock.now else { return }
@@ -90,6 +100,7 @@ final class SimulatedTeller {
   func stand(until moment: MonotonicTime?, isDeaf: Bool = false) {
     guard isAlive else { return }
     standsUntil = moment ?? MonotonicTime(nanoseconds: .max)
+    station?.asker.stand(true)
     self.isDeaf = isDeaf
     if let moment { world.agenda.add(.tellerWentOn(number), at: moment) }
   }
@@ -103,6 +114,7 @@ final class SimulatedTeller {
     // What is due is done before the next message is read, as after a wait of the real loop.
     if let due = machine.wakeAt, due <= world.clock.now { apply(.timeCame) }
     for arrival in arrivals { hear(arrival) }
+    station?.asker.stand(false)
   }
 
   /// A signal has come.
@@ -115,6 +127,7 @@ final class SimulatedTeller {
   func die(_ end: ProcessEnd) {
     guard isAlive else { return }
     self.end = end
+    station?.asker.close()
     world.trace.mix(Int64(number))
     world.trace.line(world.clock.now, "teller \(number) at \(window) ends: \(end)")
     world.tellerEnded(self)
@@ -123,7 +136,7 @@ final class SimulatedTeller {
   /// Says something that no machine decided.
   func say(_ message: TellerMessage) {
     guard isAlive else { return }
-    world.send(message, on: link, to: .coordinator, limit: FrameLimits.teller)
+    world.send(message, on: link, to: .server, limit: FrameLimits.teller)
   }
 
   private func apply(_ event: TellerEvent) {
@@ -151,13 +164,14 @@ final class SimulatedTeller {
       say(.failed(lease, reason: "the simulated work has failed"))
     case .say(let message):
       switch message {
-      case .done, .failed, .returned: lease = nil
+      case .done, .outOfStock, .failed, .returned: lease = nil
       default: break
       }
       say(message)
     case .exit(let code): die(.code(code))
-    // No window of juice is open here: what its customers need belongs to another process.
-    case .provide, .openLog, .log, .complain: break
+    case .openLog(let orders): station?.begin(orders)
+    case .provide(let assignment): station?.provide(assignment)
+    case .log, .complain: break
     }
   }
 }

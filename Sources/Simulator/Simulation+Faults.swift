@@ -40,6 +40,7 @@ extension Simulation {
       clock.jump(byMilliseconds: chance.draw(-100_000_000...100_000_000))
     case .tellerStillborn: stillborn += Int(chance.draw(1...4))
     case .commitLost, .messageLost: break
+    case _ where kind.isOfTheStock: troubleStock(kind)
     default: trouble(kind)
     }
   }
@@ -78,15 +79,17 @@ extension Simulation {
       statistics.note(kind)
       var bytes: [UInt8] = [0, 0, 0, UInt8(chance.draw(0...9))]
       for _ in 0..<chance.draw(1...24) { bytes.append(UInt8(chance.draw(0...255))) }
-      put(bytes, on: teller.link, to: .coordinator)
+      put(bytes, on: teller.link, to: .server)
     default: break
     }
   }
 
   /// A teller says what it must not say.
   private func lie(_ teller: SimulatedTeller) {
+    // A station may not say by chance that its own customer is done: that is a lie which nobody could find out.
+    let away: TicketNumber = teller.window.service.drawsOnStock ? 1_000_000 : 0
     let other = Lease(
-      ticket: chance.draw(1...30), attempt: Int32(chance.draw(1...3)), generation: teller.generation)
+      ticket: away + chance.draw(1...30), attempt: Int32(chance.draw(1...3)), generation: teller.generation)
     switch chance.draw(0...6) {
     case 0: teller.say(.done(other))
     case 1: teller.say(.beat(other))

@@ -36,6 +36,7 @@ public final class Simulation {
   let checker: PromiseChecker
   var chance: SeededGenerator
   let disk = MemoryStore()
+  var scene = StockScene()
 
   private(set) var coordinator: SimulatedCoordinator?
   private var coordinators = 0
@@ -93,6 +94,7 @@ public final class Simulation {
           number: number, seed: seed &* 7 &+ UInt64(number) &+ 3, commands: plan.commands, world: self))
       agenda.add(.clientActs(number), at: clock.now + .milliseconds(chance.draw(1...30)))
     }
+    hireKeepers()
     agenda.add(.coordinatorStart, at: clock.now)
     if plan.temper != .calm { agenda.add(.fault, at: clock.now + plan.interval) }
     agenda.add(.calm, at: clock.now + plan.duration)
@@ -132,6 +134,13 @@ public final class Simulation {
     case .coordinatorTurn(let incarnation):
       if let coordinator, coordinator.number == incarnation { coordinator.turn() }
     case .coordinatorStart: startCoordinator()
+    case .stockTurn(let incarnation):
+      if let service = scene.service, service.number == incarnation { service.turn() }
+    case .stockStart: startStock()
+    case .stockOrphaned(let incarnation):
+      if let service = scene.service, service.number == incarnation { service.die() }
+    case .askerWoke(let number): scene.askers[number].wake()
+    case .keeperActs(let number): scene.keepers[number].act()
     case .clientActs(let number): clients[number].act()
     case .fault: goWrong()
     case .calm: calmDown()
@@ -150,8 +159,12 @@ public final class Simulation {
 
   private func deliver(_ link: Int, _ end: LinkEnd) {
     guard let arrival = network.take(from: link, at: end) else { return }
-    if end == .coordinator {
-      if let coordinator, network.incarnation(of: link) == coordinator.number {
+    if end == .server {
+      if case .asker = network.peer(of: link) {
+        if let service = scene.service, network.incarnation(of: link) == service.number {
+          service.receive(arrival, on: link)
+        }
+      } else if let coordinator, network.incarnation(of: link) == coordinator.number {
         coordinator.receive(arrival, on: link)
       }
       return
@@ -159,6 +172,7 @@ public final class Simulation {
     switch network.peer(of: link) {
     case .teller(let number): tellers[number].hear(arrival)
     case .client(let number): clients[number].hear(arrival, on: link)
+    case .asker(let number): scene.askers[number].hear(arrival, on: link)
     }
   }
 
@@ -178,6 +192,7 @@ public final class Simulation {
       coordinator = started
       checker.began(started.core)
       started.open()
+      agenda.add(.stockStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
     } catch {
       violate(.storeContradiction, "the store cannot be opened: \(error)")
     }
@@ -190,6 +205,8 @@ public final class Simulation {
     disk.crash()
     checker.crashed()
     coordinator = nil
+    ended.releases.asker.close()
+    orphanStock()
     for link in openLinks { endTowardsPeer(link, isCut: !isDone) }
     openLinks.removeAll()
     for number in living where tellers[number].incarnation == ended.number {
@@ -206,7 +223,7 @@ public final class Simulation {
     }
   }
 
-  private func endTowardsPeer(_ link: Int, isCut: Bool) {
+  func endTowardsPeer(_ link: Int, isCut: Bool) {
     if isCut, chance.draw(0...1) == 0 {
       statistics.note(.messageLost, network.loseTail(of: link, towards: .peer))
     }
@@ -230,9 +247,9 @@ public final class Simulation {
   func tellerEnded(_ teller: SimulatedTeller) {
     living.removeAll { $0 == teller.number }
     if !isCalm, case .signal = teller.end, chance.draw(0...3) == 0 {
-      statistics.note(.messageLost, network.loseTail(of: teller.link, towards: .coordinator))
+      statistics.note(.messageLost, network.loseTail(of: teller.link, towards: .server))
     }
-    network.endSending(on: teller.link, to: .coordinator, at: clock.now, &agenda)
+    network.endSending(on: teller.link, to: .server, at: clock.now, &agenda)
     agenda.add(
       .tellerReaped(teller.number), at: clock.now + TimeSpan(nanoseconds: chance.draw(10_000...400_000)))
   }
@@ -249,9 +266,9 @@ public final class Simulation {
   func cut(_ client: SimulatedClient) {
     guard let link = client.link else { return }
     trace.line(clock.now, "client \(client.number) loses its connection")
-    let lost = network.loseTail(of: link, towards: .coordinator) + network.loseTail(of: link, towards: .peer)
+    let lost = network.loseTail(of: link, towards: .server) + network.loseTail(of: link, towards: .peer)
     statistics.note(.messageLost, lost)
-    network.endSending(on: link, to: .coordinator, at: clock.now, &agenda)
+    network.endSending(on: link, to: .server, at: clock.now, &agenda)
     openLinks.removeAll { $0 == link }
     client.leave()
   }
@@ -266,6 +283,7 @@ public final class Simulation {
     failingCommit = nil
     stillborn = 0
     coordinator?.fuse = nil
+    calmStock()
     for number in living {
       tellers[number].fuse = nil
       tellers[number].failsNext = false
@@ -274,7 +292,7 @@ public final class Simulation {
 
   /// When every client is content, somebody opens what is closed, and ends the bank.
   private func playFinale() {
-    guard coordinator != nil, clients.allSatisfy({ $0.isContent }) else { return }
+    guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent else { return }
     guard clients[0].state == .ready, let wish = finale.next(windows: plan.windows) else { return }
     clients[0].ask(wish)
     if finale.hasAskedForTheEnd, plan.temper != .calm, chance.draw(0...1) == 0 {

@@ -23,6 +23,20 @@ public struct Statistics: Sendable, Equatable, Codable {
   public var deadLetters: Int64 = 0
   /// Coordinators that were started.
   public var starts: Int64 = 0
+  /// Events that the stock's core was given.
+  public var stockEvents: Int64 = 0
+  /// Commits of the stock that were kept.
+  public var stockCommits: Int64 = 0
+  /// Stock services that were started.
+  public var stockStarts: Int64 = 0
+  /// Juices that were made.
+  public var juices: Int64 = 0
+  /// Customers who were sent away because too little was there.
+  public var shortages: Int64 = 0
+  /// Times that the stock was asked to give back what a cancelled ticket held.
+  public var releases: Int64 = 0
+  /// Changes that somebody who looks on was told of.
+  public var news: Int64 = 0
   /// Faults, by ``FaultKind/rawValue``.
   public var faults = [Int64](repeating: 0, count: FaultKind.allCases.count)
 
@@ -50,6 +64,13 @@ public struct Statistics: Sendable, Equatable, Codable {
     left.receipts += right.receipts
     left.deadLetters += right.deadLetters
     left.starts += right.starts
+    left.stockEvents += right.stockEvents
+    left.stockCommits += right.stockCommits
+    left.stockStarts += right.stockStarts
+    left.juices += right.juices
+    left.shortages += right.shortages
+    left.releases += right.releases
+    left.news += right.news
     for place in left.faults.indices { left.faults[place] += right.faults[place] }
   }
 }

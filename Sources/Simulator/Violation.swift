@@ -47,6 +47,14 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case answer
     /// A refused request changed something.
     case refusal
+    /// The stock's ledger, its shelves and its changes do not agree, or somebody was shown what was not there.
+    case stock
+    /// An order has taken something else than its juice is made of, or kept it, or none for a reason that was none.
+    case taking
+    /// The same order got two answers.
+    case repeatedOrder
+    /// Somebody who looks on was told too little, too much, or out of order.
+    case news
     /// The store was asked for what contradicts what it keeps.
     case storeContradiction
   }

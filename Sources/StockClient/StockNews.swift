@@ -45,7 +45,7 @@ extension StockCommand {
   public var changesStock: Bool {
     switch self {
     case .take, .giveBack, .set, .change, .discardExpired, .introduce: true
-    case .assortment, .look, .follow, .audit: false
+    case .assortment, .look, .follow, .audit, .orders, .known: false
     }
   }
 }

@@ -91,6 +91,17 @@ public struct StoredOrder: Sendable, Equatable {
     self.returned = returned
   }
 
+  /// The order in a list of all.
+  public func kept(as id: OrderID) -> KeptOrder {
+    let state: KeptOrder.State =
+      switch outcome {
+      case .done: returned == nil ? .done : .givenBack
+      case .short: .short
+      case .void: .void
+      }
+    return KeptOrder(id: id, content: content, state: state)
+  }
+
   /// The answer that the order gets whenever it is asked for.
   var answer: StockAnswer {
     switch outcome {

@@ -61,6 +61,9 @@ public protocol StockStore<Failure>: AnyObject {
   /// What is known of an order.
   func order(_ id: OrderID) throws(Failure) -> StoredOrder?
 
+  /// Orders that were answered, by their names, beginning behind one; nil begins.
+  func orders(after id: OrderID?, limit: Int) throws(Failure) -> [KeptOrder]
+
   /// Rows of the ledger behind a place, in order.
   func changes(after sequence: Int64, limit: Int) throws(Failure) -> [StockChange]
 

@@ -9,6 +9,7 @@ import Logbook
 import Posix
 import QueueCore
 import StockCore
+import Wire
 
 /// The stock and its store.
 final class StockDesk {
@@ -37,6 +38,17 @@ final class StockDesk {
   init(_ store: any StockStore<StoreError>, _ stored: StoredStock) {
     self.store = store
     machine = StockMachine(stored)
+  }
+
+  /// Brings in the items that are not known yet. A stock without its shelves has nothing to say to anybody: where there
+  /// is no room for them the process has to end and to be started again.
+  func furnish(_ amounts: [ItemAmount], at now: Moment) {
+    happen(.furnish(amounts), at: now)
+    commit(at: now)
+    _ = takeCommitted()
+    let known = Set(machine.picture.items.map(\.item))
+    guard failure == nil, !amounts.allSatisfy({ known.contains($0.item) }) else { return }
+    failure = .diskFull(detail: "there is no room for the shelves of a new stock")
   }
 
   /// Lets something happen, and does what follows from it.
@@ -121,8 +133,30 @@ final class StockDesk {
     return read { () throws(StoreError) in try store.changes(after: sequence, limit: limit) } ?? []
   }
 
-  /// Checks everything that can be checked. Nothing may be staged. Nil where the disk has failed.
-  func audit() -> StockAudit? { read { () throws(StoreError) in try store.audit() } }
+  /// What a question about the disk comes to. Nothing may be staged. Nil where the disk has failed.
+  func answer(_ question: StockCommand) -> StockResult? {
+    guard failure == nil else { return nil }
+    precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
+    return read { () throws(StoreError) in
+      switch question {
+      case .orders(let after, let limit):
+        return .orders(
+          try store.orders(after: after, limit: Int(min(max(1, limit), StockLimits.ordersPerPage))))
+      case .known(let names):
+        var known: [KeptOrder] = []
+        for id in names.prefix(Int(StockLimits.ordersPerPage)) {
+          if let order = try store.order(id) { known.append(order.kept(as: id)) }
+        }
+        return .orders(known)
+      default:
+        let found = try store.audit()
+        return .audit(
+          StockAuditReport(
+            items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
+            problems: found.problems))
+      }
+    }
+  }
 
   private func read<Value>(_ body: () throws(StoreError) -> Value) -> Value? {
     guard failure == nil else { return nil }

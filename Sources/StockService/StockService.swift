@@ -49,8 +49,8 @@ final class StockService {
   private var askers: [StockDesk.RequestID: Asker] = [:]
   private var lastRequest: StockDesk.RequestID = 0
   private var viewers: [Viewer] = []
-  /// Audits that wait until nothing is staged.
-  private var auditors: [Asker] = []
+  /// Questions about what is on disk, which wait until nothing is staged.
+  private var questions: [(asker: Asker, command: StockCommand)] = []
   private var now = SystemClock.moment()
   private var isAskedToEnd = false
 
@@ -70,9 +70,7 @@ final class StockService {
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
     socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
     socket.onEnd = { [unowned self] session in viewers.removeAll { $0.session === session } }
-    desk.happen(.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }), at: now)
-    desk.commit(at: now)
-    _ = desk.takeCommitted()
+    desk.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: now)
     guard desk.failure == nil else { return }
     try socket.listen(at: path)
     log.write(event: "ready", at: now) {
@@ -102,7 +100,7 @@ final class StockService {
 
   private func endTurn() {
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
-    audit()
+    answerQuestions()
     tellViewers()
     link?.endTurn()
     socket.flush()
@@ -149,7 +147,7 @@ final class StockService {
     case .look: desk.happen(.look(remember(asker)), at: now)
     case .follow(let place): follow(place, asker)
     case .introduce(let items): desk.happen(.introduce(remember(asker), items), at: now)
-    default: auditors.append(asker)
+    default: questions.append((asker, request.command))
     }
   }
 
@@ -169,15 +167,14 @@ final class StockService {
     socket.answer(asker.session, asker.number, result, more: more)
   }
 
-  private func audit() {
-    guard !auditors.isEmpty else { return }
+  private func answerQuestions() {
+    guard !questions.isEmpty else { return }
     desk.commit(at: now)
-    guard !desk.machine.isUnsettled, let found = desk.audit() else { return }
-    let report = StockAuditReport(
-      items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
-      problems: found.problems)
-    for asker in auditors { tell(asker, .audit(report)) }
-    auditors.removeAll()
+    guard !desk.machine.isUnsettled else { return }
+    for (asker, command) in questions {
+      if let result = desk.answer(command) { tell(asker, result) }
+    }
+    questions.removeAll()
   }
 
   // MARK: - Viewers

@@ -8,21 +8,21 @@ import Wire
 
 extension StockCommand {
   /// The change that is asked for; nil for a question.
-  func action(today: DayNumber) -> StockAction? {
+  public func action(today: DayNumber) -> StockAction? {
     switch self {
     case .take(let amounts, let day): .take(amounts, today: day ?? today)
     case .giveBack: .giveBack
     case .set(let amount): .set(amount.item, amount.quantity)
     case .change(let amount, let dates): .change(amount.item, by: amount.quantity, dates: dates)
     case .discardExpired(let day): .discardExpired(today: day ?? today)
-    case .assortment, .look, .follow, .audit, .introduce: nil
+    case .assortment, .look, .follow, .audit, .orders, .known, .introduce: nil
     }
   }
 }
 
 extension StockResult {
   /// What became of a request.
-  init(_ answer: StockAnswer) {
+  public init(_ answer: StockAnswer) {
     switch answer {
     case .done(let changes): self = .done(changes)
     case .short(let shortages): self = .short(shortages)
@@ -59,7 +59,7 @@ extension StockFailure {
       self.init(.datedItem, subject: item.name, detail: "its lots have dates; add or remove pieces")
     case .tooManyLots(let item):
       self.init(.tooManyLots, subject: item.name, detail: "there are \(StockLimits.lots) lots already")
-    case .diskFull: self.init(.diskFull)
+    case .diskFull: self.init(Code.diskFull)
     }
   }
 

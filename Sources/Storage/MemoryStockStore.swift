@@ -20,6 +20,7 @@ public final class MemoryStockStore: StockStore {
   private var committed = Contents()
   /// The error that the next commit meets; nil for none.
   private var nextFailure: StoreError?
+  private var keepsFailed = false
   private var end: StoreError?
 
   /// Whether anything was staged since the last commit.
@@ -28,8 +29,11 @@ public final class MemoryStockStore: StockStore {
   /// An empty store.
   public init() {}
 
-  /// Makes the next commit fail.
-  public func failCommit(with error: StoreError) { nextFailure = error }
+  /// Makes the next commit fail. One that is kept is on disk all the same, as after an fsync of which nobody knows.
+  public func failCommit(with error: StoreError, isKept: Bool = false) {
+    nextFailure = error
+    keepsFailed = isKept
+  }
 
   /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
   public func crash() {
@@ -97,6 +101,7 @@ public final class MemoryStockStore: StockStore {
     try requireHealth()
     if let error = nextFailure {
       nextFailure = nil
+      if keepsFailed { committed = contents }
       rollBack()
       if case .failed = error { end = error }
       throw error
@@ -115,6 +120,15 @@ public final class MemoryStockStore: StockStore {
   public func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try requireHealth()
     return contents.orders[id]
+  }
+
+  /// Orders that were answered, by their names. See `StockStore`.
+  public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
+    try requireHealth()
+    let names = contents.orders.keys.filter { name in id.map { $0.text < name.text } ?? true }
+    return names.sorted { $0.text < $1.text }.prefix(max(0, limit)).compactMap { name in
+      contents.orders[name].map { $0.kept(as: name) }
+    }
   }
 
   /// Rows of the ledger behind a place, in order.

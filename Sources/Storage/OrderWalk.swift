@@ -23,13 +23,27 @@ struct OrderWalk {
 
   /// When the coordinator was opened, in milliseconds since 1970, earliest first.
   private let openings: [Int64]
+  /// Moments that may belong to more than one coordinator, because the clock went back between two starts.
+  private let doubtful: [Range<Int64>]
   /// Days of which nothing can be said.
   private let disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
   private var latest: [Place: Latest] = [:]
 
+  /// The openings come in the order of the starts.
   init(openings: [Int64], disordered: Set<BusinessDay>) {
     self.openings = openings.sorted()
+    var (doubtful, highest, lowest) = ([Range<Int64>](), Int64.min, Int64?.none)
+    for opening in openings {
+      if opening < highest {
+        lowest = min(lowest ?? opening, opening)
+      } else {
+        if let from = lowest { doubtful.append(from..<opening) }
+        (highest, lowest) = (opening, nil)
+      }
+    }
+    if let lowest { doubtful.append(lowest..<Int64.max) }
+    self.doubtful = doubtful
     self.disordered = disordered
   }
 
@@ -59,6 +73,7 @@ struct OrderWalk {
 
   /// The coordinator under which a customer was begun; nil where that was not written down.
   private func opening(of moment: Int64) -> Int? {
+    if doubtful.contains(where: { $0.contains(moment) }) { return nil }
     var (low, high) = (0, openings.count)
     while low < high {
       let middle = (low + high) / 2

@@ -22,6 +22,27 @@ extension SQLiteStockStore {
       returned: returned == nil ? nil : try changes(in: returned))
   }
 
+  /// Orders that were answered, by their names. See `StockStore`.
+  public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
+    try transactions.requireHealth()
+    var found: [KeptOrder] = []
+    let row = statements.orders
+    try row.bind(1, text: id?.text ?? "")
+    row.bind(2, Int64(limit))
+    while try row.step() {
+      let name = OrderID(row.text(0))
+      guard let state = UInt8(exactly: row.integer(2)).flatMap(KeptOrder.State.init(rawValue:)), state != .givenBack
+      else {
+        let outcome = row.integer(2)
+        row.reset()
+        throw damage("order \(name) has the outcome \(outcome)")
+      }
+      let isReturned = state == .done && !row.isNull(3)
+      found.append(KeptOrder(id: name, content: row.text(1), state: isReturned ? .givenBack : state))
+    }
+    return found
+  }
+
   /// Rows of the ledger behind a place, in order. See `StockStore`.
   public func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StockChange] {
     try transactions.requireHealth()

@@ -55,7 +55,8 @@ extension SQLiteStore {
   /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
   func auditOrder(_ clock: ClockWitness, _ report: inout AuditReport) throws(StoreError) {
     let openings = try database.withStatement(
-      "SELECT value FROM meta WHERE name LIKE '\(Self.opening)%'", while: "reading the starts"
+      "SELECT value FROM meta WHERE name LIKE '\(Self.opening)%' ORDER BY CAST(substr(name, 9) AS INTEGER)",
+      while: "reading the starts"
     ) { row throws(StoreError) in
       var openings: [Int64] = []
       while try row.step() { openings.append(row.integer(0)) }

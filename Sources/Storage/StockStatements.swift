@@ -9,7 +9,7 @@ import QueueCore
 struct StockStatements {
   let insertItem, putLot, deleteLot, insertChange: Statement
   let insertOrder, insertShortage, markReturned: Statement
-  let items, lots, order, shortages, changes: Statement
+  let items, lots, order, orders, shortages, changes: Statement
 
   /// Columns of a row of the ledger, in the order in which rows are read and written.
   static let changeColumns = "sequence, item, kind, made, expires, difference, lot, present, order_id, at_ms"
@@ -47,6 +47,10 @@ struct StockStatements {
     order = try database.prepare(
       "SELECT content, outcome, first, last, returned_first, returned_last FROM stock_order WHERE id = ?",
       while: "looking for an order")
+    orders = try database.prepare(
+      """
+      SELECT id, content, outcome, returned_first FROM stock_order WHERE id > ? ORDER BY id LIMIT ?
+      """, while: "listing the orders")
     shortages = try database.prepare(
       "SELECT item, needed, available FROM shortage WHERE order_id = ? ORDER BY place",
       while: "reading a shortage")

@@ -21,7 +21,10 @@ struct SimulateReport {
       ("messages", statistics.messages), ("commits", statistics.commits),
       ("customers handed out", statistics.assignments), ("receipts", statistics.receipts),
       ("dead letters", statistics.deadLetters), ("starts of the coordinator", statistics.starts),
-      ("faults", statistics.faultsInAll),
+      ("juices", statistics.juices), ("sent away without a juice", statistics.shortages),
+      ("events of the stock", statistics.stockEvents), ("commits of the stock", statistics.stockCommits),
+      ("starts of the stock", statistics.stockStarts), ("given back", statistics.releases),
+      ("changes that were watched", statistics.news), ("faults", statistics.faultsInAll),
     ]
     for (name, count) in rows { lines.append(row(name, count)) }
     for kind in FaultKind.allCases { lines.append(row("  " + kind.name, statistics.count(of: kind))) }
@@ -43,7 +46,10 @@ struct SimulateReport {
       "\"effects\":\(statistics.effects)", "\"messages\":\(statistics.messages)",
       "\"commits\":\(statistics.commits)", "\"assignments\":\(statistics.assignments)",
       "\"receipts\":\(statistics.receipts)", "\"dead_letters\":\(statistics.deadLetters)",
-      "\"starts\":\(statistics.starts)",
+      "\"starts\":\(statistics.starts)", "\"juices\":\(statistics.juices)",
+      "\"shortages\":\(statistics.shortages)", "\"stock_events\":\(statistics.stockEvents)",
+      "\"stock_commits\":\(statistics.stockCommits)", "\"stock_starts\":\(statistics.stockStarts)",
+      "\"releases\":\(statistics.releases)", "\"news\":\(statistics.news)",
     ]
     let faults = FaultKind.allCases.map { kind in
       "\"\(String(kind.name.map { $0 == "-" ? "_" : $0 }))\":\(statistics.count(of: kind))"

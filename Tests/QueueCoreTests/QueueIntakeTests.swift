@@ -81,6 +81,16 @@ import Testing
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 3, last: 3))])
   }
 
+  @Test("a request for nobody new is answered, however many wait")
+  func nobodyNew() {
+    var branch = TestBranch(policy: limited(to: 1))
+    branch.arrive(.deposit)
+    #expect(branch.happen(.enqueue(9, orders: [], total: 0, isLast: true)).answers == [])
+    #expect(branch.machine.hasPromises)
+    let answered = branch.happen(.committed)
+    #expect(answered.answer(to: 9) == .enqueued(IssuedTickets(day: 1, first: 2, last: 1)))
+  }
+
   @Test("the first slice is refused when the whole request does not fit")
   func queueFullForSlices() {
     var branch = TestBranch(policy: limited(to: 3))

@@ -5,6 +5,7 @@ import QueueCore
 import StockCore
 import Storage
 import Testing
+import Wire
 
 @testable import StockService
 
@@ -63,7 +64,11 @@ struct StockDeskTests {
     }
     #expect(rows.map(\.sequence) == [2] && rows.map(\.present) == [9])
     #expect(counter.desk.takeCommitted() == rows)
-    #expect(counter.desk.audit()?.problems == [])
+    guard case .audit(let report)? = counter.desk.answer(.audit) else {
+      Issue.record("no audit")
+      return
+    }
+    #expect(report.problems == [])
   }
 
   @Test("after a failed commit nothing is answered and nothing is done any more")
@@ -76,7 +81,41 @@ struct StockDeskTests {
     counter.take(2, "b")
     counter.desk.commit(at: counter.at)
     #expect(counter.answers.isEmpty)
-    #expect(counter.desk.audit() == nil)
+    #expect(counter.desk.answer(.audit) == nil)
+  }
+
+  @Test("a stock that has no room for its shelves does not open")
+  func noShelves() throws {
+    let store = MemoryStockStore()
+    let desk = StockDesk(store, try store.load(newLedger: 1))
+    store.failCommit(with: .diskFull(detail: "test"))
+    let now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
+    desk.furnish([ItemAmount(ItemID("kiwi"), 3)], at: now)
+    guard case .diskFull? = desk.failure else {
+      Issue.record("\(String(describing: desk.failure))")
+      return
+    }
+    #expect(try store.changes(after: 0, limit: 10) == [])
+  }
+
+  @Test("every refusal has a code of its own, the full disk too")
+  func refusals() {
+    let item = ItemID("kiwi")
+    let refusals: [(StockRefusal, StockFailure.Code)] = [
+      (.unknownItem(item), .unknownItem), (.badQuantity(item, 0), .badRequest),
+      (.itemTwice(item), .badRequest),
+      (.badItemCount(0), .badRequest), (.badOrder(""), .badRequest), (.badDates(item), .badRequest),
+      (.otherOrder(OrderID("a")), .otherOrder), (.givenBack(OrderID("a")), .givenBack),
+      (.overflow(item, present: 1), .overflow), (.datedItem(item), .datedItem),
+      (.tooManyLots(item), .tooManyLots), (.diskFull, .diskFull),
+    ]
+    for (refusal, code) in refusals {
+      guard case .failure(let failure) = StockResult(.refused(refusal)) else {
+        Issue.record("\(refusal) is no failure")
+        continue
+      }
+      #expect(failure.code == code)
+    }
   }
 
   @Test("a commit waits for those who were answered before, and no longer than a quarter of a commit")

@@ -59,6 +59,14 @@ struct OrderAuditTests {
     #expect(problems([(1, 1, 40), (2, 1, 20)], openings: []) == [])
   }
 
+  @Test("nothing is said of moments that may be of two coordinators, because the clock went back between them")
+  func doubtfulOpenings() {
+    let customers: [(TicketNumber, Int64, Int64)] = [(1, 1, 170), (2, 1, 110)]
+    #expect(problems(customers, openings: [100, 50]) == [])
+    #expect(problems(customers, openings: [100, 50, 160]) == [])
+    #expect(problems(customers, openings: [100, 50, 105]).count == 1)
+  }
+
   @Test("nothing is said of a day on which the clock went back")
   func clock() {
     #expect(problems([(1, 1, 40), (2, 1, 20)], disordered: [1]) == [])

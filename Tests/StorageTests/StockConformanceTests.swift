@@ -45,6 +45,14 @@ struct StockConformanceTests {
       try room.crash()
     }
     #expect(try room.store.audit() == audit(items: 5, orders: 4, changes: 9))
+    let listed = try room.store.orders(after: nil, limit: 3)
+    #expect(listed.map(\.id.text) == ["a", "b", "c"])
+    #expect(listed.map(\.state) == [.givenBack, .short, .done])
+    #expect(
+      listed.map(\.content) == ["take kiwi*1 mango*2", "take banana*11 mango*1 strawberry*16", "set kiwi*9"])
+    let rest = try room.store.orders(after: OrderID("c"), limit: 3)
+    #expect(rest == [KeptOrder(id: OrderID("d"), content: "", state: .void)])
+    #expect(try room.store.orders(after: OrderID("d"), limit: 3) == [])
   }
 
   private func audit(items: Int64, orders: Int64, changes: Int64) -> StockAudit {

@@ -59,7 +59,7 @@ extension StockServiceMessage {
 
 extension StockCommand {
   enum Case: String, CaseIterable {
-    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, introduce
+    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known, introduce
   }
 
   var itsCase: Case {
@@ -73,6 +73,8 @@ extension StockCommand {
     case .change: .change
     case .discardExpired: .discardExpired
     case .audit: .audit
+    case .orders: .orders
+    case .known: .known
     case .introduce: .introduce
     }
   }
@@ -93,12 +95,16 @@ extension StockCommand {
     Sample("stock-command-discardExpired", .discardExpired(today: 20_780)),
     Sample("stock-command-discardExpired-bare", .discardExpired(today: nil)),
     Sample("stock-command-audit", .audit),
+    Sample("stock-command-orders", .orders(after: order, limit: 500)),
+    Sample("stock-command-orders-bare", .orders(after: nil, limit: 1)),
+    Sample("stock-command-known", .known([order, OrderID("x-1")])),
+    Sample("stock-command-known-bare", .known([])),
     Sample("stock-command-introduce", .introduce([ItemID("top"), ItemID("hot6")])),
   ]
 }
 
 extension StockResult {
-  enum Case: String, CaseIterable { case failure, done, short, picture, changes, assortment, audit }
+  enum Case: String, CaseIterable { case failure, done, short, picture, changes, assortment, audit, orders }
 
   var itsCase: Case {
     switch self {
@@ -109,6 +115,7 @@ extension StockResult {
     case .changes: .changes
     case .assortment: .assortment
     case .audit: .audit
+    case .orders: .orders
     }
   }
 
@@ -134,6 +141,13 @@ extension StockResult {
     Sample(
       "stock-result-audit",
       .audit(StockAuditReport(items: 5, orders: 3, changes: 12, difference: 2, problems: ["이상"]))),
+    Sample(
+      "stock-result-orders",
+      .orders([
+        KeptOrder(id: order, content: "take mango*3", state: .givenBack),
+        KeptOrder(id: OrderID("x-1"), content: "", state: .void),
+      ])),
+    Sample("stock-result-orders-bare", .orders([])),
   ]
 }
 

@@ -49,6 +49,10 @@ public enum StockCommand: Sendable, Equatable {
   case discardExpired(today: DayNumber?)
   /// Check everything that can be checked.
   case audit
+  /// The orders that were answered, by their names, at most so many behind one; nil begins.
+  case orders(after: OrderID?, limit: Int64)
+  /// Those of these orders that were answered; at most ``StockLimits/ordersPerPage`` are looked at.
+  case known([OrderID])
   /// These items shall be known; of those that are not yet there is nothing.
   case introduce([ItemID])
 
@@ -62,6 +66,8 @@ public enum StockCommand: Sendable, Equatable {
     case change = 7
     case discardExpired = 8
     case audit = 9
+    case orders = 10
+    case known = 11
     case introduce = 12
   }
 }
@@ -101,6 +107,9 @@ extension StockCommand: Codable {
       try command.encode(ChangedLot(amount: amount, dates: dates), forKey: .change)
     case .discardExpired(let today): try command.encode(OneDay(today: today), forKey: .discardExpired)
     case .audit: try command.encode(Nothing(), forKey: .audit)
+    case .orders(let after, let limit):
+      try command.encode(OrderPage(after: after, limit: limit), forKey: .orders)
+    case .known(let names): try command.encode(names, forKey: .known)
     case .introduce(let items): try command.encode(items, forKey: .introduce)
     }
   }
@@ -124,6 +133,10 @@ extension StockCommand: Codable {
       self = .change(changed.amount, changed.dates)
     case .introduce: self = .introduce(try command.decode([ItemID].self, forKey: kind))
     case .discardExpired: self = .discardExpired(today: try command.decode(OneDay.self, forKey: kind).today)
+    case .orders:
+      let page = try command.decode(OrderPage.self, forKey: kind)
+      self = .orders(after: page.after, limit: page.limit)
+    case .known: self = .known(try command.decode([OrderID].self, forKey: kind))
     }
   }
 }
@@ -158,4 +171,14 @@ private struct OneDay: Codable {
   var today: DayNumber?
 
   enum CodingKeys: Int, CodingKey { case today = 1 }
+}
+
+private struct OrderPage: Codable {
+  var after: OrderID?
+  var limit: Int64
+
+  enum CodingKeys: Int, CodingKey {
+    case after = 1
+    case limit = 2
+  }
 }

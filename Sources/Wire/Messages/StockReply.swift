@@ -26,6 +26,8 @@ public enum StockResult: Sendable, Equatable {
   case assortment(Assortment)
   /// What an audit found.
   case audit(StockAuditReport)
+  /// Orders that were answered, by their names; none behind the last.
+  case orders([KeptOrder])
 
   private enum Kind: Int, CodingKey {
     case failure = 1
@@ -35,6 +37,7 @@ public enum StockResult: Sendable, Equatable {
     case changes = 5
     case assortment = 6
     case audit = 7
+    case orders = 8
   }
 }
 
@@ -50,6 +53,7 @@ extension StockResult: Codable {
     case .changes(let changes): try result.encode(changes, forKey: .changes)
     case .assortment(let assortment): try result.encode(assortment, forKey: .assortment)
     case .audit(let report): try result.encode(report, forKey: .audit)
+    case .orders(let orders): try result.encode(orders, forKey: .orders)
     }
   }
 
@@ -65,6 +69,7 @@ extension StockResult: Codable {
     case .changes: self = .changes(try result.decode([StockChange].self, forKey: kind))
     case .assortment: self = .assortment(try result.decode(Assortment.self, forKey: kind))
     case .audit: self = .audit(try result.decode(StockAuditReport.self, forKey: kind))
+    case .orders: self = .orders(try result.decode([KeptOrder].self, forKey: kind))
     }
   }
 }

@@ -1,0 +1,78 @@
+// Owns whoever keeps the simulated stock full: sets amounts, adds and removes pieces, looks, and asks again where no
+// answer came. It must not know what becomes of the fruit. Invariant: every change has a name of its own, and is asked
+// for under it until it is answered, and at times once more.
+
+import BankModel
+import Wire
+
+/// Somebody with a truck of fruit.
+final class SimulatedKeeper {
+  private unowned let world: Simulation
+  private let number: Int
+  private var chance: SeededGenerator
+  private let asker: SimulatedAsker
+  private var changesLeft: Int64
+  private var changes = 0
+  private var again: (order: OrderID, command: StockCommand)?
+  private var isWaiting = false
+
+  init(number: Int, seed: UInt64, changes: Int64, world: Simulation) {
+    self.number = number
+    self.world = world
+    chance = SeededGenerator(seed: seed)
+    changesLeft = changes
+    asker = world.newAsker()
+  }
+
+  /// Whether nothing is left to be asked or answered.
+  var isContent: Bool { changesLeft <= 0 && !isWaiting && again == nil }
+
+  /// Does the next thing.
+  func act() {
+    guard !isContent else { return }
+    if !isWaiting { if let (order, command) = again { ask(command, as: order) } else { think() } }
+    let pause = chance.draw(2_000...120_000) * (world.isCalm ? 1 : world.plan.thought)
+    world.agenda.add(.keeperActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
+  }
+
+  private func think() {
+    changesLeft -= 1
+    let fruits = world.plan.stock.assortment.fruits
+    let fruit = fruits[Int(chance.draw(0...Int64(fruits.count) - 1))].id
+    let command: StockCommand
+    switch chance.draw(0...9) {
+    case 0..<5: command = .change(ItemAmount(fruit, chance.draw(1...5)), nil)
+    case 5..<7: command = .change(ItemAmount(fruit, -chance.draw(1...3)), nil)
+    case 7: command = .set(ItemAmount(fruit, chance.draw(0...9)))
+    default: return look()
+    }
+    changes += 1
+    let order = OrderID("keeper-\(number)-\(changes)")
+    world.checker.stock.expect(command, as: order)
+    ask(command, as: order)
+  }
+
+  private func look() {
+    isWaiting = true
+    asker.ask(.look, until: deadline) { [unowned self] result in
+      isWaiting = false
+      if case .picture(let picture)? = result { world.checker.stock.shown(picture) }
+    }
+  }
+
+  private var deadline: MonotonicTime { world.clock.now + .milliseconds(chance.draw(1...400)) }
+
+  private func ask(_ command: StockCommand, as order: OrderID) {
+    isWaiting = true
+    again = (order, command)
+    asker.ask(command, as: order, until: deadline) { [unowned self] result in
+      isWaiting = false
+      switch result {
+      case .done?, .short?: if chance.draw(0...5) > 0 { again = nil }
+      case .failure(let failure)? where failure.code != .diskFull:
+        world.violate(.refusal, "a change of \(order) was refused: \(failure.code.rawValue)")
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// Owns somebody who looks on in the simulated world, as `bankctl stock watch` does: a picture of the stock that every
+// change is added to. It must not ask the ledger. Invariant: the picture after each change is what was there after it,
+// whatever happened to the connection and the service in between.
+
+import BankModel
+import Wire
+
+/// Somebody in front of the shelves.
+final class SimulatedViewer {
+  private unowned let world: Simulation
+  private let asker: SimulatedAsker
+  private var quantities: [ItemID: Quantity] = [:]
+  /// The last change that was seen.
+  private(set) var seen = 0
+
+  init(number: Int, world: Simulation) {
+    self.world = world
+    asker = world.newAsker()
+    asker.follow { [unowned self] result in hear(result) }
+  }
+
+  private func hear(_ result: StockResult) {
+    switch result {
+    case .picture(let picture):
+      seen = Int(picture.sequence)
+      quantities = [:]
+      for shelf in picture.items { quantities[shelf.item] = shelf.quantity }
+      world.checker.stock.shown(picture)
+    case .changes(let changes):
+      world.statistics.news += Int64(changes.count)
+      for change in changes {
+        world.checker.stock.told(change, seen: seen)
+        seen = Int(change.sequence)
+        let there = quantities[change.item, default: 0] + change.difference
+        quantities[change.item] = there
+        if there != change.present {
+          world.violate(.news, "after change \(change.sequence) somebody sees \(there) \(change.item)")
+        }
+      }
+    default: break
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// Owns the stock's side of the simulated world: its service, its disk, those who ask it, and what goes wrong there.
+// It must not know a rule of the stock. Invariant: there is at most one service at a time, a child of the present
+// coordinator; it ends with its parent and is started again by it.
+
+import BankModel
+import QueueCore
+import StockCore
+import Storage
+
+/// The stock's side of a simulated world.
+struct StockScene {
+  let disk = MemoryStockStore()
+  var service: SimulatedStock?
+  var services = 0
+  var askers: [SimulatedAsker] = []
+  var keepers: [SimulatedKeeper] = []
+  var viewers: [SimulatedViewer] = []
+  /// Connections to the present service.
+  var links: [Int] = []
+  /// The disk is full until then.
+  var fullUntil = MonotonicTime(nanoseconds: 0)
+  /// The next commit fails: with what was staged on disk, or not.
+  var failingCommit: (isKept: Bool, Void)?
+  /// So many stations die when they are told that their fruit was taken.
+  var doomedStations = 0
+  /// So many coordinators die when they are told that fruit was given back.
+  var doomedReleases = 0
+}
+
+extension Simulation {
+  var stockDisk: MemoryStockStore { scene.disk }
+  /// The name of the stock's one ledger.
+  var stockLedger: Int64 { Int64(seed >> 1) }
+  var hasStock: Bool { plan.stock.isThere }
+
+  /// Those who bring fruit begin, and those who look on.
+  func hireKeepers() {
+    guard hasStock else { return }
+    for number in 0..<plan.stock.viewers {
+      scene.viewers.append(SimulatedViewer(number: number, world: self))
+    }
+    for number in 0..<plan.stock.keepers {
+      scene.keepers.append(
+        SimulatedKeeper(
+          number: number, seed: seed &* 11 &+ UInt64(number) &+ 5, changes: plan.stock.changes, world: self))
+      agenda.add(.keeperActs(number), at: clock.now + .milliseconds(plan.duration.milliseconds / 10 + 1))
+    }
+  }
+
+  // MARK: - The service
+
+  func startStock() {
+    guard hasStock, scene.service == nil, coordinator != nil else { return }
+    scene.services += 1
+    statistics.stockStarts += 1
+    trace.line(clock.now, "stock \(scene.services) starts")
+    do throws(StoreError) {
+      let stored = try stockDisk.load(newLedger: stockLedger)
+      checker.stock.checkShelves(stored.items)
+      let service = SimulatedStock(number: scene.services, stored: stored, world: self)
+      scene.service = service
+      service.open()
+    } catch {
+      violate(.storeContradiction, "the stock cannot be opened: \(error)")
+    }
+  }
+
+  /// The service's process has ended: its connections end, and what it had not committed is gone.
+  func stockEnded(_ ended: SimulatedStock) {
+    trace.line(clock.now, "stock \(ended.number) is dead")
+    if stockDisk.hasStagedChanges { statistics.note(.stockCommitLost) }
+    stockDisk.crash()
+    checker.stock.forgotten()
+    scene.service = nil
+    for link in scene.links { endTowardsPeer(link, isCut: true) }
+    scene.links.removeAll()
+    agenda.add(.stockStart, at: clock.now + .milliseconds(chance.draw(2...150)))
+  }
+
+  /// The coordinator has ended, and with it its child.
+  func orphanStock() {
+    guard let service = scene.service else { return }
+    agenda.add(
+      .stockOrphaned(incarnation: service.number),
+      at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
+  }
+
+  /// What the disk does with the next commit.
+  func meetStockDisk() {
+    guard stockDisk.hasStagedChanges else { return }
+    if let failing = scene.failingCommit {
+      scene.failingCommit = nil
+      statistics.note(.stockDiskFailed)
+      stockDisk.failCommit(
+        with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing.isKept)
+    } else if scene.fullUntil > clock.now {
+      stockDisk.failCommit(with: .diskFull(detail: "no space left"))
+    }
+  }
+
+  // MARK: - Those who ask
+
+  func newAsker() -> SimulatedAsker {
+    let asker = SimulatedAsker(number: scene.askers.count, world: self)
+    scene.askers.append(asker)
+    return asker
+  }
+
+  /// A connection to the stock; nil where nobody listens.
+  func connect(asker number: Int) -> Int? {
+    guard let service = scene.service else { return nil }
+    let link = network.connect(.asker(number), incarnation: service.number)
+    scene.links.append(link)
+    return link
+  }
+
+  /// An asker's process has ended.
+  func hangUp(_ link: Int) {
+    if !isCalm, chance.draw(0...3) == 0 {
+      statistics.note(.messageLost, network.loseTail(of: link, towards: .server))
+    }
+    scene.links.removeAll { $0 == link }
+    network.endSending(on: link, to: .server, at: clock.now, &agenda)
+  }
+
+  /// Whether a station dies now, between what was taken and what is said of it.
+  func stationMeetsItsEnd(_ teller: SimulatedTeller) -> Bool {
+    guard scene.doomedStations > 0 else { return false }
+    scene.doomedStations -= 1
+    statistics.note(.stationKilled)
+    teller.die(.signal(SimulatedTeller.Signal.kill))
+    return true
+  }
+
+  /// Whether the coordinator dies now, between what was given back and the note of it.
+  func releaseMeetsItsEnd() -> Bool {
+    guard scene.doomedReleases > 0 else { return false }
+    scene.doomedReleases -= 1
+    statistics.note(.releaseInterrupted)
+    return true
+  }
+
+  // MARK: - What goes wrong
+
+  /// Something is wrong with the stock.
+  func troubleStock(_ kind: FaultKind) {
+    guard hasStock else { return }
+    switch kind {
+    case .stockKilled: scene.service?.fuse = Int(chance.draw(0...12))
+    case .stockSlow:
+      guard let service = scene.service else { return }
+      statistics.note(kind)
+      let lease = plan.policy.lease.nanoseconds
+      service.standsUntil = clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2))
+      service.wake(at: clock.now)
+    case .stockDiskFull:
+      statistics.note(kind)
+      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...700))
+    case .stockDiskFailed: scene.failingCommit = (chance.draw(0...1) == 0, ())
+    case .stockCut:
+      guard !scene.links.isEmpty else { return }
+      statistics.note(kind)
+      cutStock(scene.links[Int(chance.draw(0...Int64(scene.links.count) - 1))])
+    case .stockLate:
+      guard !scene.links.isEmpty else { return }
+      statistics.note(kind)
+      network.slow(
+        scene.links[Int(chance.draw(0...Int64(scene.links.count) - 1))], by: chance.draw(100...20_000))
+    case .stationKilled: scene.doomedStations = 1
+    case .releaseInterrupted: scene.doomedReleases = 1
+    default: break
+    }
+  }
+
+  private func cutStock(_ link: Int) {
+    guard case .asker(let number) = network.peer(of: link) else { return }
+    let lost = network.loseTail(of: link, towards: .server) + network.loseTail(of: link, towards: .peer)
+    statistics.note(.messageLost, lost)
+    scene.links.removeAll { $0 == link }
+    network.endSending(on: link, to: .server, at: clock.now, &agenda)
+    if scene.askers[number].link == link { scene.askers[number].lose() }
+  }
+
+  /// The faults end here too.
+  func calmStock() {
+    scene.fullUntil = clock.now
+    scene.failingCommit = nil
+    scene.doomedStations = 0
+    scene.doomedReleases = 0
+    scene.service?.fuse = nil
+    for link in scene.links { network.slow(link, by: 1) }
+  }
+
+  /// Whether everything that concerns the stock has come to its end.
+  var isStockContent: Bool {
+    guard hasStock else { return true }
+    let left = (try? disk.unreleased(limit: 1)) ?? []
+    let last = checker.stock.rows.count
+    return left.isEmpty && !disk.hasStagedChanges && scene.keepers.allSatisfy(\.isContent)
+      && scene.viewers.allSatisfy { $0.seen == last }
+  }
+}

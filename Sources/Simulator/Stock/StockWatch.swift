@@ -1,0 +1,312 @@
+// Owns everything that is known of the stock by somebody who sees it all: every row of the ledger as it came to the disk,
+// what each order has taken and given back, what was answered, and whose order it was. It must not ask the stock's core.
+// Invariant: after each commit an order holds nothing or exactly the recipe of its juice, and what is there is what was
+// there at the beginning, added, set, taken and returned.
+
+import BankModel
+import QueueCore
+import StockCore
+import Storage
+import Wire
+
+/// Watches the stock of a history and says when a promise is broken.
+final class StockWatch {
+  /// What one order has done so far, by the ledger.
+  struct Deed {
+    var taken: [ItemID: Quantity] = [:]
+    var returned: [ItemID: Quantity] = [:]
+    /// The last of its changes.
+    var last: Int64 = 0
+
+    /// What it holds.
+    var isHolding: Bool { !taken.isEmpty && returned.isEmpty }
+  }
+
+  unowned let checker: PromiseChecker
+  private(set) var rows: [StockChange] = []
+  /// How many there were before the last commit.
+  private var olderRows = 0
+  private(set) var present: [ItemID: Quantity] = [:]
+  /// What is present by everything that is staged too.
+  private var drafted: [ItemID: Quantity] = [:]
+  private(set) var deeds: [OrderID: Deed] = [:]
+  /// What an order was answered at the first time.
+  private var answers: [OrderID: StockResult] = [:]
+  /// Orders of which the stock has said that they hold nothing any more.
+  private var givenBack: Set<OrderID> = []
+  /// What those who keep the stock have asked for.
+  private var changes: [OrderID: StockCommand] = [:]
+
+  init(_ checker: PromiseChecker) { self.checker = checker }
+
+  private var store: MemoryStockStore { checker.world.stockDisk }
+
+  func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { checker.violate(kind, words()) }
+
+  /// Somebody is going to ask for a change.
+  func expect(_ command: StockCommand, as order: OrderID) { changes[order] = command }
+
+  // MARK: - Decisions
+
+  /// Something was decided: an order is done where there is enough of everything, and is short of exactly what is
+  /// missing.
+  func staged(_ entry: StockEntry) {
+    if case .ordered(let order, let content, let outcome)? = entry.name {
+      judge(order, content, outcome)
+    }
+    for change in entry.changes { drafted[change.item, default: 0] += change.difference }
+  }
+
+  /// What was staged and not committed is gone.
+  func forgotten() { drafted = present }
+
+  private func judge(_ order: OrderID, _ content: String, _ outcome: StoredOrder.Outcome) {
+    var wanted = StockAction.amounts(inContent: content) ?? []
+    if case .change(let amount, _)? = changes[order], amount.quantity < 0 {
+      wanted = [ItemAmount(amount.item, -amount.quantity)]
+    } else if let (_, recipe) = recipe(of: order), outcome != .void {
+      let asked = Dictionary(wanted.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
+      if asked != recipe {
+        return violate(
+          .taking, "order \(order) is decided for \(asked.words), and its juice is \(recipe.words)")
+      }
+    }
+    let missing = wanted.filter { drafted[$0.item, default: 0] < $0.quantity }.map { part in
+      Shortage(item: part.item, needed: part.quantity, available: drafted[part.item, default: 0])
+    }
+    switch outcome {
+    case .done where !missing.isEmpty:
+      violate(.taking, "order \(order) is done, and there is too little: \(missing)")
+    case .short(let shortages) where Set(shortages) != Set(missing) || missing.isEmpty:
+      violate(.taking, "order \(order) is short of \(shortages), and what is missing is \(missing)")
+    default: break
+    }
+  }
+
+  // MARK: - The disk
+
+  /// A transaction is on disk, or a service has begun and found what there is.
+  func committed() {
+    guard let fresh = try? store.changes(after: Int64(rows.count), limit: .max) else { return }
+    var touched: [OrderID] = []
+    if !fresh.isEmpty { olderRows = rows.count }
+    for row in fresh {
+      follow(row)
+      if let order = row.order, touched.last != order { touched.append(order) }
+    }
+    for order in touched { judge(order) }
+    drafted = present
+  }
+
+  private func follow(_ row: StockChange) {
+    rows.append(row)
+    let there = present[row.item, default: 0] + row.difference
+    present[row.item] = there
+    if row.sequence != Int64(rows.count) || there != row.present || there < 0 || there != row.lot {
+      violate(
+        .stock, "change \(row.sequence) leaves \(row.present) \(row.item), and \(there) should be there")
+    }
+    guard row.kind != .initial, let order = row.order else {
+      if row.kind != .initial { violate(.stock, "change \(row.sequence) of \(row.item) has no order") }
+      return
+    }
+    deeds[order, default: Deed()].last = row.sequence
+    switch row.kind {
+    case .taken: deeds[order, default: Deed()].taken[row.item, default: 0] -= row.difference
+    case .returned: deeds[order, default: Deed()].returned[row.item, default: 0] += row.difference
+    default: deeds[order, default: Deed()].returned[row.item, default: 0] = row.difference
+    }
+  }
+
+  private func judge(_ order: OrderID) {
+    guard let deed = deeds[order] else { return }
+    if let command = changes[order] { return judge(order, deed, command) }
+    guard let (name, recipe) = recipe(of: order) else {
+      return violate(.taking, "order \(order) changes the stock, and nobody has such a ticket")
+    }
+    if deed.taken != recipe {
+      return violate(
+        .taking, "order \(order) has taken \(deed.taken.words), and its juice is \(recipe.words)")
+    }
+    if !deed.returned.isEmpty {
+      if deed.returned != recipe {
+        violate(.taking, "order \(order) has taken \(recipe.words) and given back \(deed.returned.words)")
+      }
+      if checker.outcomes[name] != .cancelled {
+        violate(.taking, "order \(order) was given back, and its ticket is not cancelled on disk")
+      }
+    } else if checker.outcomes[name] == .outOfStock {
+      violate(.taking, "order \(order) takes fruit after its customer was sent away")
+    }
+  }
+
+  /// A change by hand is done once, as it was asked for.
+  private func judge(_ order: OrderID, _ deed: Deed, _ command: StockCommand) {
+    let own = rows.filter { $0.order == order }
+    var isRight = own.count == 1 && deed.taken.isEmpty
+    switch command {
+    case .change(let amount, _):
+      isRight = isRight && own[0].item == amount.item && own[0].difference == amount.quantity
+    case .set(let amount):
+      isRight = isRight && own[0].item == amount.item && own[0].present == amount.quantity
+    default: isRight = false
+    }
+    if !isRight { violate(.stock, "order \(order) for \(command) has done \(own.map(\.difference))") }
+  }
+
+  /// The ticket of an order, and what its juice is made of; nil where there is no such ticket.
+  private func recipe(of order: OrderID) -> (TicketName, [ItemID: Quantity])? {
+    let numbers = order.text.split(separator: "-").compactMap { Int64($0) }
+    guard numbers.count == 2, order == OrderID(day: numbers[0], ticket: numbers[1]) else { return nil }
+    let name = TicketName(day: numbers[0], ticket: numbers[1])
+    guard let payload = checker.onDisk[name]?.payload, let juice = JuiceOrder(payload)?.juice,
+      let recipe = checker.world.plan.stock.assortment.juices.first(where: { $0.id == juice })?.recipe
+    else { return nil }
+    return (name, Dictionary(recipe.map { ($0.item, $0.quantity) }, uniquingKeysWith: +))
+  }
+
+  // MARK: - Words
+
+  /// A request was answered.
+  func answered(_ request: StockRequest, _ result: StockResult) {
+    guard let order = request.order else { return }
+    switch result {
+    case .done(let changes):
+      for change in changes where change.sequence > rows.count || rows[Int(change.sequence) - 1] != change {
+        return violate(
+          .notDurable, "order \(order) was answered with change \(change.sequence), which is not on disk")
+      }
+      if case .giveBack = request.command {
+        givenBack.insert(order)
+        return checkGivenBack(order)
+      }
+      if case .take = request.command, !couldBeTold(order) {
+        return violate(.taking, "order \(order) was told that it has what it has not")
+      }
+    case .short:
+      guard !store.hasStagedChanges, (try? store.order(order)) != nil else {
+        return violate(.notDurable, "the shortage of order \(order) was told and is not on disk")
+      }
+    default: return
+    }
+    if let first = answers[order], first != result {
+      violate(.repeatedOrder, "order \(order) was answered \(first) and now \(result)")
+    }
+    answers[order] = result
+  }
+
+  /// Whether an order holds what it has taken. One that was given back in the same commit has held it.
+  private func couldBeTold(_ order: OrderID) -> Bool {
+    guard let deed = deeds[order], !deed.taken.isEmpty else { return false }
+    return deed.returned.isEmpty || deed.last > olderRows
+  }
+
+  /// The coordinator is going to ask the stock to give something back.
+  func asked(for ticket: TicketOfDay) {
+    if checker.outcomes[TicketName(day: ticket.day, ticket: ticket.ticket)] != .cancelled {
+      violate(.taking, "ticket \(ticket.ticket) is to be given back, and is not cancelled on disk")
+    }
+  }
+
+  /// The note that something is to be given back is gone from the disk.
+  func released(_ ticket: TicketOfDay) {
+    if !givenBack.contains(OrderID(day: ticket.day, ticket: ticket.ticket)) {
+      violate(.taking, "ticket \(ticket.ticket) counts as given back, and the stock has not said so")
+    }
+  }
+
+  private func checkGivenBack(_ order: OrderID) {
+    if deeds[order]?.isHolding == true {
+      violate(
+        .taking, "order \(order) is said to be given back, and holds \(deeds[order]?.taken.words ?? "")")
+    }
+    guard let (name, _) = recipe(of: order), checker.outcomes[name] == .cancelled else {
+      return violate(.taking, "order \(order) was given back, and its ticket is not cancelled on disk")
+    }
+  }
+
+  /// Somebody was shown the stock.
+  func shown(_ picture: StockPicture) {
+    var there: [ItemID: Quantity] = [:]
+    guard picture.sequence <= rows.count else {
+      return violate(.notDurable, "change \(picture.sequence) was shown and is not on disk")
+    }
+    for row in rows.prefix(Int(picture.sequence)) { there[row.item, default: 0] += row.difference }
+    for shelf in picture.items where shelf.quantity != there[shelf.item, default: 0] {
+      violate(
+        .stock, "\(shelf.quantity) \(shelf.item) were shown, and \(there[shelf.item, default: 0]) were there")
+    }
+  }
+
+  /// Somebody who looks on was told of a change.
+  func told(_ change: StockChange, seen: Int) {
+    guard change.sequence <= rows.count else {
+      return violate(.notDurable, "change \(change.sequence) was told and is not on disk")
+    }
+    if change.sequence != seen + 1 || rows[seen] != change {
+      violate(.news, "after change \(seen) somebody was told of change \(change.sequence): \(change)")
+    }
+  }
+
+  /// A receipt of a juice is on disk: what it says was taken is taken, and what was missing was said to be missing.
+  func check(_ receipt: Receipt, _ name: TicketName) {
+    guard receipt.service.drawsOnStock else { return }
+    let order = OrderID(day: name.day, ticket: name.ticket)
+    switch receipt.outcome {
+    case .served:
+      checker.world.statistics.juices += 1
+      if deeds[order]?.isHolding != true {
+        violate(.taking, "ticket \(name.ticket) got its juice, and nothing is taken for it")
+      }
+    case .outOfStock:
+      checker.world.statistics.shortages += 1
+      if answers[order] != .short(receipt.shortages) || deeds[order]?.isHolding == true {
+        violate(.taking, "ticket \(name.ticket) was sent away for what the stock has not said")
+      }
+    case .cancelled: break
+    }
+  }
+
+  // MARK: - The end
+
+  /// A service has begun, or the bank has ended: what lies on the shelves is the sum of the ledger.
+  func checkShelves(_ shelves: [ItemStock]) {
+    committed()
+    for shelf in shelves where shelf.quantity != present[shelf.item, default: 0] {
+      violate(
+        .stock,
+        "\(shelf.quantity) \(shelf.item) lie there, and the ledger says \(present[shelf.item, default: 0])")
+    }
+    do throws(StoreError) {
+      if let problem = try store.audit().problems.first { violate(.stock, problem) }
+    } catch {
+      violate(.storeContradiction, "\(error)")
+    }
+  }
+
+  /// The bank has ended: nobody who went without a juice holds fruit, and nobody without a ticket.
+  func checkEnd() throws(StoreError) {
+    guard checker.world.hasStock else { return }
+    store.crash()
+    checkShelves(try store.load(newLedger: 1).items)
+    for (order, deed) in deeds.sorted(by: { $0.key.text < $1.key.text }) where changes[order] == nil {
+      guard let (name, _) = recipe(of: order) else { continue }
+      let outcome = checker.outcomes[name]
+      if deed.isHolding, outcome == .cancelled || outcome == .outOfStock {
+        violate(.taking, "ticket \(name.ticket) of day \(name.day) ended without a juice and holds its fruit")
+      }
+    }
+    if let left = try checker.world.disk.unreleased(limit: 1).first {
+      violate(
+        .notDrained, "ticket \(left.ticket) of day \(left.day) was cancelled, and nothing was given back")
+    }
+  }
+}
+
+extension [ItemID: Quantity] {
+  /// For a person.
+  fileprivate var words: String {
+    isEmpty
+      ? "nothing" : sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: " and ")
+  }
+}
