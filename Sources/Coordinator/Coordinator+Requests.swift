@@ -198,7 +198,11 @@ extension Coordinator {
   /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
   private func reload() -> Failure? {
     let fresh: BankConfiguration
-    do throws(Failure) { fresh = try options.configuration() } catch {
+    let (assortment, products): (Assortment, ProductTable)
+    do throws(Failure) {
+      fresh = try options.configuration()
+      (assortment, products) = (try readAssortment(), try readProducts())
+    } catch {
       log.write(event: "reload_refused", level: .error, at: now) { $0.field("msg", error.detail) }
       return error
     }
@@ -217,6 +221,7 @@ extension Coordinator {
       }
     }
     staff.retryGivenUp(at: now)
+    renewHouse(assortment, products)
     house.retryGivenUp(at: now)
     return nil
   }

@@ -33,6 +33,10 @@ final class Coordinator {
   /// The way to the stock service, for what the coordinator itself has to ask.
   let stock: StockClient
   let releases: ReleaseDesk
+  /// The fruits and juices by which the present stock service works; nil where their file made no sense.
+  var assortmentAtWork: Assortment?
+  /// The products that the present vending machine has read; nil where they could not be read.
+  var productsAtWork: ProductTable?
   let server: ControlServer
   let intake = EnqueueIntake()
   let followers = Followers()

@@ -39,7 +39,7 @@ final class HousePost {
     var arguments: [String]
   }
 
-  let trade: Trade
+  var trade: Trade
   var phase = Phase.empty
   var generation: Generation = 0
   var child: ChildProcess?
@@ -66,6 +66,10 @@ final class HousePost {
   var restarts: Int64 = 0
   /// Given up after too many deaths in a row.
   var isGivenUp = false
+  /// What the present process was told when it came; nil before.
+  var told: WorkerOrders?
+  /// Whether the present process was told to go because another one shall take its place.
+  var isReplaced = false
   /// Why the last process ended, or could not begin.
   var lastEnd: String?
   /// Whether the present process has said itself why it cannot begin.

@@ -95,6 +95,7 @@ extension HouseStaff {
       return
     }
     post.phase = .welcomed
+    post.told = orders
     channel.send(.welcome(orders))
     channel.flush()
   }
@@ -177,6 +178,11 @@ extension HouseStaff {
 
   private func decide(_ post: HousePost, at now: Moment) {
     guard post.isWanted else { return }
+    if post.isReplaced {
+      post.isReplaced = false
+      post.history.forgive()
+      return start(post, at: now)
+    }
     switch post.history.died(at: now.monotonic) {
     case .atOnce: start(post, at: now)
     case .after(let pause): post.restartAt = now.monotonic + pause

@@ -21,7 +21,10 @@ final class HouseStaff {
   let loop: EventLoop
   let log: LogFile
   let environment: [String: String]
-  private let policy: RestartPolicy
+  /// The rules of starting again; they may change while the bank is open.
+  var policy: RestartPolicy {
+    didSet { for post in posts { post.history.adopt(policy) } }
+  }
   private var chance: SeededGenerator
 
   /// How long a process may take until it is ready: a large database is looked at first.
@@ -61,9 +64,34 @@ final class HouseStaff {
     }
   }
 
+  /// Has a process make way for another one, because what it was started with or told is not true any more. What was
+  /// asked of it is answered first.
+  func replace(_ post: HousePost, at now: Moment) {
+    guard post.isWanted, !post.isReplaced else { return }
+    post.history.forgive()
+    if post.child == nil {
+      // The next one is of the new kind anyway; nothing stands in its way any more.
+      post.isGivenUp = false
+      post.restartAt = now.monotonic
+      return
+    }
+    post.isReplaced = true
+    post.phase = .leaving
+    post.readyBy = nil
+    post.checkAt = nil
+    post.killAt = now.monotonic + Self.leaveGrace
+    post.channel?.send(.close)
+    post.channel?.flush()
+    log.write(event: "replaced", at: now) {
+      $0.field("worker_name", post.trade.name)
+      $0.field("child", post.pid)
+      $0.field("child_gen", post.generation)
+    }
+  }
+
   /// Whether nothing has still to be waited for when a bank opens: everything is at work, or will not be soon.
   var isSettled: Bool {
-    posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || $0.history.earlyDeaths > 0 }
+    posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.earlyDeaths > 0 }
   }
 
   /// Processes that have not ended.

@@ -62,7 +62,9 @@ final class Inspector {
         }
       case .ledger: server.answer(session, request.number, try store.ledgerAnswer())
       case .account(let number): server.answer(session, request.number, try store.accountAnswer(number))
-      case .audit: server.answer(session, request.number, .audit(try audit()))
+      case .audit:
+        let report = try audit()
+        server.answer(session, request.number, report.map { .audit($0) } ?? .failure(Failure(.alreadyOpen)))
       default: server.answer(session, request.number, .failure(Failure(.notOpen)))
       }
     } catch {
@@ -70,10 +72,12 @@ final class Inspector {
     }
   }
 
-  /// Nobody else is waiting, so a stranger who may just be ending is waited for.
-  private func audit() throws(StoreError) -> AuditReport {
+  /// Nobody else is waiting, so a stranger who may just be ending is waited for. One who may just be opening the bank
+  /// waits for this process to leave, so it leaves at once: nil.
+  private func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
     var strangers = outside.strangers(known: [CurrentProcess.pid])
+    if strangers.contains(where: \.mayBeOpening) { return nil }
     let deadline = SystemClock.monotonic() + HomeAudit.secondLook
     while !strangers.isEmpty, SystemClock.monotonic() < deadline {
       _ = poll(nil, 0, 50)

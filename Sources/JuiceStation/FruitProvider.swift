@@ -20,6 +20,8 @@ public final class FruitProvider: Provider {
   private var patience = Duration.seconds(5)
   /// What the branch makes; nil until the stock has said so.
   private var assortment: Assortment?
+  /// The welcome of the stock service under which it has said so: another process may have read another file.
+  private var assortmentWelcome = 0
   private var wanted: Assignment?
 
   /// A provider that waits on this loop.
@@ -36,7 +38,9 @@ public final class FruitProvider: Provider {
   /// Begins to get the fruit for a juice.
   public func provide(_ assignment: Assignment) {
     wanted = assignment
-    if assortment == nil { askForRecipes() } else { take(isFresh: false) }
+    let isSameService = client?.isConnected == true && client?.welcomes == assortmentWelcome
+    let isKnown = assortment != nil && isSameService
+    if isKnown { take(isFresh: false) } else { askForRecipes() }
   }
 
   /// When ``endTurn()`` has something to do by itself.
@@ -55,6 +59,7 @@ public final class FruitProvider: Provider {
         return self.answer(.unknown(Self.words(result)))
       }
       self.assortment = assortment
+      self.assortmentWelcome = self.client?.welcomes ?? 0
       self.take(isFresh: true)
     }
   }

@@ -39,6 +39,18 @@ public enum ProcessTable {
     return names.compactMap { pid_t($0) }.filter { facts(of: $0)?.parent == pid }.sorted()
   }
 
+  /// For how long a process has been there, to a hundredth of a second; nil where there is none. proc_pid_stat(5)
+  /// counts from the boot, with the time that the machine slept: `CLOCK_BOOTTIME`.
+  public static func age(of pid: pid_t) -> Duration? {
+    guard let started = startTime(pid) else { return nil }
+    let ticks = Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
+    var now = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &now)
+    let (seconds, rest) = Int64(clamping: started).quotientAndRemainder(dividingBy: ticks)
+    let start = Duration.seconds(seconds) + .milliseconds(rest * 1_000 / ticks)
+    return max(.zero, .seconds(Int64(now.tv_sec)) + .nanoseconds(Int64(now.tv_nsec)) - start)
+  }
+
   /// The short name of a process (15 bytes at most); nil where there is none. /proc/PID/comm
   public static func name(of pid: pid_t) -> String? {
     guard let text = text(of: "/proc/\(pid)/comm", limit: 256) else { return nil }

@@ -19,6 +19,8 @@ public final class StockClient {
 
   /// Whether the service has said welcome and has not gone since.
   public private(set) var isConnected = false
+  /// How often a service has said welcome. Behind each time there may be another process, with another assortment.
+  public private(set) var welcomes = 0
 
   private let path: String
   private let loop: EventLoop
@@ -190,6 +192,7 @@ public final class StockClient {
     switch message {
     case .welcome(let welcome) where welcome.version == protocolVersion:
       isConnected = true
+      welcomes += 1
       (retryAt, pause) = (nil, Self.firstPause)
       for number in open.keys.sorted() {
         if let request = open[number]?.request { channel?.send(.request(request)) }

@@ -12,5 +12,8 @@ enum Binaries {
     return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }()
 
+  /// All of them, for a test that has them in a directory of its own.
+  static let names = ["bankctl", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd"]
+
   static var bankctl: String { directory + "/bankctl" }
 }

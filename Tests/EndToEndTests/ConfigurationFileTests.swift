@@ -84,7 +84,7 @@ struct ConfigurationFileTests {
       try FileManager.default.removeItem(atPath: file)
       _ = try branch.configuration(deposit: 3, loan: 1, speed: "max")
       branch.processes.signal(before.pid, SIGHUP)
-      try branch.waitUntil("the good one is taken") { try branch.status().workers.count == 4 }
+      try branch.waitUntil("the good one is taken") { try branch.status().tellers.count == 4 }
       try branch.expectClean()
     }
   }

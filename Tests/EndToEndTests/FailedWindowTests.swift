@@ -15,7 +15,7 @@ struct FailedWindowTests {
       self.branch = branch
       directory = branch.path("programs")
       mkdir(directory, 0o700)
-      let names = ["bankctl", "bankd", "bank-guardian", "bank-teller"].map { "\(Binaries.directory)/\($0)" }
+      let names = Binaries.names.map { "\(Binaries.directory)/\($0)" }
       #expect(try branch.launch(names + [directory], program: "/bin/cp").finish().code == 0)
     }
 

@@ -15,7 +15,7 @@ struct GuardianTests {
       let outcome = try branch.run("status", "--json")
       guard outcome.code == 0 else { return false }
       let status = Status(try outcome.json())
-      return status.pid != before.pid && status.workers.count == windows
+      return status.pid != before.pid && status.tellers.count == windows
         && status.workers.allSatisfy { ["idle", "serving"].contains($0.state) }
     }
     return ContinuousClock.now - start
@@ -48,7 +48,7 @@ struct GuardianTests {
       try branch.expectNobodyLeft()
       // The windows of scale were for that opening; a start follows the configuration again.
       #expect(
-        Status(try branch.start("--speed", "max")).workers.map(\.name) == [
+        Status(try branch.start("--speed", "max")).tellers.map(\.name) == [
           "deposit-1", "deposit-2", "loan-1",
         ])
     }

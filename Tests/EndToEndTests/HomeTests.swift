@@ -43,7 +43,7 @@ struct HomeTests {
         let outcomes = try starts.map { try $0.finish() }
         #expect(outcomes.count { $0.code == 0 } == 1, "\(outcomes)")
         #expect(outcomes.allSatisfy { [0, 5].contains($0.code) }, "\(outcomes)")
-        #expect(try branch.status().workers.count == 3)
+        #expect(try branch.status().tellers.count == 3)
         try branch.done("stop")
         try branch.expectNobodyLeft()
       }
@@ -140,8 +140,8 @@ struct HomeTests {
   private func programs(of branch: Branch, teller: String?) throws -> String {
     let place = branch.path("programs")
     let text = try branch.write(teller ?? "", to: "teller")
-    let ours = ["bankctl", "bankd", "bank-guardian"].map { "'\(Binaries.directory)/\($0)'" }.joined(
-      separator: " ")
+    let ours = Binaries.names.filter { $0 != "bank-teller" }.map { "'\(Binaries.directory)/\($0)'" }
+      .joined(separator: " ")
     let copy = "mkdir '\(place)' && cp \(ours) '\(place)'"
     let add =
       teller == nil ? "" : " && cp '\(text)' '\(place)/bank-teller' && chmod 700 '\(place)/bank-teller'"

@@ -100,7 +100,7 @@ struct HostileTellerTests {
     try withBranch { branch in
       let place = branch.path("programs")
       mkdir(place, 0o700)
-      for program in ["bankctl", "bankd", "bank-teller", "bank-guardian"] {
+      for program in Binaries.names {
         guard link("\(Binaries.directory)/\(program)", "\(place)/\(program)") != 0 else { continue }
         try FileManager.default.copyItem(
           atPath: "\(Binaries.directory)/\(program)", toPath: "\(place)/\(program)")

@@ -292,4 +292,44 @@ struct JuiceTests {
       try branch.done("stop")
     }
   }
+
+  @Test("reload lets the branch sell by a file that has changed, and refuses one that makes no sense")
+  func reload() throws {
+    func file(_ kiwis: Int) -> String {
+      """
+      {"fruits": [{"id": "kiwi", "ko": "키위", "en": "kiwi", "emoji": "🥝", "initial": 4}],
+       "juices": [{"id": "kiwi", "ko": "키위쥬스", "en": "kiwi juice", "recipe": {"kiwi": \(kiwis)}}]}
+      """
+    }
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      #expect(try branch.order("kiwi").code == 0)
+      let first = try #require(try branch.status().worker("stock"))
+      try branch.done("reload")
+      #expect(try branch.status().worker("stock")?.pid == first.pid, "nothing has changed")
+      let watcher = try branch.launch(["stock", "watch", "--json"])
+      try branch.waitUntil("it sees the stock") { watcher.lines.count == 1 }
+      for kiwis in [1, 2] {
+        try branch.assortment(file(kiwis))
+        let reloaded = Status(try branch.json("reload"))
+        #expect(reloaded.worker("stock")?.state == "idle", "it is there again when reload returns")
+        let before = try branch.stock()["kiwi"] ?? 0
+        #expect(try branch.order("kiwi").code == 0)
+        #expect(try branch.stock()["kiwi"] == before - kiwis, "the new recipe is used")
+      }
+      #expect(try branch.json("juice", "menu")["juices"].items.count == 1)
+      #expect(try branch.order("banana").code == 4)
+      let second = try #require(try branch.status().worker("stock"))
+      #expect(second.generation == first.generation + 2)
+      try branch.assortment(file(0))
+      let refused = try branch.run("reload", language: .ko)
+      #expect(refused.code == 2 && refused.err.contains("stock.json"), refused.story)
+      #expect(try branch.status().worker("stock")?.pid == second.pid && branch.order("kiwi").code == 0)
+      try branch.waitUntil("the watcher has seen it all") { watcher.lines.count == 4 }
+      try branch.assortment("")
+      try branch.expectRefusal(2, "bad_configuration", of: "reload")
+      try branch.done("stop")
+      #expect(try watcher.finish().code == 0)
+    }
+  }
 }

@@ -6,14 +6,18 @@ import Testing
 
 @Suite("Missing programs", .serialized)
 struct MissingProgramTests {
-  private static let programs = ["bankctl", "bankd", "bank-teller", "bank-guardian"]
+  /// Those without which no bank opens. Without its stock it does, and whoever wants juice hears why there is none.
+  private static let needed = ["bankd", "bank-teller", "bank-guardian", "bank-juice"]
 
-  @Test("a missing program is named", arguments: programs.dropFirst())
+  @Test("a missing program is named", arguments: needed)
   func missing(name: String) throws {
     try withInstallation(without: name) { branch, bankctl in
       for words in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
-        // A bank in the foreground is its own guardian.
-        guard name != "bank-guardian" || words == ["start"] else { continue }
+        // A bank in the foreground is its own guardian, and a day of the original has no juice.
+        guard name != "bank-guardian" || words == ["start"], name != "bank-juice" || words[0] == "start"
+        else {
+          continue
+        }
         let outcome = try branch.launch(words, program: bankctl).finish(within: .seconds(10))
         #expect(outcome.code == 1 && outcome.err.contains(name), outcome.story)
         try branch.expectNobodyLeft()
@@ -24,7 +28,7 @@ struct MissingProgramTests {
     }
   }
 
-  @Test("a program that may not be run is no program", arguments: programs.dropFirst())
+  @Test("a program that may not be run is no program", arguments: needed)
   func notExecutable(name: String) throws {
     try withInstallation(without: name) { branch, bankctl in
       let place = (bankctl as NSString).deletingLastPathComponent + "/" + name
@@ -35,11 +39,27 @@ struct MissingProgramTests {
     }
   }
 
+  @Test(
+    "without the program of the stock the bank opens and serves, and whoever wants juice hears what is missing"
+  )
+  func withoutStock() throws {
+    try withInstallation(without: "bank-stockd") { branch, bankctl in
+      let started = try branch.launch(["start", "--speed", "max"], program: bankctl).finish()
+      #expect(started.code == 0, started.story)
+      try branch.done("enqueue", "5", "--wait")
+      let refused = try branch.run("juice", "order", "banana", "--timeout", "300ms")
+      #expect(refused.code == 75 && refused.err.contains("bank-stockd"), refused.story)
+      #expect(try branch.status().worker("stock")?.pid == 0)
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
   private func withInstallation(without name: String, _ test: (Branch, String) throws -> Void) throws {
     try withBranch { branch in
       let place = branch.path("programs")
       mkdir(place, 0o700)
-      for program in Self.programs where program != name {
+      for program in Binaries.names where program != name {
         // A link is quicker, where it does not cross a file system.
         guard link("\(Binaries.directory)/\(program)", "\(place)/\(program)") != 0 else { continue }
         try FileManager.default.copyItem(

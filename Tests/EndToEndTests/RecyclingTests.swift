@@ -30,7 +30,7 @@ struct RecyclingTests {
       let receipts = try branch.receipts()
       #expect(receipts.allSatisfy { $0["attempts"].integer == 1 })
       try branch.waitUntil("every window has a new process") {
-        try branch.status().workers.allSatisfy { now in
+        try branch.status().tellers.allSatisfy { now in
           now.generation > 1 && now.pid > 0 && !first.contains { $0.pid == now.pid }
         }
       }

@@ -9,7 +9,7 @@ enum Samples {
      "bank":{"state":"open","day":1,"pid":4242,"generation":1,"since":"2026-01-01T00:00:00.000Z","business_ms":4410},
      "queue":{"issued":10,"waiting":3,"delayed":0,"serving":3,"served":4,"dead":0,"cancelled":0,"oldest_wait_ms":812},
      "services":[{"name":"deposit","windows":2,"waiting":1,"serving":2,"served":3,"paused":false}],
-     "workers":[{"name":"deposit-1","role":"teller","service":"deposit","window":1,"pid":4243,"generation":1,
+     "workers":[{"name":"deposit-1","role":"teller","service":null,"window":null,"pid":4243,"generation":1,
                  "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900,"last_exit":null}]}
     """)
 

@@ -3,6 +3,7 @@ struct Status {
   struct Worker {
     let document: JSON
     var name: String { document["name"].text ?? "" }
+    var role: String { document["role"].text ?? "" }
     var pid: Int { document["pid"].integer ?? 0 }
     var state: String { document["state"].text ?? "" }
     var ticket: Int? { document["ticket"].integer }
@@ -19,6 +20,8 @@ struct Status {
   var guardianPid: Int? { document["bank"]["guardian_pid"].integer }
   var businessMilliseconds: Int { document["bank"]["business_ms"].integer ?? -1 }
   var workers: [Worker] { document["workers"].items.map(Worker.init) }
+  /// The workers at the windows for deposits and loans.
+  var tellers: [Worker] { workers.filter { $0.role == "teller" } }
 
   /// A number under `queue`.
   func queue(_ name: String) -> Int { document["queue"][name].integer ?? -1 }

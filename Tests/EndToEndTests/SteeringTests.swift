@@ -114,20 +114,20 @@ struct SteeringTests {
       try branch.start("--config", file)
       let grown = Status(try branch.json("scale", "deposit=3", "loan=2"))
       #expect(grown.document.differences(from: Samples.status) == [])
-      #expect(grown.workers.map(\.name) == ["deposit-1", "deposit-2", "deposit-3", "loan-1", "loan-2"])
+      #expect(grown.tellers.map(\.name) == ["deposit-1", "deposit-2", "deposit-3", "loan-1", "loan-2"])
       #expect(grown.workers.allSatisfy { branch.processes.isAlive($0.pid) })
       try branch.done("enqueue", "3", "--service", "deposit")
       try branch.waitUntil("all three are busy") { try branch.status().queue("serving") == 3 }
-      let closing = try branch.status().workers.filter { $0.name != "deposit-1" }
+      let closing = try branch.status().tellers.filter { $0.name != "deposit-1" }
       let outcome = try branch.done("scale", "deposit=1", "loan=0", language: .ko)
-      #expect(outcome.out == "창구: 예금 1, 대출 0\n")
-      #expect(try branch.status().workers.map(\.name) == ["deposit-1"])
+      #expect(outcome.out == "창구: 예금 1, 대출 0, 쥬스 1\n")
+      #expect(try branch.status().tellers.map(\.name) == ["deposit-1"])
       #expect(closing.allSatisfy { !branch.processes.isAlive($0.pid) })
       try branch.done("wait")
       let receipts = try branch.receipts()
       #expect(Set(receipts.compactMap(\.["window"].text)) == ["deposit-1", "deposit-2", "deposit-3"])
       #expect(receipts.allSatisfy { $0["attempts"].integer == 1 && $0["outcome"].text == "served" })
-      #expect(try branch.done("scale", "deposit=2").out == "Windows: deposit 2, loan 0\n")
+      #expect(try branch.done("scale", "deposit=2").out == "Windows: deposit 2, loan 0, juice 1\n")
       try branch.expectRefusal(4, "no_such_service", of: "scale", "tea=2")
       #expect(try branch.run("scale", "deposit=257").code == 2)
       #expect(try branch.run("scale", "deposit=1", "deposit=2").code == 2)
@@ -158,15 +158,16 @@ struct SteeringTests {
       _ = try branch.configuration(deposit: 1, loan: 2, depositWork: "60s", loanWork: "60s", speed: "max")
       let reloaded = Status(try branch.json("reload"))
       #expect(reloaded.document.differences(from: Samples.status) == [])
-      #expect(reloaded.workers.map(\.name) == ["deposit-1", "loan-1", "loan-2"])
+      #expect(reloaded.tellers.map(\.name) == ["deposit-1", "loan-1", "loan-2"])
       #expect(try branch.receipts().map { $0["attempts"].integer } == [1, 1])
       try branch.done("enqueue", "20")
       try branch.done("wait", "--timeout", "10s")
       try branch.expectOneReceiptEach(22)
       #expect(
-        try branch.done("reload", language: .ko).out == "설정을 다시 읽었습니다.\n창구: 예금 1, 대출 2\n")
+        try branch.done("reload", language: .ko).out == "설정을 다시 읽었습니다.\n창구: 예금 1, 대출 2, 쥬스 1\n")
       #expect(
-        try branch.done("reload").out == "The configuration was read again.\nWindows: deposit 1, loan 2\n")
+        try branch.done("reload").out
+          == "The configuration was read again.\nWindows: deposit 1, loan 2, juice 1\n")
     }
   }
 

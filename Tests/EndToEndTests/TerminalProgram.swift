@@ -63,6 +63,17 @@ final class TerminalProgram {
   /// Presses keys; `\u{3}` is Ctrl-C.
   func type(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
 
+  /// Whether the terminal reads whole lines and shows what is typed, as it does when a program begins.
+  var isInLineMode: Bool {
+    var settings = termios()
+    guard tcgetattr(master, &settings) == 0 else { return false }
+    let both = tcflag_t(ICANON | ECHO | ISIG)
+    return settings.c_lflag & both == both
+  }
+
+  /// Forgets what stood on the screen, so that only what comes now is waited for.
+  func clear() { screen = "" }
+
   /// Closes the terminal's window.
   func hangUp() {
     guard master >= 0 else { return }

@@ -192,7 +192,8 @@ struct WatchingTests {
       let times = all.map { Branch.fields(of: Substring($0))["ts"] ?? "" }
       #expect(times == times.sorted())
       let workers = Set(all.compactMap { Branch.fields(of: Substring($0))["worker"] })
-      #expect(workers == ["coordinator", "deposit-1", "deposit-2", "guardian", "loan-1"])
+      #expect(
+        workers == ["coordinator", "deposit-1", "deposit-2", "guardian", "juice-1", "loan-1", "stock"])
       let some = try branch.done("logs", "loan-1", "coordinator").outLines
       #expect(
         Set(some.compactMap { Branch.fields(of: Substring($0))["worker"] }) == ["coordinator", "loan-1"])

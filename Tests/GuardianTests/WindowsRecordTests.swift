@@ -13,8 +13,8 @@ import Testing
     defer { unlink(path) }
     #expect(WindowsRecord.read(from: path) == nil)
     WindowsRecord.keep([.deposit: 2, .loan: 1], at: path)
-    WindowsRecord.keep([.deposit: 5], at: path)
-    #expect(WindowsRecord.read(from: path) == [.deposit: 5, .loan: 0])
+    WindowsRecord.keep([.deposit: 5, .juice: 2], at: path)
+    #expect(WindowsRecord.read(from: path) == [.deposit: 5, .loan: 0, .juice: 2])
     #expect(try FileFacts.inspect(path)?.mode == 0o600)
     #expect(try FileFacts.inspect(path + ".new") == nil)
   }
@@ -32,13 +32,16 @@ import Testing
 
   @Test("every beginning of a note, and every damage to it, is no note")
   func damage() {
-    let text = WindowsRecord.text([.deposit: 12, .loan: 1])
-    #expect(WindowsRecord.parse(text) == [.deposit: 12, .loan: 1])
+    let text = WindowsRecord.text([.deposit: 12, .loan: 1, .juice: 3])
+    #expect(WindowsRecord.parse(text) == [.deposit: 12, .loan: 1, .juice: 3])
     for length in 0..<text.count { #expect(WindowsRecord.parse(String(text.prefix(length))) == nil) }
     for damaged in [
-      "deposit 1\nloan 257\nend\n", "deposit -1\nloan 1\nend\n", "deposit 1\ndeposit 1\nend\n",
-      "deposit 1\nloan x\nend\n", "deposit 1\nloan 1\nfruit 2\nend\n", "deposit  1\nloan 1\nend\n",
-      "deposit 99999999999999999999\nloan 1\nend\n", "end\n", "\u{0}\n",
+      "deposit 1\nloan 257\njuice 1\nend\n", "deposit -1\nloan 1\njuice 1\nend\n",
+      "deposit 1\ndeposit 1\njuice 1\nend\n",
+      "deposit 1\nloan x\njuice 1\nend\n", "deposit 1\nloan 1\nfruit 2\njuice 1\nend\n",
+      "deposit  1\nloan 1\njuice 1\nend\n",
+      "deposit 99999999999999999999\nloan 1\njuice 1\nend\n", "end\n", "\u{0}\n",
+      "deposit 1\nloan 1\nend\n",
     ] {
       #expect(WindowsRecord.parse(damaged) == nil, "\(damaged.debugDescription)")
     }

@@ -83,7 +83,8 @@ final class Desk {
   static func consult(
     _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
-    for _ in 0..<20 {
+    let deadline = SystemClock.monotonic() + reunion
+    while true {
       var desk: Desk?
       defer { desk?.leave() }
       do throws(CommandError) {
@@ -91,11 +92,10 @@ final class Desk {
         desk = found
         return try conversation(found)
       } catch {
-        guard isPassing(error, at: desk) else { throw error }
+        guard isPassing(error, at: desk), SystemClock.monotonic() < deadline else { throw error }
         Pause.briefly()
       }
     }
-    throw .control(.busy(socket: session.home.socket))
   }
 
   /// Whether a conversation failed only because the bank was being opened or closed.

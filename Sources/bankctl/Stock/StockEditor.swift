@@ -64,6 +64,9 @@ struct StockEditor {
     }
   }
 
+  /// It shall close, and the stock has not answered everything yet.
+  mutating func waits() { notice = words.editorWaits }
+
   /// Takes a key.
   mutating func press(_ key: Key) -> Wish? {
     notice = nil

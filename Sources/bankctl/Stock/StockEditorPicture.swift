@@ -13,7 +13,7 @@ struct StockEditorPicture {
 
   /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
-    let body = choices
+    let body = choices(columns: size?.columns ?? 80)
     let rows = size?.rows ?? 24
     var (head, foot) = (
       [palette.paint(editor.words.phrases.stockEditorTitle, .heading), ""], ["", notice, keys]
@@ -39,20 +39,27 @@ struct StockEditorPicture {
 
   private var keys: String { palette.paint(editor.words.editorKeys, .quiet) }
 
-  private var choices: [String] {
-    let width = editor.assortment.fruits.map { DisplayWidth.of(label($0)) }.max() ?? 0
+  /// What the place of an amount is as wide as: 1,000,000 has seven digits.
+  private static let numberWidth = 7
+
+  private func choices(columns: Int) -> [String] {
+    let names = editor.assortment.fruits.map { DisplayWidth.of(label($0)) }.max() ?? 0
+    // Where it is too narrow for everything, the signs go first, and then the ends of the names. The amounts stay.
+    let isWide = columns >= 2 + names + 2 + 1 + Self.numberWidth + 2 + 1
     return editor.lines.enumerated().map { place, line in
       let isChosen = place == editor.chosen
       let mark = isChosen ? "▸ " : "  "
       switch line {
       case .close: return palette.paint(mark + editor.words.phrases.close, isChosen ? .heading : nil)
       case .fruit(let fruit, let quantity):
-        let name = label(fruit)
-        let gap = String(repeating: " ", count: width - DisplayWidth.of(name))
         let number = editor.picture == nil ? "?" : String(quantity)
-        let indent = String(repeating: " ", count: max(0, 7 - number.count))
-        return palette.paint(mark + name, isChosen ? .heading : nil) + gap + "  " + palette.paint("−", .quiet)
-          + indent + palette.paint(number, quantity == 0 ? .alarm : isChosen ? .heading : nil) + "  "
+        let name = isWide ? label(fruit) : Screen.cut(label(fruit), to: max(0, columns - 3 - number.count))
+        let gap = String(repeating: " ", count: max(0, names - DisplayWidth.of(name)))
+        let painted = palette.paint(number, quantity == 0 ? .alarm : isChosen ? .heading : nil)
+        let beginning = palette.paint(mark + name, isChosen ? .heading : nil)
+        guard isWide else { return beginning + " " + painted }
+        let indent = String(repeating: " ", count: max(0, Self.numberWidth - number.count))
+        return beginning + gap + "  " + palette.paint("−", .quiet) + indent + painted + "  "
           + palette.paint("+", .quiet)
       }
     }

@@ -27,6 +27,8 @@ final class StockEditorScreen {
   private static let sequencePatience = Duration.milliseconds(50)
   /// How long a change waits for a stock service that has just gone.
   private static let changePatience = Duration.seconds(5)
+  /// How long the amounts may take to come before the editor opens without them.
+  private static let picturePatience = Duration.seconds(1)
   private static let endings = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
   /// The other screen with the cursor hidden, and back. xterm's ctlseqs, DECSET 1049 and 25
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l"
@@ -68,14 +70,17 @@ final class StockEditorScreen {
       withExtendedLifetime(signals) {}
       try? Signals.unblock(Self.endings + [SIGWINCH, SIGTSTP])
     }
+    counter.client.follow { [unowned self] news in
+      editor.hear(news)
+      isDirty = true
+    }
+    // Whoever types ahead means the amounts, so they come first, unless that takes long.
+    let patience = SystemClock.monotonic() + Self.picturePatience
+    while editor.picture == nil, signal == nil, SystemClock.monotonic() < patience { try turn(until: patience) }
     session.output.write(Self.begin)
     defer {
       session.output.write(Self.end)
       try? session.output.flush()
-    }
-    counter.client.follow { [unowned self] news in
-      editor.hear(news)
-      isDirty = true
     }
     try work(terminal, loop)
   }
@@ -95,15 +100,19 @@ final class StockEditorScreen {
         isDirty = true
       }
       if isDirty { try draw() }
-      do throws(StockClientError) { try counter.client.turn(until: escapeBy) } catch {
-        throw session.words.refusal(error, trouble: counter.trouble)
-      }
+      try turn(until: escapeBy)
       if let due = escapeBy, SystemClock.monotonic() >= due {
         escapeBy = nil
         if let key = keys.settle() { press(key) }
       }
     }
     if let failure { throw failure }
+  }
+
+  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    do throws(StockClientError) { try counter.client.turn(until: deadline) } catch {
+      throw session.words.refusal(error, trouble: counter.trouble)
+    }
   }
 
   private func draw() throws(CommandError) {
@@ -133,7 +142,9 @@ final class StockEditorScreen {
     isDirty = true
     guard let wish = editor.press(key) else { return }
     switch wish {
-    case .close: (isAbandoned, isClosed) = (isClosed, true)
+    case .close:
+      (isAbandoned, isClosed) = (isClosed, true)
+      if outstanding > 0 { editor.waits() }
     case .change(let item, let difference):
       guard !isClosed else { return }
       outstanding += 1

@@ -1,0 +1,209 @@
+// The juice shop in words and JSON: names, the menu, changes, and everything the stock can refuse.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import StockClient
+import Testing
+import Wire
+
+@testable import bankctl
+
+private let english = Words(language: .english)
+private let korean = Words(language: .korean)
+
+private func hasHangul(_ text: String) -> Bool {
+  text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
+}
+
+@Suite("The juice shop") struct ShopTests {
+  @Test(
+    "a juice is known by its name in commands, in Korean and in English, however it is written",
+    arguments: [
+      ("strawberry", "strawberry"), ("딸기쥬스", "strawberry"), ("딸기 주스", "strawberry"), ("딸기", "strawberry"),
+      ("Strawberry Juice", "strawberry"), ("STRAWBERRY", "strawberry"), ("딸바", "strawberry-banana"),
+      ("딸바쥬스", "strawberry-banana"), ("망키쥬스", "mango-kiwi"), ("망키", "mango-kiwi"), ("망고키위쥬스", "mango-kiwi"),
+      ("mango", "mango"), ("망고", "mango"),
+    ])
+  func juiceNames(name: String, juice: String) {
+    #expect(ShopNames.juice(named: name, in: .standard)?.id.name == juice)
+  }
+
+  @Test(
+    "what is no juice is none, and what may have been meant is offered",
+    arguments: [
+      ("bananna", ["banana"]), ("kiwwi", ["kiwi"]), ("딸바쥬수", ["strawberry-banana"]), ("망거", []), ("", []),
+      ("tea", []),
+    ])
+  func noJuice(name: String, near: [String]) {
+    #expect(ShopNames.juice(named: name, in: .standard) == nil)
+    let known = Assortment.standard.juices.map { ($0.id, $0.korean) }
+    #expect(ShopNames.suggestions(for: name, among: known) == near)
+  }
+
+  @Test("a fruit is known by its three names; a name that fits two things fits none")
+  func fruitNames() {
+    for fruit in Assortment.standard.fruits {
+      for name in [fruit.id.name, fruit.korean, fruit.english, " \(fruit.korean) "] {
+        #expect(ShopNames.fruit(named: name, in: .standard) == fruit)
+      }
+    }
+    #expect(
+      ShopNames.suggestions(for: "망거", among: Assortment.standard.fruits.map { ($0.id, $0.korean) }) == [
+        "mango"
+      ])
+    var doubtful = Assortment.standard
+    doubtful.fruits[1].korean = "딸기"
+    #expect(ShopNames.fruit(named: "딸기", in: doubtful) == nil)
+    #expect(ShopNames.fruit(named: "strawberry", in: doubtful)?.id.name == "strawberry")
+  }
+
+  @Test("the menu greys what cannot be made and says what it lacks, also without colours")
+  func menu() {
+    let picture = shelves(["strawberry": 9, "banana": 0])
+    let plain = MenuPicture(assortment: .standard, picture: picture, words: english, palette: .none).lines
+    #expect(plain.first == "We make you delicious juice!")
+    #expect(
+      plain.contains {
+        $0.contains("strawberry-banana juice") && $0.hasSuffix("not enough: strawberry 9/10, banana 0/1")
+      })
+    #expect(plain.contains { $0.contains("kiwi juice") && $0.hasSuffix("can be made") })
+    let coloured = MenuPicture(
+      assortment: .standard, picture: picture, words: korean, palette: Palette(isOn: true)
+    ).lines
+    #expect(coloured.contains { $0.contains("\u{1B}[2m딸바쥬스") && $0.contains("재료 부족: 딸기 9/10개, 바나나 0/1개") })
+    #expect(coloured.contains { $0.hasPrefix("키위쥬스") && $0.contains("주문 가능") })
+  }
+
+  @Test("a stock with something that no file names any more still shows it")
+  func forgottenItem() {
+    var picture = shelves([:])
+    picture.items.append(ItemStock(item: "durian", lots: [Lot(dates: nil, quantity: 3)]))
+    let menu = MenuPicture(assortment: .standard, picture: picture, words: english, palette: .none)
+    #expect(menu.shelves.last?.contains("durian") == true)
+    #expect(menu.shelvesInOneLine.hasSuffix("durian 3"))
+  }
+
+  @Test("the documents have the shapes of the contract")
+  func documents() {
+    #expect(
+      JSONValue.stock(shelves(["kiwi": 3])).text
+        == #"{"version":1,"items":[{"item":"strawberry","quantity":10},{"item":"banana","quantity":10},"#
+        + #"{"item":"pineapple","quantity":10},{"item":"kiwi","quantity":3},{"item":"mango","quantity":10}]}"#
+    )
+    let juice = Assortment.standard.juices[1]
+    let order = OrderID(day: 3, ticket: 17)
+    #expect(
+      JSONValue.juice(
+        order, juice, "out_of_stock", [Shortage(item: "banana", needed: 2, available: 1)], message: "m"
+      ).text
+        == #"{"version":1,"order":"3-17","juice":"banana","outcome":"out_of_stock","#
+        + #""missing":[{"item":"banana","needed":2,"available":1}],"message":"m"}"#)
+    #expect(
+      JSONValue.change(change(4, "kiwi", -3, to: 7, .taken, order: order)).text
+        == #"{"event":"change","sequence":4,"item":"kiwi","kind":"taken","difference":-3,"quantity":7,"order":"3-17","#
+        + #""at":"2026-11-21T08:00:00.000Z"}"#)
+    #expect(
+      JSONValue.picture(shelves([:])).text.hasPrefix(
+        #"{"version":1,"event":"snapshot","ledger":1,"sequence":0,"#))
+    #expect(JSONValue.menu(.standard, shelves([:])).text.contains(#""recipe":{"strawberry":10,"banana":1}"#))
+  }
+
+  @Test("the alerts are those of the original, to the letter")
+  func alerts() {
+    #expect(korean.phrases.juiceReady("딸기쥬스") == "딸기쥬스 나왔습니다! 맛있게 드세요!")
+    #expect(korean.phrases.tooLittleFruit == "재료가 모자라요. 재고를 수정할까요?")
+    #expect(korean.phrases.outOfStock("딸기") == "딸기의 재고가 부족합니다.")
+    #expect([korean.phrases.yes, korean.phrases.no, korean.phrases.close] == ["예", "아니오", "닫기"])
+    #expect(korean.phrases.stockEditorTitle == "재고 추가")
+    #expect(korean.phrases.juiceTitle == "맛있는 쥬스를 만들어 드려요!")
+    let shortage = Shortage(item: "strawberry", needed: 16, available: 10)
+    #expect(korean.tooLittle(shortage, of: "딸기") == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)")
+  }
+
+  @Test("people answer a question in many ways, and only a yes is a yes")
+  func answers() {
+    for yes in ["예", " 예 ", "네", "y", "YES", "Yes"] { #expect(korean.truth(of: yes) == true, "\(yes)") }
+    for no in ["아니오", "아니요", "n", "No"] { #expect(english.truth(of: no) == false, "\(no)") }
+    for neither in ["", "maybe", "예아니오", "1"] { #expect(english.truth(of: neither) == nil, "\(neither)") }
+  }
+
+  @Test(
+    "a change is one line that says from what to what, and for whom", arguments: StockChange.Kind.allCases)
+  func changes(kind: StockChange.Kind) {
+    let one = change(1, "kiwi", -3, to: 1_007, kind, order: OrderID("1-9"))
+    let line = korean.changed(one, "키위")
+    #expect(
+      line.hasPrefix("키위 1,010 → 1,007 (") && hasHangul(korean.kind(kind)) && !hasHangul(english.kind(kind)))
+    #expect(line.contains("1-9") == [.taken, .returned].contains(kind), "only tickets are named: \(line)")
+  }
+
+  @Test(
+    "every refusal of the stock has an exit code and a sentence in both languages",
+    arguments: StockFailure.Code.allCases)
+  func refusals(code: StockFailure.Code) {
+    let expected: [StockFailure.Code: Int32] = [
+      .unknownItem: 4, .badRequest: 2, .otherOrder: 5, .givenBack: 5, .overflow: 5, .datedItem: 5,
+      .tooManyLots: 5,
+      .diskFull: 75, .crowded: 75,
+    ]
+    for words in [english, korean] {
+      let complaint = words.complaint(about: StockFailure(code, subject: "kiwi", detail: "why"))
+      #expect(complaint.code == code.rawValue && complaint.exit.rawValue == expected[code])
+      #expect(
+        !complaint.message.contains("\n") && hasHangul(complaint.message) == (words.language == .korean))
+    }
+  }
+
+  @Test("a stock that is away is told with its reason, and with exit code 75")
+  func away() {
+    for words in [english, korean] {
+      guard
+        case .complaint(let complaint) = words.refusal(
+          .tryLater(detail: "nobody listens"), trouble: "SIGKILL")
+      else {
+        Issue.record("no complaint")
+        continue
+      }
+      #expect(complaint.exit == .later && complaint.code == "stock_unavailable")
+      #expect(complaint.message.contains("SIGKILL") && !complaint.message.contains("nobody"))
+      #expect(hasHangul(complaint.message) == (words.language == .korean))
+    }
+    #expect(
+      english.refusal(.notPermitted(socket: "/s"), trouble: nil) == .control(.notPermitted(socket: "/s")))
+  }
+
+  @Test("an order that was not made tells why, in both languages, whatever the reason")
+  func notMade() {
+    let juice = Assortment.standard.juices[0]
+    let troubles: [StationTrouble?] = [nil, .stock("why"), .paused, .noStation, .failed]
+    let fates: [JuiceLine.Fate] = [.cancelled, .withdrawn, .failed, .unfinished]
+    for words in [english, korean] {
+      var sentences: Set<String> = []
+      for fate in fates {
+        for trouble in troubles {
+          for count in [1, 3] {
+            let sentence = words.notMade(
+              juice, fate, OrderID("1-7"), undone: count, of: count + 1, trouble: trouble)
+            #expect(sentence.contains("1-7") && !sentence.contains("\n"))
+            #expect(hasHangul(sentence) == (words.language == .korean))
+            sentences.insert(sentence)
+          }
+        }
+      }
+      #expect(sentences.count == 2 * (3 + troubles.count))
+    }
+  }
+
+  @Test(
+    "without an open bank every command of the shop is exit code 3, in JSON with its code",
+    arguments: [
+      ["juice", "menu"], ["juice", "order", "kiwi"], ["stock"], ["stock", "set", "kiwi", "1"],
+      ["stock", "add", "kiwi", "1"],
+      ["stock", "watch"],
+    ])
+  func closed(words: [String]) throws {
+    let ran = try run(words + ["--json"], home: BankHome(path: "/nonexistent/home"))
+    #expect(ran.exit == .notOpen && ran.output.contains(#""code":"not_open""#))
+  }
+}
