@@ -123,9 +123,10 @@ enum ChaosCommand {
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }
 
-  /// Whoever is still there a second after the bank has closed.
+  /// Whoever is still there after the bank has closed: a coordinator gives its last words a second to be read, and its
+  /// guardian sees it off.
   private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
-    let deadline = SystemClock.monotonic() + .seconds(1)
+    let deadline = SystemClock.monotonic() + .seconds(2)
     while true {
       let left = bank.census()
       if left.isEmpty || SystemClock.monotonic() >= deadline { return left }

@@ -97,6 +97,8 @@ final class ChaosRun {
     while recovered, interruptions < 2, !traffic.isSettled || !bereaved.isEmpty {
       _ = try turn(wantsMore: false)
     }
+    traffic.leave()
+    witness.leave()
   }
 
   /// Whether all who were to come have come and are served.

@@ -62,6 +62,11 @@ final class ChaosTraffic {
   /// The next request of a client will be cut.
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
 
+  /// Everybody hangs up; for the end, when every order has its answer.
+  func leave() {
+    for index in clients.indices { clients[index].line = nil }
+  }
+
   /// Hears what has arrived, and asks for what is due.
   func turn(_ now: MonotonicInstant, wantsMore: Bool) {
     for index in clients.indices {

@@ -67,6 +67,9 @@ final class ChaosWitness {
     interrupted.removeAll()
   }
 
+  /// Hangs up. Nobody hears it any more, so the coordinator must not have to wait until it has read the last word.
+  func leave() { drop() }
+
   private func drop() {
     line = nil
     picture = nil
