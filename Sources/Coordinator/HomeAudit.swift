@@ -31,7 +31,9 @@ struct HomeAudit {
   private static let opening = Duration.seconds(6)
 
   /// The programs of a bank, by the names that the kernel keeps of them.
-  private static let programs = ["bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending"]
+  private static let programs = [
+    "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending",
+  ]
 
   /// The processes of this bank that are not among the known ones.
   func strangers(known: Set<Int32>) -> Set<Stranger> {
@@ -105,6 +107,7 @@ struct HomeAudit {
     // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.
     if isHome, facts.mode & 0o1000 != 0 { return nil }
     let wanted = facts.isDirectory ? "700" : "600"
-    return UInt32(facts.mode) & 0o077 & ~(shared[path] ?? 0) == 0 ? nil : "\(path) is open to others: its mode is \(mode), not \(wanted)"
+    return UInt32(facts.mode) & 0o077 & ~(shared[path] ?? 0) == 0
+      ? nil : "\(path) is open to others: its mode is \(mode), not \(wanted)"
   }
 }

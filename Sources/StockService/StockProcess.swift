@@ -4,6 +4,7 @@
 
 import BankModel
 import Configuration
+import Glibc
 import Logbook
 import Posix
 import QueueCore

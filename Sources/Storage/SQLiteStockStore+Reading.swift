@@ -31,7 +31,8 @@ extension SQLiteStockStore {
     row.bind(2, Int64(limit))
     while try row.step() {
       let name = OrderID(row.text(0))
-      guard let state = UInt8(exactly: row.integer(2)).flatMap(KeptOrder.State.init(rawValue:)), state != .givenBack
+      guard let state = UInt8(exactly: row.integer(2)).flatMap(KeptOrder.State.init(rawValue:)),
+        state != .givenBack
       else {
         let outcome = row.integer(2)
         row.reset()

@@ -59,7 +59,8 @@ struct OrderAuditTests {
     #expect(problems([(1, 1, 40), (2, 1, 20)], openings: []) == [])
   }
 
-  @Test("nothing is said of moments that may be of two coordinators, because the clock went back between them")
+  @Test(
+    "nothing is said of moments that may be of two coordinators, because the clock went back between them")
   func doubtfulOpenings() {
     let customers: [(TicketNumber, Int64, Int64)] = [(1, 1, 170), (2, 1, 110)]
     #expect(problems(customers, openings: [100, 50]) == [])

@@ -59,7 +59,8 @@ extension StockServiceMessage {
 
 extension StockCommand {
   enum Case: String, CaseIterable {
-    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known, introduce
+    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known,
+      introduce
   }
 
   var itsCase: Case {

@@ -49,7 +49,7 @@ final class StockWatchCommand {
       if !isThere, !counter.client.isConnected, isClosed { return .done }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
       let detail = "it shows nothing"
-      throw session.words.refusal(.tryLater(detail: detail), trouble: counter.trouble)
+      throw session.words.refusal(StockClientError.tryLater(detail: detail), trouble: counter.trouble)
     }
     if let failure { throw failure }
     return .done
@@ -83,7 +83,8 @@ final class StockWatchCommand {
     hasSeenPicture = true
     if session.asJSON { return try session.output.line(.picture(picture)) }
     let menu = MenuPicture(
-      assortment: assortment, picture: picture, words: session.words, palette: session.output.palette)
+      assortment: assortment, picture: picture.withoutDrinks(of: assortment), words: session.words,
+      palette: session.output.palette)
     try session.output.line(menu.shelvesInOneLine)
   }
 

@@ -76,7 +76,9 @@ final class StockEditorScreen {
     }
     // Whoever types ahead means the amounts, so they come first, unless that takes long.
     let patience = SystemClock.monotonic() + Self.picturePatience
-    while editor.picture == nil, signal == nil, SystemClock.monotonic() < patience { try turn(until: patience) }
+    while editor.picture == nil, signal == nil, SystemClock.monotonic() < patience {
+      try turn(until: patience)
+    }
     session.output.write(Self.begin)
     defer {
       session.output.write(Self.end)
