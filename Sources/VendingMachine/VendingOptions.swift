@@ -3,12 +3,14 @@
 
 import Wire
 
-/// The command line: `bank-vending --home DIR [--products FILE]`.
+/// The command line: `bank-vending --home DIR [--products FILE] [--set-aside FILE]`.
 public struct VendingOptions: Sendable, Equatable {
   /// The home, absolute.
   public var home = ""
   /// The file of products; nil for the built-in ones.
   public var products: String?
+  /// The name that a damaged database gets; nil where the machine is to be opened.
+  public var setAside: String?
 
   /// Reads the words behind the program's name.
   public init(_ arguments: [String]) throws(Failure) {
@@ -20,6 +22,7 @@ public struct VendingOptions: Sendable, Equatable {
       switch word {
       case "--home": home = value
       case "--products": products = value
+      case "--set-aside": setAside = value
       default: throw Failure(.badRequest, subject: word, detail: "the vending machine has no such option")
       }
     }

@@ -24,12 +24,24 @@ public enum VendingProcess {
       complain(error)
       return 2
     }
+    if let target = options.setAside { return setAside(options.home, target) }
     do throws(SystemError) {
       return try run(options)
     } catch {
       complain(Failure(.system, detail: error.description))
       return 1
     }
+  }
+
+  private static func setAside(_ home: String, _ target: String) -> Int32 {
+    do {
+      return try SettingAside.run(ServiceHome(path: home, name: "vending"), to: target).rawValue
+    } catch let failure as Failure {
+      complain(failure)
+    } catch {
+      complain(Failure(.system, detail: "\(error)"))
+    }
+    return SettingAside.Outcome.failed.rawValue
   }
 
   private static func run(_ options: VendingOptions) throws(SystemError) -> Int32 {

@@ -48,6 +48,7 @@ enum Commands {
     case "vending admin stock": VendingAdminCommands.stock
     case "vending admin expired": VendingAdminCommands.expired
     case "vending admin discard-expired": VendingAdminCommands.discardExpired
+    case "vending admin set-aside": VendingRescue.run
     case "logs": LogsCommand.run
     case "audit": AuditCommand.run
     case "chaos": ChaosCommand.run

@@ -49,7 +49,7 @@ final class StockWatchCommand {
       if !isThere, !counter.client.isConnected, isClosed { return .done }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
       let detail = "it shows nothing"
-      throw session.words.refusal(StockClientError.tryLater(detail: detail), trouble: counter.trouble)
+      throw session.words.refusal(.tryLater(detail: detail), trouble: counter.trouble)
     }
     if let failure { throw failure }
     return .done

@@ -13,6 +13,7 @@ extension BankctlTable {
     [
       vendingShow, vendingInsert, vendingBuy, vendingBalance, vendingReturn, vendingHistory, vendingBuyable,
       vendingHot, vendingAdd, vendingRemove, vendingStock, vendingExpired, vendingDiscard,
+      vendingSetAside,
     ]
   }
 
@@ -171,6 +172,18 @@ extension BankctlTable {
       summary: Text("What may not be sold any more.", "유통기한이 지난 음료를 봅니다."),
       examples: [Example("bankctl vending admin expired", Text("Only the expired.", "지난 것만 봅니다."))],
       options: [patience])
+  }
+
+  private static var vendingSetAside: CommandSpec {
+    CommandSpec(
+      "vending admin set-aside", group: manager,
+      summary: Text("Put a damaged database of the machine out of the way.", "손상된 자판기 데이터베이스를 옮겨 둡니다."),
+      details: Text(
+        "The file gets another name and is kept, and the machine begins anew with nothing in its till. A database that is "
+          + "whole stays where it is, exit code 5. Nothing else ever replaces it.",
+        "파일은 다른 이름으로 남고, 자판기는 빈 돈통으로 새로 시작합니다. 멀쩡한 데이터베이스는 그대로 두고 종료 코드는 5입니다. 다른 "
+          + "경우에 바뀌는 일은 없습니다."),
+      examples: [Example("bankctl vending admin set-aside", Text("Begin anew.", "새로 시작합니다."))])
   }
 
   private static var vendingDiscard: CommandSpec {

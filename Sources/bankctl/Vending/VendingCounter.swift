@@ -75,7 +75,7 @@ final class VendingCounter {
       // Even when time is up a machine that is there is heard: the question itself is quick.
       result = try client.call(command, within: max(left, .milliseconds(100)))
     } catch {
-      throw session.words.refusal(error, trouble: trouble)
+      throw session.words.refusal(ofMachine: error, trouble: trouble)
     }
     if case .failure(let failure) = result { throw .complaint(session.words.complaint(about: failure)) }
     return result

@@ -68,6 +68,35 @@ extension Words {
     say("\(Self.grouped(count)) expired drinks thrown away.", "유통기한이 지난 음료 \(Self.grouped(count))개를 버렸습니다.")
   }
 
+  /// A damaged database got another name.
+  func setAside(_ path: String) -> String {
+    say(
+      "The damaged database is kept as \(path). The machine begins anew.",
+      "손상된 데이터베이스는 \(path)에 남겨 두었습니다. 자판기를 새로 시작합니다.")
+  }
+
+  /// A database that is to be put aside is whole.
+  var machineNotDamaged: String {
+    say(
+      "The database of the vending machine is not damaged. Nothing was changed.",
+      "자판기 데이터베이스는 손상되지 않았습니다. 바뀐 것은 없습니다."
+    )
+  }
+
+  /// A database that is to be put aside is in use.
+  var machineAtWork: String {
+    say(
+      "The vending machine works with its database, so it is not put aside. Nothing was changed.",
+      "자판기가 데이터베이스를 쓰고 있어 옮기지 않았습니다. 바뀐 것은 없습니다.")
+  }
+
+  /// A database could not be put aside.
+  var notSetAside: String {
+    say(
+      "The database of the vending machine could not be put aside; the reason is above.",
+      "자판기 데이터베이스를 옮기지 못했습니다. 이유는 위에 있습니다.")
+  }
+
   /// A day that there is not.
   func noSuchDay(_ text: String, _ option: String) -> String {
     say(
@@ -121,7 +150,7 @@ extension Words {
   /// Why there was no answer from the machine.
   ///
   /// - Parameter trouble: Why it does not work, where the coordinator knows.
-  func refusal(_ error: VendingClientError, trouble: String?) -> CommandError {
+  func refusal(ofMachine error: VendingClientError, trouble: String?) -> CommandError {
     switch error {
     case .tryLater(let detail):
       let why = trouble ?? detail

@@ -1,2 +1,0 @@
-// Placeholder that the next step replaces.
-// It holds nothing.
