@@ -203,7 +203,7 @@ public struct VendingStateMachine: Sendable {
       // Whoever waited for the end of a purchase that goes on waits on.
       if let purchase, state.unfinished[purchase]?.state == .open {
         waiting[purchase, default: []].append(request)
-      } else if case .refused = answer {
+      } else if answer.isTrue(asOf: settled.sequence) {
         effects.append(.reply(request, answer))
       } else {
         effects.append(.reply(request, .refused(.diskFull)))
@@ -221,5 +221,15 @@ public struct VendingStateMachine: Sendable {
     settling.removeAll(keepingCapacity: true)
     afterCommit.removeAll(keepingCapacity: true)
     unsettledRequests.removeAll(keepingCapacity: true)
+  }
+}
+
+extension VendingAnswer {
+  /// Whether it stands although what was staged since is forgotten: it changed nothing, or long ago.
+  fileprivate func isTrue(asOf sequence: Int64) -> Bool {
+    switch self {
+    case .done(let change): change.sequence <= sequence
+    case .refused: true
+    }
   }
 }
