@@ -48,11 +48,13 @@ final class CustomerMode {
   // MARK: - The drink
 
   private func take(_ product: ItemID, for purchase: PurchaseNumber) {
-    let order = desk.machine.stockOrder(of: purchase)
     let deadline = SystemClock.monotonic() + Self.patience
-    stock.ask(.take([ItemAmount(product, 1)], today: clock.today), as: order, until: deadline) {
-      [weak self] in
-      self?.hear($0, product, purchase)
+    shelf.whenKnown(until: deadline) { [weak self] isKnown in
+      guard let self else { return }
+      guard isKnown else { return settle(purchase, .away) }
+      let order = desk.machine.stockOrder(of: purchase)
+      let command = StockCommand.take([ItemAmount(product, 1)], today: clock.today)
+      stock.ask(command, as: order, until: deadline) { [weak self] in self?.hear($0, product, purchase) }
     }
   }
 

@@ -23,6 +23,10 @@ final class DrinkShelf {
   /// What is to be done once the view has come to a place in the stock's ledger.
   private var gates: [(sequence: Int64, body: () -> Void)] = []
   private var isIntroducing = false
+  /// Whether the stock keeps these products.
+  private var isIntroduced = false
+  /// Those who wait until it does.
+  private var waiting: [(deadline: MonotonicInstant, body: (Bool) -> Void)] = []
 
   init(_ table: ProductTable, _ stock: StockClient) {
     self.table = table
@@ -32,8 +36,16 @@ final class DrinkShelf {
   /// Begins to follow the stock.
   func open() { stock.follow { [unowned self] in hear($0) } }
 
-  /// Whether the stock has told anything yet.
-  var isKnown: Bool { picture != nil }
+  /// Whether the stock has told what there is, and keeps these products.
+  var isKnown: Bool { picture != nil && isIntroduced }
+
+  /// Does something when the stock keeps these products, or when that did not come to be in time.
+  func whenKnown(until deadline: MonotonicInstant, _ body: @escaping (Bool) -> Void) {
+    if isKnown { body(true) } else { waiting.append((deadline, body)) }
+  }
+
+  /// When ``endTurn(_:)`` has something to do by itself; nil for never.
+  var nextDeadline: MonotonicInstant? { waiting.map(\.deadline).min() }
 
   // MARK: - What there is
 
@@ -83,9 +95,12 @@ final class DrinkShelf {
   }
 
   /// A stock that is away tells nothing for now; nobody waits for it here.
-  func endTurn() {
-    guard !gates.isEmpty, !stock.isConnected else { return }
-    openGates { _ in true }
+  func endTurn(_ now: MonotonicInstant) {
+    if !gates.isEmpty, !stock.isConnected { openGates { _ in true } }
+    guard isKnown || waiting.contains(where: { $0.deadline <= now }) else { return }
+    let due = waiting.filter { isKnown || $0.deadline <= now }
+    waiting.removeAll { isKnown || $0.deadline <= now }
+    for one in due { one.body(isKnown) }
   }
 
   private func hear(_ news: StockNews) {
@@ -115,6 +130,7 @@ final class DrinkShelf {
   private func introduceWhatIsMissing() {
     let known = Set(picture?.items.map(\.item) ?? [])
     let missing = table.products.map(\.id).filter { !known.contains($0) }
+    isIntroduced = missing.isEmpty
     guard !missing.isEmpty, !isIntroducing else { return }
     isIntroducing = true
     stock.ask(.introduce(missing), until: SystemClock.monotonic() + .seconds(3_600)) { [weak self] result in
@@ -123,7 +139,7 @@ final class DrinkShelf {
       switch result {
       case .success(.failure(let failure)): trouble = "\(failure.code.rawValue) \(failure.detail)"
       case .failure(let error): trouble = "\(error)"
-      case .success: trouble = nil
+      case .success: (trouble, isIntroduced) = (nil, true)
       }
     }
   }

@@ -60,8 +60,22 @@ final class ManagerMode {
   private func change(
     _ command: StockCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void
   ) {
-    let order = OrderID("m-" + name.text)
-    stock.ask(command, as: order, until: SystemClock.monotonic() + Self.patience) { [weak self] result in
+    let deadline = SystemClock.monotonic() + Self.patience
+    shelf.whenKnown(until: deadline) { [weak self] isKnown in
+      guard let self else { return }
+      guard isKnown else {
+        let words = shelf.trouble ?? "the stock service does not answer"
+        return answer(.failure(VendingFailure(.stockUnavailable, detail: words)))
+      }
+      ask(command, as: OrderID("m-" + name.text), until: deadline, answer)
+    }
+  }
+
+  private func ask(
+    _ command: StockCommand, as order: OrderID, until deadline: MonotonicInstant,
+    _ answer: @escaping (VendingResult) -> Void
+  ) {
+    stock.ask(command, as: order, until: deadline) { [weak self] result in
       switch result {
       case .success(.done(let changes)):
         // Whoever is told sees what was done.

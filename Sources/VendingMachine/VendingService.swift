@@ -127,6 +127,7 @@ final class VendingService {
   private var nextDeadline: MonotonicInstant? {
     [
       customers.nextDeadline, managers.nextDeadline, log.nextFlush, stock.nextDeadline, retryAt,
+      shelf.nextDeadline,
       looking.map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
     ].compactMap { $0 }.min()
   }
@@ -134,7 +135,7 @@ final class VendingService {
   private func endTurn() {
     // What the stock says is heard first, and what is asked of it leaves with this turn.
     stock.endTurn()
-    shelf.endTurn()
+    shelf.endTurn(MonotonicInstant(now.monotonic))
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
     answerQuestions()
     answerThoseWhoLook()
