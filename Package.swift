@@ -72,7 +72,8 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Supervision",
+        "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
+        "Supervision",
         "Logbook", "Configuration", "StockClient",
       ]),
     // A juice station is a teller that asks the stock first.
@@ -130,11 +131,14 @@ let package = Package(
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
     tests(
+      "CoordinatorTests", of: ["Coordinator", "BankModel", "QueueCore", "StockCore", "Storage", "Wire"]),
+    tests(
       "StockServiceTests",
       of: [
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
         "BankModel",
-        "Wire", "Posix",
+        "Wire", "Posix", "JuiceStation", "Teller",
+        "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
       ]),
     tests(
       "VendingMachineTests",

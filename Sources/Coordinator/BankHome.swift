@@ -21,6 +21,9 @@ struct BankHome: Sendable {
   var run: String { Paths.join(path, "run") }
   /// The control socket.
   var socket: String { Paths.join(run, "bank.sock") }
+  /// The stock service's database and its lock.
+  var stockDatabase: String { Paths.join(path, "stock.db") }
+  var stockLock: String { Paths.join(path, "stock.lock") }
   /// The stock service's socket.
   var stockSocket: String { Paths.join(run, "stock.sock") }
   /// The note of how many windows are wanted.

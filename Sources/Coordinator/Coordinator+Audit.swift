@@ -5,6 +5,7 @@
 import BankModel
 import Posix
 import QueueCore
+import StockClient
 import Wire
 
 /// An audit that has seen a stranger and looks again.
@@ -12,6 +13,31 @@ struct PendingAudit {
   var seat: Followers.Seat
   var strangers: Set<HomeAudit.Stranger>
   var dueAt: MonotonicTime
+}
+
+/// An audit that has everything but the stock.
+final class StockAuditing {
+  let seat: Followers.Seat
+  var report: AuditReport
+  var reckoning = StockReckoning()
+  /// Whether it waits for no answer.
+  var isReady = true
+  private var answer: Result<StockResult, StockClientError>?
+
+  init(seat: Followers.Seat, report: AuditReport) {
+    self.seat = seat
+    self.report = report
+  }
+
+  func hear(_ answer: Result<StockResult, StockClientError>) {
+    self.answer = answer
+    isReady = true
+  }
+
+  func takeAnswer() -> Result<StockResult, StockClientError>? {
+    defer { answer = nil }
+    return answer
+  }
 }
 
 extension Coordinator {
@@ -35,11 +61,56 @@ extension Coordinator {
   private func answerAudit(_ seat: Followers.Seat, _ strangers: Set<HomeAudit.Stranger>) {
     let problems =
       machine.contradictions() + HomeAudit.sentences(strangers) + HomeAudit(home: home).permissions()
-    tellCommitted(seat) { store throws(StoreError) in
+    readCommitted(seat) { store throws(StoreError) in
       var report = AuditReport(try store.audit())
       report.problems += problems
-      return .audit(report)
+      stockAudits.append(StockAuditing(seat: seat, report: report))
     }
+  }
+
+  // MARK: - The stock
+
+  /// How long the stock may take to say anything at all, and to count every row of its ledger.
+  private static let patience = Duration.seconds(10)
+  private static let longestCount = Duration.seconds(300)
+
+  /// Goes on with the audits that wait for nothing, page by page.
+  func advanceStockAudits() {
+    for audit in stockAudits where audit.isReady {
+      do throws(StoreError) {
+        try advance(audit)
+      } catch {
+        server.answer(audit.seat.session, audit.seat.number, .failure(Failure(store: error)))
+        stockAudits.removeAll { $0 === audit }
+      }
+    }
+  }
+
+  private func advance(_ audit: StockAuditing) throws(StoreError) {
+    if let trouble = stockTrouble { audit.reckoning.fail(trouble) }
+    if let answer = audit.takeAnswer() {
+      switch answer {
+      case .success(let result): try audit.reckoning.hear(result, store, day: machine.books.day)
+      case .failure(let error): audit.reckoning.fail("\(error.description)")
+      }
+    }
+    guard let question = try audit.reckoning.question(from: store) else {
+      audit.reckoning.complete(&audit.report)
+      server.answer(audit.seat.session, audit.seat.number, .audit(audit.report))
+      return stockAudits.removeAll { $0 === audit }
+    }
+    audit.isReady = false
+    let patience = question == .audit ? Self.longestCount : Self.patience
+    stock.ask(question, until: SystemClock.monotonic() + patience) { [weak audit] in audit?.hear($0) }
+    stock.endTurn()
+  }
+
+  /// Why there is no use in asking the stock now; nil where there is.
+  private var stockTrouble: String? {
+    guard let post = house.posts.first(where: { $0.trade.workerRole == .stock }), post.phase != .ready,
+      post.isGivenUp || post.history.earlyDeaths > 0
+    else { return nil }
+    return "its process cannot begin: \(post.lastEnd ?? "it ended at once")"
   }
 
   /// Everybody whom this coordinator knows: itself, its guardian, its tellers.

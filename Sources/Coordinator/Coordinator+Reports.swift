@@ -116,6 +116,13 @@ extension Coordinator {
   func tellCommitted(
     _ seat: Followers.Seat, _ answer: (any QueueStore) throws(StoreError) -> ControlAnswer
   ) {
+    readCommitted(seat) { store throws(StoreError) in
+      server.answer(seat.session, seat.number, try answer(store))
+    }
+  }
+
+  /// Looks at what is on disk, once everything is; whoever asked is told where that cannot be now.
+  func readCommitted(_ seat: Followers.Seat, _ look: (any QueueStore) throws(StoreError) -> Void) {
     if store.hasStagedChanges, !machine.isTakingIn { commit() }
     // That may have found the disk full, and the store may have made room.
     if let retryAt, retryAt <= now.monotonic { retryStore() }
@@ -125,7 +132,7 @@ extension Coordinator {
       return server.answer(seat.session, seat.number, .failure(failure))
     }
     do throws(StoreError) {
-      server.answer(seat.session, seat.number, try answer(store))
+      try look(store)
     } catch {
       server.answer(seat.session, seat.number, .failure(Failure(store: error)))
     }

@@ -21,6 +21,7 @@ extension Coordinator {
     let open =
       followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
       + pendingAudits.count { $0.seat.session === session }
+      + stockAudits.count { $0.seat.session === session }
     guard open < ClientLimits.openAnswers else {
       let detail = "at most \(ClientLimits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
@@ -86,6 +87,7 @@ extension Coordinator {
     followers.forget(session)
     ending?.seats.removeAll { $0.session === session }
     pendingAudits.removeAll { $0.seat.session === session }
+    stockAudits.removeAll { $0.seat.session === session }
     server.someoneLeft()
   }
 

@@ -66,6 +66,8 @@ final class Coordinator {
   var ending: Ending?
   /// Audits that look again for a stranger.
   var pendingAudits: [PendingAudit] = []
+  /// Audits that ask the stock.
+  var stockAudits: [StockAuditing] = []
   /// Whose teller is being replaced because it has worked long enough.
   var recycling = Recycling<Window>()
   /// The tie to whoever restarts this process when it dies.
@@ -143,6 +145,7 @@ final class Coordinator {
       staff.flush()
       commitIfDue()
       advanceReleases()
+      advanceStockAudits()
       reportProgress()
       staff.flush()
       server.flush()
@@ -178,7 +181,9 @@ final class Coordinator {
 
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
-    if intake.hasWork(machine) || !streaming.isEmpty || crowded.contains(where: \.canBeHeard) {
+    if intake.hasWork(machine) || !streaming.isEmpty || stockAudits.contains(where: \.isReady)
+      || crowded.contains(where: \.canBeHeard)
+    {
       return MonotonicInstant(now.monotonic)
     }
     var earliest = machine.nextDeadline

@@ -18,6 +18,8 @@ final class Inspector {
   /// The day that is meant where none is named: the last one on which the bank was open.
   private let presentDay: BusinessDay
   private let issued: TicketNumber
+  /// The day that comes next, or has begun.
+  private let day: BusinessDay
   private var hasEnded = false
 
   init(
@@ -28,6 +30,7 @@ final class Inspector {
     self.server = server
     self.store = store
     let books = try store.load(now: now).books
+    day = books.day
     let isUnopened = books.issued == 0 && books.day > 1
     presentDay = isUnopened ? books.day - 1 : books.day
     issued = isUnopened ? Limits.ticket : books.issued
@@ -85,6 +88,7 @@ final class Inspector {
     }
     var report = AuditReport(try store.audit())
     report.problems += HomeAudit.sentences(strangers) + outside.permissions()
+    try StockInspection(home: home, day: day).audit(store, into: &report)
     return report
   }
 

@@ -252,6 +252,9 @@ public protocol QueueStore: AnyObject {
     day: BusinessDay?, after sequence: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
 
+  /// Receipts of one service over all days, in the order of their commits, behind a sequence number.
+  func receipts(of service: Service, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
+
   /// Tickets for which something may still be put by in the stock, though they were cancelled; at most `limit`.
   ///
   /// Every cancelled receipt of a service that draws on the stock adds its ticket, in its own transaction, because a

@@ -56,6 +56,13 @@ public final class StockClient {
     self.build = build
   }
 
+  /// Nobody hears what comes after the client is gone. Whoever still waits for an answer gets none.
+  deinit {
+    channel?.onMessage = nil
+    channel?.onEnd = nil
+    channel?.close()
+  }
+
   // MARK: - Asking
 
   /// Asks; the listener hears the answer, or why there is none, from a later turn of the loop.

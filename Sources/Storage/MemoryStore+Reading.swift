@@ -64,6 +64,16 @@ extension MemoryStore {
       contents.receipts.dropFirst(skipped).lazy.filter { day == nil || $0.day == day }.prefix(max(0, limit)))
   }
 
+  /// Receipts of one service over all days. See `QueueStore`.
+  public func receipts(
+    of service: Service, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try beginReading()
+    let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
+    return Array(
+      contents.receipts.dropFirst(skipped).lazy.filter { $0.service == service }.prefix(max(0, limit)))
+  }
+
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
   public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
     try beginReading()
@@ -139,15 +149,17 @@ extension MemoryStore {
     var clock = ClockWitness()
     for receipt in contents.receipts {
       clock.visit(
-        receipt.day, startedAt: receipt.startedAt?.milliseconds, finishedAt: receipt.finishedAt.milliseconds)
+        receipt.day, issuedAt: receipt.issuedAt.milliseconds, startedAt: receipt.startedAt?.milliseconds,
+        finishedAt: receipt.finishedAt.milliseconds)
     }
-    var walk = OrderWalk(openings: openings, disordered: clock.disordered)
+    var walk = OrderWalk(starts: starts, disordered: clock.disordered)
     let served = contents.receipts.filter { $0.outcome == .served }
     for receipt in served.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
       guard let startedAt = receipt.startedAt else { continue }
       walk.visit(
         receipt.day, receipt.ticket, Line(service: receipt.service, grade: receipt.grade),
-        attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds, &report)
+        receipt: receipt.sequence, attempts: Int64(receipt.attempts), issuedAt: receipt.issuedAt.milliseconds,
+        startedAt: startedAt.milliseconds, &report)
     }
   }
 

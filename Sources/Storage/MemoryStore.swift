@@ -30,7 +30,7 @@ public final class MemoryStore: QueueStore {
   var closedDays: [Books] = []
   private var incarnation: Int64 = 0
   /// When the coordinator was opened, in milliseconds since 1970.
-  private(set) var openings: [Int64] = []
+  private(set) var starts: [Int64] = []
   private var isLoaded = false
   private var reverse: [MemoryStep] = []
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
@@ -102,7 +102,7 @@ public final class MemoryStore: QueueStore {
     try beginReading()
     precondition(!hasStagedChanges, "A transaction is open.")
     incarnation += 1
-    openings.append(now.milliseconds)
+    starts.append(Int64(contents.receipts.count))
     return incarnation
   }
 

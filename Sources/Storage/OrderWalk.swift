@@ -1,7 +1,7 @@
 // Owns one judgement of the audit: whether the customers of a line were begun in the order of their numbers. It knows no
 // database. A customer who was at a window before and came back is explained by the attempts that are recorded; one who
 // was at a window when the coordinator was killed has no such record, so only customers who were begun under the same
-// coordinator are compared.
+// coordinator are compared. Nobody outlives his coordinator, so that is the one whose receipts the customer's is among.
 // Invariant: memory grows with the starts of the coordinator, never with the queue.
 // Where the calendar's clock visibly went back nothing is said of that day: order is judged by its readings.
 
@@ -18,46 +18,37 @@ struct OrderWalk {
 
   private struct Place: Hashable {
     var line: Int
-    var opening: Int
+    var start: Int
   }
 
-  /// When the coordinator was opened, in milliseconds since 1970, earliest first.
-  private let openings: [Int64]
-  /// Moments that may belong to more than one coordinator, because the clock went back between two starts.
-  private let doubtful: [Range<Int64>]
+  /// How many receipts there were at each start of the coordinator, fewest first.
+  private let starts: [Int64]
   /// Days of which nothing can be said.
-  private let disordered: Set<BusinessDay>
+  private var disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
+  private var lastIssued = Int64.min
   private var latest: [Place: Latest] = [:]
 
-  /// The openings come in the order of the starts.
-  init(openings: [Int64], disordered: Set<BusinessDay>) {
-    self.openings = openings.sorted()
-    var (doubtful, highest, lowest) = ([Range<Int64>](), Int64.min, Int64?.none)
-    for opening in openings {
-      if opening < highest {
-        lowest = min(lowest ?? opening, opening)
-      } else {
-        if let from = lowest { doubtful.append(from..<opening) }
-        (highest, lowest) = (opening, nil)
-      }
-    }
-    if let lowest { doubtful.append(lowest..<Int64.max) }
-    self.doubtful = doubtful
+  init(starts: [Int64], disordered: Set<BusinessDay>) {
+    self.starts = starts.sorted()
     self.disordered = disordered
   }
 
   /// The next customer who was served.
   mutating func visit(
-    _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, attempts: Int64, startedAt: Int64,
-    _ report: inout AuditReport
+    _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
+    issuedAt: Int64, startedAt: Int64, _ report: inout AuditReport
   ) {
     if day != self.day {
       self.day = day
       latest.removeAll(keepingCapacity: true)
+      lastIssued = .min
     }
-    guard !disordered.contains(day), let opening = opening(of: startedAt) else { return }
-    let place = Place(line: line.index, opening: opening)
+    // Tickets are issued in the order of their numbers, so a clock that says otherwise went back.
+    if issuedAt < lastIssued { disordered.insert(day) }
+    lastIssued = max(lastIssued, issuedAt)
+    guard !disordered.contains(day), let start = start(of: receipt) else { return }
+    let place = Place(line: line.index, start: start)
     if var before = latest[place], before.startedAt > startedAt {
       if !before.isTold {
         report.note(
@@ -71,13 +62,12 @@ struct OrderWalk {
     }
   }
 
-  /// The coordinator under which a customer was begun; nil where that was not written down.
-  private func opening(of moment: Int64) -> Int? {
-    if doubtful.contains(where: { $0.contains(moment) }) { return nil }
-    var (low, high) = (0, openings.count)
+  /// The start of the coordinator under which a receipt was written; nil where no start was noted before it.
+  private func start(of receipt: Int64) -> Int? {
+    var (low, high) = (0, starts.count)
     while low < high {
       let middle = (low + high) / 2
-      if openings[middle] <= moment { low = middle + 1 } else { high = middle }
+      if starts[middle] < receipt { low = middle + 1 } else { high = middle }
     }
     return low > 0 ? low : nil
   }
@@ -90,8 +80,8 @@ struct ClockWitness {
   private var last: (day: BusinessDay, finishedAt: Int64)?
 
   /// The next receipt.
-  mutating func visit(_ day: BusinessDay, startedAt: Int64?, finishedAt: Int64) {
-    if let startedAt, startedAt > finishedAt { disordered.insert(day) }
+  mutating func visit(_ day: BusinessDay, issuedAt: Int64, startedAt: Int64?, finishedAt: Int64) {
+    if let startedAt, startedAt < issuedAt || startedAt > finishedAt { disordered.insert(day) }
     if let last, last.finishedAt > finishedAt { disordered.formUnion([last.day, day]) }
     last = (day, finishedAt)
   }

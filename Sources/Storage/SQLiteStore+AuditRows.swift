@@ -17,7 +17,7 @@ extension SQLiteStore {
     try database.withStatement(
       """
       SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit,
-        started_ms, finished_ms
+        started_ms, finished_ms, issued_ms
       FROM receipt ORDER BY sequence
       """, while: "reading all receipts"
     ) { row throws(StoreError) in
@@ -33,7 +33,8 @@ extension SQLiteStore {
         }
         if day < latest { report.note("receipt \(sequence) of day \(day) comes after day \(latest)") }
         latest = max(latest, day)
-        clock.visit(day, startedAt: row.optional(11), finishedAt: row.integer(12))
+        clock.visit(
+          day, issuedAt: row.integer(13), startedAt: row.optional(11), finishedAt: row.integer(12))
         guard 1...max(last, 1) ~= day, last >= 1 else {
           report.audit.duplicated += 1
           report.note("receipt \(sequence): ticket \(ticket) of day \(day) was never issued")
@@ -54,18 +55,17 @@ extension SQLiteStore {
 
   /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
   func auditOrder(_ clock: ClockWitness, _ report: inout AuditReport) throws(StoreError) {
-    let openings = try database.withStatement(
-      "SELECT value FROM meta WHERE name LIKE '\(Self.opening)%' ORDER BY CAST(substr(name, 9) AS INTEGER)",
-      while: "reading the starts"
+    let starts = try database.withStatement(
+      "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
     ) { row throws(StoreError) in
-      var openings: [Int64] = []
-      while try row.step() { openings.append(row.integer(0)) }
-      return openings
+      var starts: [Int64] = []
+      while try row.step() { starts.append(row.integer(0)) }
+      return starts
     }
-    var walk = OrderWalk(openings: openings, disordered: clock.disordered)
+    var walk = OrderWalk(starts: starts, disordered: clock.disordered)
     try database.withStatement(
       """
-      SELECT day, ticket, service, grade, attempts, started_ms FROM receipt
+      SELECT day, ticket, service, grade, attempts, started_ms, sequence, issued_ms FROM receipt
       WHERE outcome = 1 AND started_ms IS NOT NULL ORDER BY day, ticket
       """, while: "reading all receipts by number"
     ) { row throws(StoreError) in
@@ -73,7 +73,8 @@ extension SQLiteStore {
         // What means nothing was noted before.
         guard let line = try? line(service: row.integer(2), grade: row.integer(3)) else { continue }
         walk.visit(
-          row.integer(0), row.integer(1), line, attempts: row.integer(4), startedAt: row.integer(5), &report)
+          row.integer(0), row.integer(1), line, receipt: row.integer(6), attempts: row.integer(4),
+          issuedAt: row.integer(7), startedAt: row.integer(5), &report)
       }
     }
   }

@@ -29,7 +29,10 @@ extension SQLiteStore {
         "SELECT value FROM meta WHERE name = 'incarnation'", while: "counting a start")
       guard database.changes == 1, let number else { throw damage("the count of starts is missing") }
       try database.execute(
-        "INSERT OR REPLACE INTO meta VALUES ('\(Self.opening)\(number)', \(now.milliseconds))",
+        """
+        INSERT OR REPLACE INTO meta VALUES
+          ('\(Self.opening)\(number)', \(now.milliseconds)), ('\(Self.receiptsBefore)\(number)', \(sequence))
+        """,
         while: "writing a start down")
       return number
     }
@@ -37,6 +40,8 @@ extension SQLiteStore {
 
   /// With this and the number of a start begins the name under which its moment is kept.
   static let opening = "opening "
+  /// With this and the number of a start begins the name under which the last receipt before it is kept.
+  static let receiptsBefore = "receipts before "
 
   /// Writes the rows of a new store.
   private func begin(_ books: Books) throws(StoreError) {

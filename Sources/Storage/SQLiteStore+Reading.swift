@@ -114,6 +114,21 @@ extension SQLiteStore {
     return receipts
   }
 
+  /// Receipts of one service over all days. See `QueueStore`.
+  public func receipts(
+    of service: Service, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try requireHealth()
+    let statement = statements.receiptsOfService
+    statement.bind(1, Int64(service.rawValue))
+    statement.bind(2, sequence)
+    statement.bind(3, Int64(max(0, limit)))
+    defer { statement.reset() }
+    var receipts: [Receipt] = []
+    while try statement.step() { receipts.append(try receipt(in: statement)) }
+    return receipts
+  }
+
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
   public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
     try requireHealth()

@@ -28,7 +28,7 @@ struct Schema: Sendable {
   /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `line` and `service_state`: the present day's waiting customers by line; served customers and pauses by service.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
-  ///   in milliseconds since 1970.
+  ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2])
 
   private static let version1 = """

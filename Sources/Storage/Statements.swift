@@ -12,7 +12,7 @@ struct Statements {
     insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts, updateLine, updateService: Statement
   let customers, customer, countCustomers, delayed: Statement
-  let receipts, receiptsOfDay, receipt, shortages, releases, attempts, key: Statement
+  let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
 
   /// Columns of a customer's row, in the order in which rows are read.
   static let customerColumns =
@@ -124,6 +124,10 @@ struct Statements {
         AND sequence < coalesce((SELECT first_sequence FROM day WHERE day = ?1 + 1), 9223372036854775807)
       ORDER BY sequence LIMIT ?3
       """, while: "reading the receipts of a day")
+    // There is no index of services: one walk over the receipts, which an audit takes anyway.
+    receiptsOfService = try database.prepare(
+      "SELECT \(Self.receiptColumns) FROM receipt WHERE service = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+      while: "reading the receipts of a service")
     receipt = try database.prepare(
       "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",
       while: "looking for a receipt")

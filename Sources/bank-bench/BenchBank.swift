@@ -12,6 +12,7 @@ import Wire
 struct BankSetting {
   var deposit: Int64 = 2
   var loan: Int64 = 1
+  var juice: Int64 = 0
   /// `max` for work that takes no time.
   var speed: String? = "max"
   var configuration: String?
@@ -35,7 +36,7 @@ final class BenchBank {
   static func order(_ setting: BankSetting, home: BankHome) -> LaunchOrder {
     LaunchOrder(
       .open, home: home, configuration: setting.configuration, deposit: setting.deposit, loan: setting.loan,
-      speed: setting.speed)
+      juice: setting.juice, speed: setting.speed)
   }
 
   /// The coordinator's process.

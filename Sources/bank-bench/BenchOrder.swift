@@ -27,7 +27,7 @@ struct Thoroughness {
 struct BenchOrder {
   /// The measurements, by the words they are asked for with, in the order in which they run.
   private enum Measurement: String, CaseIterable {
-    case limits, enqueue, bulk, serve, crowd, idle, recovery, latency, commands, stock
+    case limits, enqueue, bulk, serve, crowd, idle, recovery, latency, commands, stock, juice
 
     func run(_ bench: Bench) throws(BenchFailure) {
       switch self {
@@ -41,6 +41,7 @@ struct BenchOrder {
       case .latency: try bench.measureLatency()
       case .commands: try bench.measureCommands()
       case .stock: try bench.measureStock()
+      case .juice: try bench.measureJuice()
       }
     }
   }

@@ -37,6 +37,7 @@ struct ChaosPlanTests {
   func targets() throws {
     let words = Words(language: .english)
     #expect(try ChaosCommand.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
+    #expect(try ChaosCommand.targets("stock,juice", words) == [.stock, .juice])
     for list in ["", "tellers,", "bankd"] {
       #expect(throws: CommandError.self) { try ChaosCommand.targets(list, words) }
     }

@@ -7,28 +7,32 @@ import Testing
 struct ChaosTests {
   private static let sample = [
     "version", "seed", "acknowledged", "receipts", "lost", "duplicated", "order_violations",
-    "money_difference",
-    "orphans",
+    "money_difference", "stock_difference",
+    "orphans", "juices", "sent_away", "deliveries", "changes_watched",
   ]
 
-  @Test("twenty kills of everybody, with stops and cuts: every promise kept, every field there, nothing left")
+  @Test("forty kills of everybody, with stops and cuts: every promise kept, every field there, nothing left")
   func everybody() throws {
     try withBranch { branch in
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)
       let outcome = try branch.launch(
         [
-          "chaos", "--kills", "20", "--for", "20s", "--every", "60ms", "--stop", "--cut", "--seed", "11",
-          "--json",
+          "chaos", "--kills", "40", "--for", "30s", "--every", "60ms", "--stop", "--cut", "--juice", "2",
+          "--seed", "11", "--json",
         ],
         environment: ["TMPDIR": scratch]
-      ).finish(within: .seconds(90))
+      ).finish(within: .seconds(120))
       #expect(outcome.code == 0, outcome.story)
       let report = try outcome.json()
       for field in Self.sample { #expect(report[field].integer != nil, "\(field): \(report)") }
       #expect(report["seed"].integer == 11 && report["version"].integer == 1)
-      let kills = ["teller", "coordinator", "guardian"].map { report["kills"][$0].integer ?? -1 }
+      let victims = ["teller", "coordinator", "guardian", "stock", "juice"]
+      let kills = victims.map { report["kills"][$0].integer ?? -1 }
       #expect(kills.allSatisfy { $0 >= 0 } && kills.reduce(0, +) >= 10, "\(report)")
+      #expect(kills[3] > 0 && kills[4] > 0, "\(report)")
+      #expect(report["stock_difference"].integer == 0, "\(report)")
+      #expect(report["juices"].integer ?? 0 > 0 && report["changes_watched"].integer ?? 0 > 0, "\(report)")
       #expect(report["acknowledged"].integer == report["receipts"].integer)
       #expect(report["acknowledged"].integer ?? 0 > 0)
       for name in ["p50", "p99", "max"] {

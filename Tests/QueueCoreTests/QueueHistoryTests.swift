@@ -32,15 +32,16 @@ extension QueueWorld {
     }
   }
 
-  mutating func anyService() -> Service { Service.allCases[Int(chance.draw(0...1))] }
+  mutating func anyService() -> Service { Service.allCases[Int(chance.draw(0...2))] }
   mutating func anyTicket() -> TicketNumber { chance.draw(1...max(2, machine.books.issued + 1)) }
 
   private mutating func enqueue() {
     let count = chance.draw(1...12)
     let orders = (0..<count).map { _ in
-      CustomerOrder(
-        service: anyService(), grade: Grade.allCases[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
-        account: chance.draw(1...9))
+      let service = anyService()
+      return CustomerOrder(
+        service: service, grade: Grade.allCases[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
+        account: chance.draw(1...9), payload: service == .juice ? "juice \(chance.draw(1...99))" : "")
     }
     let number = request()
     guard chance.draw(0...3) == 0, count > 1 else {
@@ -74,10 +75,24 @@ extension QueueWorld {
     let (window, lease) = all[Int(chance.draw(0...Int64(all.count - 1)))]
     let isRecalled = machine.numbers(of: window)?.lease == nil
     tellers[window] = .idle
-    let answer: TellerAnswer =
+    var answer: TellerAnswer =
       isRecalled && chance.draw(0...1) == 0
       ? .returned : chance.draw(0...3) == 0 ? .failed(reason: "paper jam") : .done
+    if window.service == .juice, answer == .done, chance.draw(0...2) == 0 {
+      let missing = shortages()
+      answer = .outOfStock(missing)
+      // Whoever was taken back meanwhile is somebody else's, and this answer comes to nothing.
+      if !isRecalled { sentAway[TicketOfDay(day: machine.books.day, ticket: lease.ticket)] = missing }
+    }
     happen(.tellerAnswered(window, generations[window]!, lease, answer))
+  }
+
+  private mutating func shortages() -> [Shortage] {
+    (0..<chance.draw(1...3)).map { place in
+      let needed = chance.draw(1...20)
+      return Shortage(
+        item: ItemID("fruit-\(place)"), needed: needed, available: chance.draw(0...(needed - 1)))
+    }
   }
 
   private mutating func tellerDies() {
@@ -95,10 +110,28 @@ extension QueueWorld {
     guard let window = tellers.keys.sorted().last(where: { tellers[$0] != .starting }) else { return }
     let generation = generations[window] ?? 0
     let lease = Lease(ticket: anyTicket(), attempt: Int32(chance.draw(1...3)), generation: generation)
-    guard machine.numbers(of: window)?.lease != lease, tellers[window] != .holding(lease) else { return }
+    guard machine.numbers(of: window)?.lease != lease, tellers[window] != .holding(lease) else {
+      return lieAboutStock(window, generation, lease)
+    }
     happen(.tellerAnswered(window, generation, lease, .done))
     if tellers[window] != .dismissed, machine.numbers(of: window)?.generation == generation {
       fault("\(window) lied about \(lease) and was not ended")
+    }
+  }
+
+  /// A teller sends its customer away for want of what cannot be: it is ended, and the customer waits again.
+  private mutating func lieAboutStock(_ window: Window, _ generation: Generation, _ lease: Lease) {
+    guard machine.numbers(of: window)?.lease == lease, tellers[window] == .holding(lease) else { return }
+    let one = Shortage(item: "kiwi", needed: 2, available: 1)
+    let lies: [[Shortage]] = [
+      [], [one, one], [Shortage(item: "kiwi", needed: 1, available: 1)],
+      [Shortage(item: "kiwi", needed: 1, available: -1)],
+      [Shortage(item: "no such name", needed: 1, available: 0)],
+    ]
+    let lie = window.service == .juice ? lies[Int(chance.draw(0...Int64(lies.count - 1)))] : [one]
+    happen(.tellerAnswered(window, generation, lease, .outOfStock(lie)))
+    if tellers[window] != .dismissed {
+      fault("\(window) sent somebody away for want of \(lie) and was not ended")
     }
   }
 
@@ -152,6 +185,7 @@ extension QueueWorld {
     var assignments = 0
     var dead = 0
     var refused = 0
+    var sentAway = 0
     for seed in Self.seeds {
       var world = QueueWorld(seed: seed)
       for service in Service.allCases { world.happen(.scale(service, windows: 2)) }
@@ -160,6 +194,7 @@ extension QueueWorld {
       assignments += world.assignments
       dead += world.dead
       refused += world.refusedForDisk
+      sentAway += world.committed.receipts.values.count { $0.outcome == .outOfStock }
       #expect(
         world.faults.isEmpty,
         "seed \(seed): \(world.faults.prefix(3)); repeat: BANK_QUEUE_SEED=\(seed) scripts/test QueueHistoryTests"
@@ -171,8 +206,10 @@ extension QueueWorld {
     #expect(assignments > 20_000)
     #expect(dead > 100)
     #expect(refused > 100)
+    #expect(sentAway > 500)
     print(
-      "QueueHistoryTests: \(assignments) customers handed out, \(dead) put aside, \(refused) refused by a full disk"
+      "QueueHistoryTests: \(assignments) customers handed out, \(dead) put aside, \(sentAway) sent away for want of "
+        + "something, \(refused) refused by a full disk"
     )
   }
 }

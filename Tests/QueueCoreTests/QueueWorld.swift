@@ -40,6 +40,8 @@ struct QueueWorld {
   var assignments = 0
   var dead = 0
   var refusedForDisk = 0
+  /// What was missing for those who were sent away by this process. A full disk has receipts written more than once.
+  var sentAway: [TicketOfDay: [Shortage]] = [:]
 
   init(seed: UInt64) {
     chance = SeededGenerator(seed: seed)
@@ -175,6 +177,15 @@ struct QueueWorld {
         fault("ticket \(customer.ticket) ends and is not \(state)")
       }
       if staged.receipts[customer.ticket] != nil { fault("ticket \(customer.ticket) has two receipts") }
+      let missing = sentAway[TicketOfDay(day: receipt.day, ticket: customer.ticket)] ?? []
+      if receipt.shortages != missing || (receipt.outcome == .outOfStock) == missing.isEmpty {
+        fault(
+          "ticket \(customer.ticket) lacked \(missing), and its receipt says \(receipt.outcome), \(receipt.shortages)"
+        )
+      }
+      if receipt.payload != customer.payload || customer.payload.isEmpty == (customer.service == .juice) {
+        fault("ticket \(customer.ticket) has lost what it came for: '\(receipt.payload)'")
+      }
       staged.receipts[customer.ticket] = receipt
     case .update(let customer): move(customer, from: .waiting, to: .waiting, nil)
     case .postpone(let customer, let dueAt): move(customer, from: .waiting, to: .delayed, dueAt)
@@ -212,6 +223,7 @@ struct QueueWorld {
   /// The process is killed: what was not committed is gone, and so is every teller.
   mutating func crash() {
     staged = committed
+    sentAway.removeAll()
     // Whoever asked is told nothing, and a day that was not closed on disk goes on.
     open.removeAll()
     tellers.removeAll()

@@ -101,11 +101,15 @@ extension Window {
   static let deposit1 = Window(service: .deposit, place: 1)
   static let deposit2 = Window(service: .deposit, place: 2)
   static let loan1 = Window(service: .loan, place: 1)
+  static let juice1 = Window(service: .juice, place: 1)
 }
 
 extension CustomerOrder {
   static var deposit: CustomerOrder { deposit(.regular) }
   static var loan: CustomerOrder { CustomerOrder(service: .loan, grade: .regular, amount: 9_000, account: 8) }
+  static func juice(_ name: String) -> CustomerOrder {
+    CustomerOrder(service: .juice, grade: .regular, amount: 0, account: 0, payload: name)
+  }
   static func deposit(_ grade: Grade) -> CustomerOrder {
     CustomerOrder(service: .deposit, grade: grade, amount: 5_000, account: 7)
   }

@@ -31,6 +31,8 @@ final class StockHouse {
   }
 
   deinit {
+    // The end of the link would be told to a house that is gone.
+    link?.onEnd = nil
     link?.close()
     if let process {
       process.kill(SIGKILL)

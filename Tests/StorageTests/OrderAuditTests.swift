@@ -12,15 +12,16 @@ struct OrderAuditTests {
 
   /// Walks over customers of day 1: ticket, attempts, beginning.
   private func problems(
-    _ customers: [(ticket: TicketNumber, attempts: Int64, startedAt: Int64)], openings: [Int64] = [0],
-    disordered: Set<BusinessDay> = [], lines: [Line] = [line]
+    _ customers: [(ticket: TicketNumber, attempts: Int64, startedAt: Int64)], starts: [Int64] = [0],
+    receipts: [Int64]? = nil, issued: [Int64]? = nil, disordered: Set<BusinessDay> = [],
+    lines: [Line] = [line]
   ) -> [String] {
     var report = AuditReport()
-    var walk = OrderWalk(openings: openings, disordered: disordered)
+    var walk = OrderWalk(starts: starts, disordered: disordered)
     for (index, customer) in customers.enumerated() {
       walk.visit(
-        1, customer.ticket, lines[index % lines.count], attempts: customer.attempts,
-        startedAt: customer.startedAt, &report)
+        1, customer.ticket, lines[index % lines.count], receipt: receipts?[index] ?? 1,
+        attempts: customer.attempts, issuedAt: issued?[index] ?? 0, startedAt: customer.startedAt, &report)
     }
     return report.finished().problems
   }
@@ -51,34 +52,31 @@ struct OrderAuditTests {
   }
 
   @Test("whoever was at a window when the coordinator was killed began again under the next one")
-  func openings() {
-    #expect(problems([(1, 1, 100), (2, 1, 20)], openings: [0, 50]) == [])
-    #expect(problems([(1, 1, 100), (2, 1, 60)], openings: [0, 50]).count == 1)
-    #expect(problems([(1, 1, 40), (2, 1, 20)], openings: [0, 50]).count == 1)
-    #expect(problems([(1, 1, 40), (2, 1, 20)], openings: [50]) == [], "nothing is known of those days")
-    #expect(problems([(1, 1, 40), (2, 1, 20)], openings: []) == [])
-  }
-
-  @Test(
-    "nothing is said of moments that may be of two coordinators, because the clock went back between them")
-  func doubtfulOpenings() {
-    let customers: [(TicketNumber, Int64, Int64)] = [(1, 1, 170), (2, 1, 110)]
-    #expect(problems(customers, openings: [100, 50]) == [])
-    #expect(problems(customers, openings: [100, 50, 160]) == [])
-    #expect(problems(customers, openings: [100, 50, 105]).count == 1)
+  func starts() {
+    let customers: [(TicketNumber, Int64, Int64)] = [(1, 1, 100), (2, 1, 20)]
+    #expect(problems(customers, starts: [0, 1], receipts: [2, 1]) == [])
+    #expect(problems(customers, starts: [0, 1], receipts: [3, 2]).count == 1)
+    #expect(problems(customers, starts: [0, 2], receipts: [2, 1]).count == 1)
+    #expect(problems(customers, starts: [2], receipts: [2, 1]) == [], "nothing is known of those days")
+    #expect(problems(customers, starts: [], receipts: [2, 1]) == [])
   }
 
   @Test("nothing is said of a day on which the clock went back")
   func clock() {
     #expect(problems([(1, 1, 40), (2, 1, 20)], disordered: [1]) == [])
+    #expect(
+      problems([(1, 1, 40), (2, 1, 20)], issued: [5, 4]) == [], "the later ticket says the earlier time")
+    #expect(problems([(1, 1, 40), (2, 1, 20)], issued: [5, 5]).count == 1)
     var witness = ClockWitness()
-    witness.visit(1, startedAt: 10, finishedAt: 20)
-    witness.visit(1, startedAt: nil, finishedAt: 20)
+    witness.visit(1, issuedAt: 10, startedAt: 10, finishedAt: 20)
+    witness.visit(1, issuedAt: 20, startedAt: nil, finishedAt: 20)
     #expect(witness.disordered == [])
-    witness.visit(2, startedAt: 15, finishedAt: 19)
+    witness.visit(2, issuedAt: 10, startedAt: 15, finishedAt: 19)
     #expect(witness.disordered == [1, 2])
-    witness.visit(3, startedAt: 30, finishedAt: 29)
+    witness.visit(3, issuedAt: 20, startedAt: 30, finishedAt: 29)
     #expect(witness.disordered == [1, 2, 3])
+    witness.visit(4, issuedAt: 31, startedAt: 30, finishedAt: 40)
+    #expect(witness.disordered == [1, 2, 3, 4])
   }
 
   @Test("a store finds a customer who was overtaken", arguments: StoreKind.allCases)
@@ -97,7 +95,9 @@ struct OrderAuditTests {
       ])
   }
 
-  @Test("a database keeps the moment of every start, and what was begun before the last one is explained")
+  @Test(
+    "a store notes every start, and whoever was begun before the last one is explained"
+  )
   func restart() throws {
     let branch = try Branch(.sqlite)
     _ = try branch.store.beginIncarnation(at: branch.now)

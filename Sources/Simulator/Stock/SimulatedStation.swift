@@ -56,7 +56,7 @@ final class SimulatedStation {
     var order = OrderID(day: assignment.day, ticket: assignment.ticket)
     if world.bug == .asksAnewEachAttempt { order = OrderID("\(order)-\(assignment.attempt)") }
     asker.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [unowned self] result in
-      guard wanted?.lease == assignment.lease else { return }
+      guard wanted == assignment else { return }
       switch result {
       case .done?:
         // What is put by is put by, and nobody has been told.

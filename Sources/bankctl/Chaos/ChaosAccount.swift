@@ -34,6 +34,10 @@ enum ChaosViolation: Sendable, Equatable {
   case unanswered(key: String)
   /// The bank did not come back by itself.
   case notRecovered
+  /// There are more or fewer pieces than everything that was done with them explains.
+  case stock(ItemID, difference: Int64)
+  /// Somebody who looked at the stock was told too little, too much, or out of order.
+  case watch(String)
   /// The bank's own audit finds something.
   case audit(String)
 }
@@ -53,6 +57,7 @@ struct ChaosAccount: Sendable, Equatable {
     /// Processes that lived too long.
     var orphans: [(pid: Int32, name: String)] = []
     var recovered = true
+    var shelves = Shelves()
     /// What the bank's own audit says.
     var audit: [String] = []
   }
@@ -68,7 +73,12 @@ struct ChaosAccount: Sendable, Equatable {
   private(set) var overtakenByCrash: Int64 = 0
   /// Customers with more than one attempt.
   private(set) var reserved: Int64 = 0
-  private(set) var violations: [ChaosViolation] = []
+  /// Pieces of fruit that are missing, or too many.
+  var stockDifference: Int64 = 0
+  /// Juices that were made, and customers who were sent away because there was too little.
+  var juices: Int64 = 0
+  var sentAway: Int64 = 0
+  var violations: [ChaosViolation] = []
 
   /// Whether everything is as promised.
   var isClean: Bool { violations.isEmpty }
@@ -79,8 +89,9 @@ struct ChaosAccount: Sendable, Equatable {
     receipts = Int64(evidence.receipts.count)
     reserved = Int64(evidence.receipts.count { $0.attempts > 1 })
     let asked = comparePromises(evidence.ledger)
-    compareReceipts(evidence.receipts, asked, evidence.ledger)
+    compareReceipts(evidence.receipts, asked, evidence.shelves.recipes)
     compareOrder(evidence)
+    compareStock(evidence.shelves, evidence.receipts)
     for orphan in evidence.orphans { violations.append(.orphan(pid: orphan.pid, name: orphan.name)) }
     orphans = Int64(evidence.orphans.count)
     if !evidence.recovered { violations.append(.notRecovered) }
@@ -112,7 +123,7 @@ struct ChaosAccount: Sendable, Equatable {
   }
 
   private mutating func compareReceipts(
-    _ receipts: [ReceiptReport], _ asked: [ChaosTicket: ChaosOrder], _ ledger: ChaosLedger
+    _ receipts: [ReceiptReport], _ asked: [ChaosTicket: ChaosOrder], _ recipes: [String: [ItemAmount]]
   ) {
     var counts: [ChaosTicket: Int64] = [:]
     var sums: [Service: Int64] = [:]
@@ -124,7 +135,10 @@ struct ChaosAccount: Sendable, Equatable {
         violations.append(.uninvited(receipt.name))
         continue
       }
-      if !receipt.fulfils(order) { violations.append(.wrongReceipt(receipt.name)) }
+      let isRight =
+        order.juice.map { receipt.fulfils(order, juice: $0, recipe: recipes[$0] ?? []) }
+        ?? receipt.fulfils(order)
+      if !isRight { violations.append(.wrongReceipt(receipt.name)) }
     }
     for ticket in asked.keys.sorted() {
       let count = counts[ticket, default: 0]

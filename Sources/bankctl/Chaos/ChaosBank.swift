@@ -16,7 +16,7 @@ struct ChaosProcess: Sendable, Hashable {
   var startTime: UInt64
   var parent: pid_t
   var kind: ChaosTarget
-  /// A teller's window.
+  /// The window of a teller or a station.
   var window: String?
 
   /// Whether it is still there.
@@ -83,6 +83,8 @@ final class ChaosBank {
     case "bankd": kind = .coordinator
     case "bank-teller": kind = .teller
     case "bank-guardian": kind = .guardian
+    case "bank-stockd": kind = .stock
+    case "bank-juice": kind = .juice
     default:
       strangers.insert(pid)
       return nil
@@ -90,7 +92,7 @@ final class ChaosBank {
     guard let start = ProcessTable.startTime(pid), isMarked(pid), ProcessTable.alive(pid),
       let parent = ProcessTable.parent(of: pid)
     else { return nil }
-    let window = kind == .teller ? Self.words(of: pid).dropFirst().first : nil
+    let window = kind.isAtWindow ? Self.words(of: pid).dropFirst().first : nil
     return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind, window: window)
   }
 
@@ -145,7 +147,7 @@ final class ChaosBank {
     for _ in 0..<200 {
       let left = census()
       guard !left.isEmpty else { break }
-      for kind in [ChaosTarget.guardian, .coordinator, .teller] {
+      for kind in [ChaosTarget.guardian, .coordinator, .teller, .juice, .stock] {
         for process in left where process.kind == kind { _ = kill(process) }
       }
       Pause.momentarily()

@@ -19,12 +19,13 @@ struct ChaosClosing {
 
   init(_ session: Session) { self.session = session }
 
-  /// Waits until everybody is served, and closes the bank.
-  mutating func drain() throws(CommandError) {
+  /// Waits until everybody is served, looks around, and closes the bank.
+  mutating func drain(_ lookAround: () -> Void) throws(CommandError) {
     for _ in 0..<Self.rounds {
       do throws(CommandError) {
         let desk = try Desk.reopen(session)
         while try !bringBack(at: desk) {}
+        lookAround()
         return try close(desk)
       } catch {
         guard error.isLoss else { throw error }

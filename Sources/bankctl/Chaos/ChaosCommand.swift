@@ -8,6 +8,7 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import StockClient
 import Wire
 
 /// The command `chaos`.
@@ -40,7 +41,7 @@ enum ChaosCommand {
       .open, home: session.home,
       configuration: isScratch ? nil : try session.surroundings.configuration(flag: nil, home: session.home),
       language: session.words.language.code, deposit: session.invocation.integer("deposit"),
-      loan: session.invocation.integer("loan"), speed: speed)
+      loan: session.invocation.integer("loan"), juice: session.invocation.integer("juice"), speed: speed)
     try bank.open(session, order)
     session.note(session.words.chaosBegins(seed: seed, home: session.home.path))
     var closing = ChaosClosing(session)
@@ -64,8 +65,16 @@ enum ChaosCommand {
       bank.end()
       try bank.open(session, order)
     }
-    try closing.drain()
     var evidence = ChaosAccount.Evidence()
+    var silence: [String] = []
+    try closing.drain {
+      do throws(StockClientError) {
+        evidence.shelves.after = try run.shop.finish()
+      } catch {
+        silence = [session.words.chaosStockSilent("\(error)")]
+      }
+    }
+    evidence.shelves.take(run.shop)
     evidence.ledger = run.traffic.ledger
     evidence.deaths = run.deaths
     evidence.windows = run.witness.windows
@@ -74,11 +83,13 @@ enum ChaosCommand {
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
     evidence.receipts = try closing.receipts(after: before)
     evidence.audit =
-      try closing.audit() + run.traffic.refusals.map { session.words.sentence($0, home: session.home.path) }
+      try closing.audit() + silence + run.shop.refusals
+      + run.traffic.refusals.map { session.words.sentence($0, home: session.home.path) }
     return ChaosReport(
       seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
       stops: run.stops,
-      cuts: run.traffic.cuts, requeued: closing.requeued, elapsed: elapsed,
+      cuts: run.traffic.cuts, requeued: closing.requeued,
+      deliveries: run.shop.deliveries, changesWatched: run.shop.changesSeen, elapsed: elapsed,
       reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
   }
 
@@ -93,9 +104,20 @@ enum ChaosCommand {
     if let count = session.invocation.integer("kills") { limits.kills = count }
     if let count = session.invocation.integer("customers") { limits.customers = count }
     let bits = UInt64(bitPattern: seed)
+    let stations =
+      try Desk.reopen(session).status(.status).services.first { $0.service == .juice }?.windows ?? 0
+    let loop: EventLoop
+    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
+    let shop: ChaosShop
+    do throws(StockClientError) {
+      shop = try ChaosShop(bank.home, on: loop, seed: bits, name: name)
+    } catch {
+      throw session.words.refusal(error, trouble: session.stockTrouble)
+    }
     do throws(SystemError) {
       return try ChaosRun(
-        bank, plan: ChaosPlan(seed: bits, rules: rules), seed: bits, name: name, limits: limits)
+        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, hasStation: stations > 0,
+        seed: bits, name: name, limits: limits)
     } catch {
       throw .system(error)
     }

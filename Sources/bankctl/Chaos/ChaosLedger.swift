@@ -13,12 +13,15 @@ struct ChaosOrder: Sendable, Equatable {
   var grade: Grade
   var amount: Won
   var account: AccountNumber
+  /// What is ordered at the juice station; nil for a customer of the bank.
+  var juice: String?
 
   /// The request for it.
   var command: ControlCommand {
     .enqueue(
       EnqueueOrder(
-        count: count, service: service, grade: grade, amount: amount, account: account, seed: 1, key: key))
+        count: count, service: service, grade: grade, amount: juice == nil ? amount : nil,
+        account: juice == nil ? account : nil, seed: 1, key: key, payload: juice))
   }
 }
 

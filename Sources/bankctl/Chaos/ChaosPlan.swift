@@ -10,12 +10,18 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   case teller
   case coordinator
   case guardian
+  case stock
+  /// A juice station.
+  case juice
+
+  /// Whether it stands behind a window, with a customer at a time.
+  var isAtWindow: Bool { self == .teller || self == .juice }
 
   /// How often it is chosen, relative to the others.
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 4
-    case .coordinator: 2
+    case .coordinator, .stock, .juice: 2
     case .guardian: 1
     }
   }
@@ -24,7 +30,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
 /// What a chaos run may do.
 struct ChaosRules: Sendable, Equatable {
   /// Whom it may kill; not empty.
-  var targets: [ChaosTarget] = [.teller, .coordinator, .guardian]
+  var targets = ChaosTarget.allCases
   /// The mean pause between two kills.
   var every: Duration = .milliseconds(100)
   /// Whether processes are stopped and continued, too.
@@ -91,7 +97,13 @@ struct ChaosPlan: Sendable {
   /// The next stop.
   mutating func nextStop() -> Stop {
     let after = Self.pause(rules.every * 2, &stops)
-    let target: ChaosTarget = stops.draw(1...4) == 1 ? .coordinator : .teller
+    let target: ChaosTarget =
+      switch stops.draw(1...8) {
+      case 1, 2: .coordinator
+      case 3: .stock
+      case 4: .juice
+      default: .teller
+      }
     return Stop(
       after: after, target: target, pick: stops.next(), length: .milliseconds(stops.draw(Self.stopLength)))
   }

@@ -44,6 +44,9 @@ struct ChaosReport: Sendable {
   var stops: Int64 = 0
   var cuts: Int64 = 0
   var requeued: Int64 = 0
+  /// Deliveries of fruit, and changes of the stock that somebody watched.
+  var deliveries: Int64 = 0
+  var changesWatched: Int64 = 0
   var elapsed: Duration = .zero
   var reserve = ChaosTimes([])
   var recover = ChaosTimes([])
@@ -62,7 +65,10 @@ struct ChaosReport: Sendable {
       "cuts": .integer(cuts), "acknowledged": .integer(account.acknowledged),
       "receipts": .integer(account.receipts), "lost": .integer(account.lost),
       "duplicated": .integer(account.duplicated), "order_violations": .integer(account.orderViolations),
-      "money_difference": .integer(account.moneyDifference), "orphans": .integer(account.orphans),
+      "money_difference": .integer(account.moneyDifference),
+      "stock_difference": .integer(account.stockDifference), "orphans": .integer(account.orphans),
+      "juices": .integer(account.juices), "sent_away": .integer(account.sentAway),
+      "deliveries": .integer(deliveries), "changes_watched": .integer(changesWatched),
       "reserved": .integer(account.reserved), "overtaken_by_crash": .integer(account.overtakenByCrash),
       "requeued": .integer(requeued), "reserve_ms": reserve.document, "recover_ms": recover.document,
       "violations": .array(account.violations.prefix(Self.named).map { .string(words.sentence($0)) }),
@@ -79,12 +85,14 @@ struct ChaosReport: Sendable {
       (words.chaosStops, stops), (words.chaosCuts, cuts), (words.chaosAcknowledged, account.acknowledged),
       (words.chaosReceipts, account.receipts), (words.chaosReserved, account.reserved),
       (words.chaosRequeued, requeued), (words.chaosOvertakenByCrash, account.overtakenByCrash),
+      (words.chaosJuices, account.juices), (words.chaosSentAway, account.sentAway),
+      (words.chaosDeliveries, deliveries), (words.chaosWatched, changesWatched),
     ]
     for (name, number) in plain { table.add([.init(name), .init(Words.grouped(number))]) }
     let checks = [
       (words.lost, account.lost), (words.duplicated, account.duplicated),
       (words.chaosOrder, account.orderViolations), (words.chaosMoney, account.moneyDifference),
-      (words.chaosOrphans, account.orphans),
+      (words.stockDifference, account.stockDifference), (words.chaosOrphans, account.orphans),
     ]
     for (name, number) in checks {
       table.add([.init(name), .init(Words.grouped(number), number == 0 ? nil : .alarm)])

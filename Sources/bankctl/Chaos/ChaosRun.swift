@@ -26,6 +26,7 @@ final class ChaosRun {
   private(set) var recovered = true
   private(set) var interruptions = 0
   let traffic: ChaosTraffic
+  let shop: ChaosShop
   let witness: ChaosWitness
 
   private let bank: ChaosBank
@@ -54,13 +55,18 @@ final class ChaosRun {
   /// A guardian that has lived this long has begun its work, in its coordinator's eyes.
   private static let guardianProof = Duration.milliseconds(1200)
 
-  init(_ bank: ChaosBank, plan: ChaosPlan, seed: UInt64, name: String, limits: Limits) throws(SystemError) {
+  init(
+    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, hasStation: Bool, seed: UInt64,
+    name: String, limits: Limits
+  ) throws(SystemError) {
     self.bank = bank
     self.plan = plan
     self.limits = limits
-    let loop = try EventLoop()
     self.loop = loop
-    traffic = ChaosTraffic(bank.home, on: loop, seed: seed, name: name, limit: limits.customers)
+    self.shop = shop
+    let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
+    traffic = ChaosTraffic(
+      bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices)
     witness = ChaosWitness(bank.home, on: loop)
     let now = SystemClock.monotonic()
     let first = self.plan.nextKill()
@@ -94,7 +100,7 @@ final class ChaosRun {
       progress()
     }
     bank.resume(nil)
-    while recovered, interruptions < 2, !traffic.isSettled || !bereaved.isEmpty {
+    while recovered, interruptions < 2, !traffic.isSettled || !shop.isSettled || !bereaved.isEmpty {
       _ = try turn(wantsMore: false)
     }
     traffic.leave()
@@ -114,6 +120,7 @@ final class ChaosRun {
     let queue = witness.picture?.queue
     let crowd = queue.map { $0.waiting + $0.delayed } ?? 0
     traffic.turn(now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd)
+    shop.turn(now, wantsMore: wantsMore)
     countOrphans(now)
     if now - witness.lastSign > Self.patience { recovered = false }
     return now
@@ -158,7 +165,7 @@ final class ChaosRun {
     kills[victim.kind, default: 0] += 1
     if !isReady(victim) { earlyDeaths[budget(victim, people), default: 0] += 1 }
     switch victim.kind {
-    case .teller:
+    case .teller, .juice:
       if let window = victim.window, !bank.isStopped(.coordinator) {
         if isReady(victim) {
           witness.tellerKilled(window: window, at: instant)
@@ -169,10 +176,10 @@ final class ChaosRun {
     case .coordinator:
       // It may have gone on for a moment on the other processor.
       deaths.append(wall...(SystemClock.wallMilliseconds() + 20))
-      let children = people.filter { $0.kind == .teller && $0.parent == victim.pid }
+      let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
       bereaved.append((children, instant + Self.outliving))
       witness.coordinatorKilled(at: instant)
-    case .guardian: break
+    case .guardian, .stock: break
     }
     plannedKill(now)
   }
@@ -201,7 +208,7 @@ final class ChaosRun {
     let guardian = people.first { $0.kind == .guardian }
     let eligible = people.filter { $0.kind == target }.filter { process in
       switch target {
-      case .teller: return isReady(process) || mayDieEarly(process, people)
+      case .teller, .juice, .stock: return isReady(process) || mayDieEarly(process, people)
       case .coordinator:
         return guardian != nil && bank.home.isGuarded && (isReady(process) || mayDieEarly(process, people))
       case .guardian:
@@ -217,7 +224,7 @@ final class ChaosRun {
   private func isReady(_ process: ChaosProcess) -> Bool {
     guard let picture = witness.picture else { return false }
     switch process.kind {
-    case .teller:
+    case .teller, .juice, .stock:
       return picture.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
     case .coordinator: return witness.opened == process.pid
     case .guardian: return picture.guardianPid == process.pid
@@ -231,7 +238,7 @@ final class ChaosRun {
   /// Who counts the early deaths of a process: a coordinator for each window, a guardian for its coordinators.
   private func budget(_ process: ChaosProcess, _ people: [ChaosProcess]) -> String {
     switch process.kind {
-    case .teller: "\(process.parent) \(process.window ?? "")"
+    case .teller, .juice, .stock: "\(process.parent) \(process.window ?? process.kind.rawValue)"
     case .coordinator, .guardian: "guardian \(people.first { $0.kind == .guardian }?.pid ?? 0)"
     }
   }

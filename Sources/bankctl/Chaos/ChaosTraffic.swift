@@ -21,8 +21,9 @@ final class ChaosTraffic {
     var orders = 0
   }
 
-  /// How many clients there are.
+  /// How many clients there are, and how many more who order juice and nothing else.
   static let clientCount = 4
+  static let thirsty = 8
   /// Customers who wait at most; more prove nothing and only make the end late.
   static let crowd: Int64 = 40
   private static let rest = Duration.milliseconds(4)
@@ -38,19 +39,25 @@ final class ChaosTraffic {
   private let loop: EventLoop
   private let name: String
   private let limit: Int64
+  private let juices: [String]
 
   /// Clients with their own chance.
   ///
   /// - Parameters:
   ///   - name: What the keys of this run begin with; no other run on the same home has the same.
   ///   - limit: Customers at most.
-  init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64) {
+  ///   - juices: What can be ordered at the juice station; nothing where there is none.
+  init(
+    _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = []
+  ) {
     self.home = home
     self.loop = loop
     self.name = name
     self.limit = limit
+    self.juices = juices
     var chance = SeededGenerator(seed: seed ^ 0x7261_6666_6963)
-    clients = (0..<Self.clientCount).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
+    let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty)
+    clients = (0..<count).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
   }
 
   /// Whether every order has its answer.
@@ -110,13 +117,25 @@ final class ChaosTraffic {
   private func think(_ index: Int) {
     clients[index].orders += 1
     var chance = clients[index].chance
-    let order = ChaosOrder(
-      key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...5), limit - ledger.asked),
-      service: chance.draw(1...3) == 1 ? .loan : .deposit, grade: Self.grade(&chance),
-      amount: chance.draw(CustomerDraw.amounts), account: chance.draw(CustomerDraw.accounts))
+    let order = index < Self.clientCount ? business(index, &chance) : thirst(index, &chance)
     clients[index].chance = chance
     clients[index].order = order
     ledger.ask(order)
+  }
+
+  /// One juice, or a few of the same.
+  private func thirst(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
+    ChaosOrder(
+      key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),
+      service: .juice, grade: Self.grade(&chance), amount: 0, account: 0,
+      juice: juices[Int(chance.draw(0...Int64(juices.count) - 1))])
+  }
+
+  private func business(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
+    ChaosOrder(
+      key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...5), limit - ledger.asked),
+      service: chance.draw(1...3) == 1 ? .loan : .deposit, grade: Self.grade(&chance),
+      amount: chance.draw(CustomerDraw.amounts), account: chance.draw(CustomerDraw.accounts))
   }
 
   private static func grade(_ chance: inout SeededGenerator) -> Grade {

@@ -80,7 +80,8 @@ enum ReceiptsCommand {
     let text = row([
       String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
       words.grade(receipt.grade), words.outcome(receipt.outcome), receipt.window ?? "-",
-      words.won(receipt.amount), Timestamp.utc(milliseconds: receipt.finishedAt),
+      words.business(receipt.service, receipt.amount, receipt.payload),
+      Timestamp.utc(milliseconds: receipt.finishedAt),
     ])
     return palette.paint(text, of: receipt.service)
   }

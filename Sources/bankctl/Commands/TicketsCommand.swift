@@ -65,6 +65,7 @@ enum TicketsCommand {
     let palette = session.output.palette
     var text = palette.paint(label, of: ticket.service)
     if let grade = words.phrases.grade(ticket.grade) { text += " \(grade)" }
+    if let payload = ticket.payload { text += " " + words.safe(payload) }
     if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
     return text
   }

@@ -22,11 +22,12 @@ struct TicketStory {
   }
 
   private var headline: String {
-    let parts = [
+    var parts = [
       words.customer(ticket.ticket), words.phrases.service(ticket.service), words.grade(ticket.grade),
-      words.won(ticket.amount), words.account(ticket.account), words.day(ticket.day),
+      words.business(ticket.service, ticket.amount, ticket.payload),
     ]
-    return parts.joined(separator: " · ")
+    if ticket.service.movesMoney { parts.append(words.account(ticket.account)) }
+    return (parts + [words.day(ticket.day)]).joined(separator: " · ")
   }
 
   private var standing: String {
@@ -43,7 +44,8 @@ struct TicketStory {
   private func story(of attempt: AttemptReport) -> [String] {
     var lines = [at(attempt.startedAt, words.attemptBegan(attempt))]
     guard let end = attempt.end, let endedAt = attempt.endedAt else { return lines }
-    var text = words.attemptEnded(end)
+    let isSentAway = end == .served && ticket.receipt?.outcome == .outOfStock
+    var text = isSentAway ? words.sentAway : words.attemptEnded(end)
     if let signal = attempt.signal { text += " (\(Signals.name(signal)))" }
     if let code = attempt.code { text += " (" + words.exitCode(code) + ")" }
     lines.append(at(endedAt, palette.paint(text, end == .served ? nil : .alarm)))

@@ -35,11 +35,16 @@ extension Words {
       "이 홈에 아직 기다리는 고객이나 처리하지 못한 고객이 있습니다. 먼저 처리하거나 취소하고, 아니면 --home 없이 실행하세요.")
   }
 
+  /// Nobody could say what is left of the fruit.
+  func chaosStockSilent(_ reason: String) -> String {
+    say("the stock does not answer in the end: \(reason)", "마지막에 재고가 답하지 않습니다: \(reason)")
+  }
+
   /// A word that names nobody.
   func noSuchVictim(_ name: String) -> String {
     say(
-      "--kill knows tellers, coordinator and guardian, not \(quoted(name)).",
-      "--kill에는 tellers, coordinator, guardian만 쓸 수 있습니다: \(quoted(name))")
+      "--kill knows tellers, coordinator, guardian, stock and juice, not \(quoted(name)).",
+      "--kill에는 tellers, coordinator, guardian, stock, juice만 쓸 수 있습니다: \(quoted(name))")
   }
 
   private func victim(_ target: ChaosTarget) -> String {
@@ -47,6 +52,8 @@ extension Words {
     case .teller: say("tellers", "은행원")
     case .coordinator: say("coordinator", "코디네이터")
     case .guardian: say("guardian", "수호자")
+    case .stock: say("stock", "재고")
+    case .juice: say("juice stations", "쥬스 창구")
     }
   }
 
@@ -62,6 +69,10 @@ extension Words {
   var chaosReserved: String { say("served in more than one attempt", "다시 시도해 처리한 고객") }
   var chaosRequeued: String { say("dead letters brought back", "다시 줄에 세운 고객") }
   var chaosOvertakenByCrash: String { say("overtaken over a coordinator's death", "코디네이터가 죽어 순서가 밀린 고객") }
+  var chaosJuices: String { say("juices made", "만든 쥬스") }
+  var chaosSentAway: String { say("sent away for want of fruit", "재료가 모자라 돌아간 고객") }
+  var chaosDeliveries: String { say("deliveries of fruit", "과일 반입") }
+  var chaosWatched: String { say("changes of the stock watched", "지켜본 재고 변화") }
   var chaosOrder: String { say("order violations", "순서 위반") }
   var chaosMoney: String { say("money difference", "금액 차이") }
   var chaosOrphans: String { say("orphan processes", "남은 프로세스") }
@@ -102,6 +113,11 @@ extension Words {
       say("process \(pid) (\(name)) outlived its bank", "프로세스 \(pid)(\(name))가 은행보다 오래 남았습니다")
     case .unanswered(let key): say("key \(key) was never answered", "키 \(key): 끝내 답이 없었습니다")
     case .notRecovered: say("the bank did not come back by itself", "은행이 스스로 돌아오지 않았습니다")
+    case .stock(let item, let difference):
+      say(
+        "\(item): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
+        "\(item): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
+    case .watch(let words): say("a watcher of the stock: \(words)", "재고를 지켜본 이: \(words)")
     case .audit(let problem): say("audit: \(problem)", "점검: \(problem)")
     }
   }

@@ -56,6 +56,14 @@ extension Words {
     }
   }
 
+  /// An attempt ended for want of something.
+  var sentAway: String { say("not enough in stock; nothing was taken", "재고가 모자라 아무것도 쓰지 않음") }
+
+  /// What somebody came for: an amount of money, or what a customer without money has asked for.
+  func business(_ service: Service, _ amount: Int64, _ payload: String?) -> String {
+    service.movesMoney ? won(amount) : payload.map(safe) ?? "-"
+  }
+
   /// `exit code 7`.
   func exitCode(_ code: Int32) -> String { say("exit code \(code)", "종료 코드 \(code)") }
 
@@ -63,7 +71,9 @@ extension Words {
   func receipt(_ receipt: ReceiptReport) -> String {
     let transfer =
       if let debit = receipt.debit, let credit = receipt.credit { ", \(debit) → \(credit)" } else { "" }
-    return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer
+    let missing = (receipt.shortages ?? []).map { ", \(safe($0.item.name)) \($0.available)/\($0.needed)" }
+      .joined()
+    return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer + missing
   }
 
   /// After `cancel`.

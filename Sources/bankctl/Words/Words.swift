@@ -31,7 +31,10 @@ struct Words: Sendable {
 
   /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are
   /// spelled out.
-  func quoted(_ text: String) -> String {
+  func quoted(_ text: String) -> String { "'\(safe(text))'" }
+
+  /// The same without the quotes.
+  func safe(_ text: String) -> String {
     var shown = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {
       if index == 60 {
@@ -44,7 +47,7 @@ struct Words: Sendable {
       default: shown.unicodeScalars.append(scalar)
       }
     }
-    return "'\(shown)'"
+    return shown
   }
 
   /// A number with commas: `1,234,567`.

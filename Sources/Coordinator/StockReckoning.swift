@@ -1,0 +1,162 @@
+// Owns one judgement of the audit: whether the queue's tickets and the stock's orders tell the same story. The stock is
+// asked page by page, and whoever holds this decides when; it knows no socket and no file.
+// Every juice that was made has taken, nobody who was sent away has, and nobody holds anything for a ticket that was
+// cancelled or never was. What looks wrong is looked at once more, because both go on while they are asked.
+// Invariant: memory grows with a page, never with the bank.
+
+import BankModel
+import QueueCore
+import Wire
+
+/// Compares what became of tickets with what the stock remembers of them.
+struct StockReckoning {
+  private enum Stage: Equatable {
+    case greeting
+    case ledger
+    case receipts(after: Int64)
+    case orders(after: OrderID?)
+    case end
+  }
+
+  /// Sentences that are told; the rest are counted.
+  private static let told = 100
+
+  private var stage = Stage.greeting
+  private var page: [Receipt] = []
+  /// Tickets that looked wrong and are looked at once more.
+  private var suspects: [TicketOfDay] = []
+  private var difference: Int64 = 0
+  private var problems: [String] = []
+  private var untold = 0
+  private var isIncomplete = false
+
+  /// What the stock is to be asked next; nil at the end.
+  mutating func question(from store: any QueueStore) throws(StoreError) -> StockCommand? {
+    if !suspects.isEmpty { return .known(suspects.map(\.order)) }
+    switch stage {
+    case .greeting: return .look
+    case .ledger: return .audit
+    case .receipts(let after):
+      page = try store.receipts(of: .juice, after: after, limit: Int(StockLimits.ordersPerPage))
+      if !page.isEmpty { return .known(page.map { OrderID(day: $0.day, ticket: $0.ticket) }) }
+      stage = .orders(after: nil)
+      return .orders(after: nil, limit: StockLimits.ordersPerPage)
+    case .orders(let after): return .orders(after: after, limit: StockLimits.ordersPerPage)
+    case .end: return nil
+    }
+  }
+
+  /// Hears the answer to the last question.
+  mutating func hear(_ result: StockResult, _ store: any QueueStore, day: BusinessDay) throws(StoreError) {
+    switch (stage, result) {
+    case (_, .orders(let known)) where !suspects.isEmpty: try lookAgain(known, store, day)
+    case (.greeting, .picture): stage = .ledger
+    case (.ledger, .audit(let report)):
+      difference &+= report.difference
+      for problem in report.problems { note("the stock: \(problem)") }
+      stage = .receipts(after: 0)
+    case (.receipts, .orders(let known)):
+      let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+      for receipt in page {
+        let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
+        if try verdict(ticket, orders[ticket.order], store, day) != nil { suspects.append(ticket) }
+      }
+      stage = .receipts(after: page.last?.sequence ?? 0)
+    case (.orders, .orders(let known)):
+      for order in known {
+        guard let ticket = TicketOfDay(order.id) else { continue }
+        // Whoever has a receipt was looked at with it.
+        if try store.receipt(day: ticket.day, ticket: ticket.ticket) != nil { continue }
+        if try verdict(ticket, order, store, day) != nil { suspects.append(ticket) }
+      }
+      stage = known.last.map { .orders(after: $0.id) } ?? .end
+    case (_, .failure(let failure)): fail("it refuses: \(failure.code.rawValue) \(failure.detail)")
+    default: fail("it gave an answer that does not belong here")
+    }
+  }
+
+  /// The stock cannot be asked any more.
+  mutating func fail(_ words: String) {
+    guard stage != .end else { return }
+    note("the stock could not be audited: \(words)")
+    isIncomplete = true
+    suspects = []
+    stage = .end
+  }
+
+  /// Adds what was found to a report.
+  func complete(_ report: inout AuditReport) {
+    report.stockDifference = isIncomplete ? nil : difference
+    report.problems += problems
+    if untold > 0 { report.problems.append("and \(untold) more of the stock") }
+  }
+
+  // MARK: - Judgement
+
+  private mutating func lookAgain(
+    _ known: [KeptOrder], _ store: any QueueStore, _ day: BusinessDay
+  ) throws(StoreError) {
+    let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for ticket in suspects {
+      guard let found = try verdict(ticket, orders[ticket.order], store, day) else { continue }
+      difference &+= found.pieces
+      note(found.words)
+    }
+    suspects = []
+  }
+
+  /// What is wrong with a ticket and its order; nil where nothing is. `pieces` are those that are on the wrong side.
+  private func verdict(
+    _ ticket: TicketOfDay, _ order: KeptOrder?, _ store: any QueueStore, _ day: BusinessDay
+  ) throws(StoreError) -> (words: String, pieces: Int64)? {
+    let receipt = try store.receipt(day: ticket.day, ticket: ticket.ticket)
+    let name = "ticket \(ticket.ticket) of day \(ticket.day)"
+    switch (receipt?.outcome, order?.state) {
+    case (.served?, .done?), (.outOfStock?, .short?): return nil
+    case (.served?, let state):
+      return ("\(name) got a juice, and for its order the stock has \(Self.words(state))", 1)
+    case (.outOfStock?, .done?), (.cancelled?, .done?):
+      if receipt?.outcome == .cancelled, try store.unreleased(limit: .max).contains(ticket) { return nil }
+      return ("\(name) ended without a juice and holds \(order?.held ?? "")", order?.pieces ?? 0)
+    case (.outOfStock?, let state):
+      return ("\(name) was sent away for want of fruit, and the stock has \(Self.words(state))", 0)
+    case (.cancelled?, _), (nil, nil): return nil
+    case (nil, _?):
+      if ticket.day == day, try store.find(ticket.ticket) != nil { return nil }
+      let pieces = order?.state == .done ? order?.pieces ?? 0 : 0
+      return ("the stock has an order of \(name), and there is no such ticket", pieces)
+    }
+  }
+
+  private static func words(_ state: KeptOrder.State?) -> String {
+    switch state {
+    case .done: "one that took"
+    case .short: "one that took nothing"
+    case .void, .givenBack: "one that was given back"
+    case nil: "none"
+    }
+  }
+
+  private mutating func note(_ problem: String) {
+    if problems.count < Self.told { problems.append(problem) } else { untold += 1 }
+  }
+}
+
+extension TicketOfDay {
+  /// The name of the order of this ticket.
+  fileprivate var order: OrderID { OrderID(day: day, ticket: ticket) }
+
+  /// The ticket of an order; nil for an order that nobody made for a ticket.
+  fileprivate init?(_ order: OrderID) {
+    let parts = order.text.split(separator: "-", omittingEmptySubsequences: false).compactMap { Int64($0) }
+    guard parts.count == 2, OrderID(day: parts[0], ticket: parts[1]) == order else { return nil }
+    self.init(day: parts[0], ticket: parts[1])
+  }
+}
+
+extension KeptOrder {
+  /// What it took.
+  fileprivate var amounts: [ItemAmount] { StockAction.amounts(inContent: content) ?? [] }
+  fileprivate var pieces: Int64 { amounts.reduce(0) { $0 &+ $1.quantity } }
+  fileprivate var held: String { amounts.map { "\($0.quantity) \($0.item)" }.joined(separator: " and ") }
+}

@@ -1,0 +1,124 @@
+// The account of the fruit is checked as the rest of it is: one flaw at a time is planted into clean books, and exactly
+// that one must be found.
+import BankModel
+import Testing
+import Wire
+
+@testable import bankctl
+
+@Suite("The account of the fruit in a chaos run")
+struct ChaosStockTests {
+  private static let banana = ItemID("banana")
+  private static let mango = ItemID("mango")
+  private static let kiwi = ItemID("kiwi")
+
+  /// Two bananas, one mango with kiwi, and somebody who was sent away.
+  private func clean() -> ChaosAccount.Evidence {
+    var evidence = ChaosAccount.Evidence()
+    let orders = [
+      ChaosOrder(
+        key: "a", count: 2, service: .juice, grade: .regular, amount: 0, account: 0, juice: "banana"),
+      ChaosOrder(
+        key: "b", count: 1, service: .juice, grade: .vip, amount: 0, account: 0, juice: "mango-kiwi"),
+      ChaosOrder(
+        key: "c", count: 1, service: .juice, grade: .vip, amount: 0, account: 0, juice: "mango-kiwi"),
+    ]
+    var number: Int64 = 1
+    for order in orders {
+      evidence.ledger.ask(order)
+      let promise = ChaosPromise(day: 1, first: number, last: number + order.count - 1)
+      evidence.ledger.acknowledge(key: order.key, promise)
+      for ticket in promise.first...promise.last { evidence.receipts.append(paper(order, ticket)) }
+      number += order.count
+    }
+    evidence.receipts[3] = paper(
+      orders[2], 4, .outOfStock, [Shortage(item: Self.mango, needed: 2, available: 1)])
+    evidence.windows = [.juice: 1]
+    evidence.shelves.recipes = [
+      "banana": [ItemAmount(Self.banana, 2)],
+      "mango-kiwi": [ItemAmount(Self.mango, 2), ItemAmount(Self.kiwi, 1)],
+    ]
+    evidence.shelves.before = [Self.banana: 5, Self.mango: 4, Self.kiwi: 9]
+    evidence.shelves.brought = [Self.banana: 3, Self.mango: -1]
+    evidence.shelves.after = [Self.banana: 4, Self.mango: 1, Self.kiwi: 8]
+    return evidence
+  }
+
+  private func paper(
+    _ order: ChaosOrder, _ ticket: Int64, _ outcome: Outcome = .served, _ shortages: [Shortage] = []
+  ) -> ReceiptReport {
+    ReceiptReport(
+      Receipt(
+        sequence: ticket, day: 1, ticket: ticket, service: .juice, grade: order.grade, outcome: outcome,
+        window: Window(service: .juice, place: 1), generation: 1, pid: 5, attempts: 1, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: ticket * 10),
+        finishedAt: WallTime(milliseconds: ticket * 10 + 5), payload: order.juice ?? "", shortages: shortages)
+    )
+  }
+
+  @Test("what was there, was brought and was drunk is what is left")
+  func nothing() {
+    let account = ChaosAccount(clean())
+    #expect(account.isClean, "\(account.violations)")
+    #expect(account.juices == 3 && account.sentAway == 1 && account.stockDifference == 0)
+  }
+
+  @Test("a piece that is missing, and one too many, are found by their fruit")
+  func difference() {
+    var evidence = clean()
+    evidence.shelves.after?[Self.banana] = 2
+    evidence.shelves.after?[Self.kiwi] = 9
+    let account = ChaosAccount(evidence)
+    #expect(account.stockDifference == 3)
+    #expect(
+      account.violations == [.stock(Self.banana, difference: -2), .stock(Self.kiwi, difference: 1)])
+  }
+
+  @Test("a juice that took nothing, and one that took twice, do not add up")
+  func takes() {
+    for ticket in [0, 3] {
+      var evidence = clean()
+      // A receipt that says the other thing than what was done.
+      let order = evidence.ledger.orders[ticket == 0 ? 0 : 2]
+      let shortage = Shortage(item: Self.banana, needed: 2, available: 0)
+      evidence.receipts[ticket] = paper(
+        order, Int64(ticket) + 1, ticket == 0 ? .outOfStock : .served, ticket == 0 ? [shortage] : [])
+      #expect(ChaosAccount(evidence).stockDifference == (ticket == 0 ? 2 : 3))
+    }
+  }
+
+  @Test("a receipt of another juice, one that was cancelled, and a shortage that is none are wrong")
+  func receipts() {
+    let wrong = ChaosViolation.wrongReceipt(ChaosTicket(day: 1, number: 4))
+    var evidence = clean()
+    for shortage in [
+      nil, Shortage(item: Self.mango, needed: 2, available: 2),
+      Shortage(item: Self.mango, needed: 3, available: 1),
+      Shortage(item: Self.banana, needed: 2, available: 0),
+    ] {
+      evidence.receipts[3] = paper(evidence.ledger.orders[2], 4, .outOfStock, shortage.map { [$0] } ?? [])
+      #expect(ChaosAccount(evidence).violations == [wrong])
+    }
+    evidence.receipts[3] = paper(evidence.ledger.orders[2], 4, .cancelled)
+    #expect(ChaosAccount(evidence).violations == [wrong])
+    evidence = clean()
+    evidence.receipts[0].payload = "mango-kiwi"
+    #expect(
+      ChaosAccount(evidence).violations.contains(.wrongReceipt(ChaosTicket(day: 1, number: 1))))
+  }
+
+  @Test("what a watcher was told wrongly is a violation, and a stock that says nothing is told by itself")
+  func watcher() {
+    var evidence = clean()
+    evidence.shelves.gaps = ["after change 3 came change 5"]
+    #expect(ChaosAccount(evidence).violations == [.watch("after change 3 came change 5")])
+    evidence = clean()
+    evidence.shelves.after = nil
+    #expect(ChaosAccount(evidence).isClean)
+    for language in [Language.english, .korean] {
+      let words = Words(language: language)
+      #expect(words.sentence(.stock(Self.banana, difference: -2)).contains("2"))
+      #expect(words.sentence(.stock(Self.banana, difference: 3)).contains("3"))
+    }
+  }
+}

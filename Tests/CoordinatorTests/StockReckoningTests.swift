@@ -1,0 +1,225 @@
+// The audit's comparison of tickets with the stock's orders, on stores in memory: every way in which the two can tell
+// different stories, what only looks like one, and what an answer that never comes leads to.
+
+import BankModel
+import QueueCore
+import StockCore
+import Storage
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("Tickets and orders tell the same story")
+struct StockReckoningTests {
+  private final class Shop {
+    let queue = MemoryStore()
+    var orders: [OrderID: KeptOrder] = [:]
+    var books: Books
+    /// What the stock says of its own ledger.
+    var ledger = StockAuditReport(items: 5, orders: 0, changes: 0, difference: 0, problems: [])
+    var questions: [StockCommand] = []
+    /// Called after each answer, as others go on meanwhile.
+    var meanwhile: ((Shop, StockCommand) throws -> Void)?
+
+    init() throws {
+      books = try queue.load(now: WallTime(milliseconds: 0)).books
+    }
+
+    private func customer(_ ticket: TicketNumber) -> Customer {
+      Customer(
+        ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 0), payload: "mango")
+    }
+
+    /// A ticket that still waits, or one with its receipt.
+    func ticket(_ ticket: TicketNumber, _ outcome: Outcome?) throws {
+      let customer = customer(ticket)
+      books.issued = max(books.issued, ticket)
+      let line = Line(service: .juice, grade: .regular).index
+      try queue.stage(.insert(customer))
+      books.waiting[line] += 1
+      if let outcome {
+        let missing = [Shortage(item: ItemID("mango"), needed: 3, available: 1)]
+        let receipt = Receipt(
+          day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: outcome, window: nil,
+          generation: 0,
+          pid: 0, attempts: 1, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0), startedAt: nil,
+          finishedAt: WallTime(milliseconds: 1), payload: "mango",
+          shortages: outcome == .outOfStock ? missing : [])
+        try queue.stage(.finish(customer, from: .waiting, receipt))
+        books.waiting[line] -= 1
+        if outcome.isAttended {
+          books.served += 1
+          books.servedByService[Int(Service.juice.rawValue) - 1] += 1
+        } else {
+          books.cancelled += 1
+        }
+      }
+      try queue.commit(books)
+    }
+
+    func order(_ name: String, _ state: KeptOrder.State, _ content: String = "take kiwi*1 mango*2") {
+      orders[OrderID(name)] = KeptOrder(id: OrderID(name), content: content, state: state)
+    }
+
+    func released(_ ticket: TicketNumber) throws {
+      try queue.stage(.released(TicketOfDay(day: 1, ticket: ticket)))
+      try queue.commit(books)
+    }
+
+    func audit() throws -> AuditReport {
+      var reckoning = StockReckoning()
+      while let question = try reckoning.question(from: queue) {
+        questions.append(question)
+        let answer = answer(question)
+        try meanwhile?(self, question)
+        try reckoning.hear(answer, queue, day: books.day)
+      }
+      var report = AuditReport(StoreAudit())
+      reckoning.complete(&report)
+      return report
+    }
+
+    private func answer(_ question: StockCommand) -> StockResult {
+      switch question {
+      case .look: .picture(StockPicture(ledger: 1, sequence: 0, items: []))
+      case .audit: .audit(ledger)
+      case .known(let names): .orders(names.compactMap { orders[$0] })
+      case .orders(let after, let limit):
+        .orders(
+          Array(
+            orders.values.filter { $0.id.text > after?.text ?? "" }.sorted { $0.id.text < $1.id.text }
+              .prefix(Int(limit))))
+      default: .failure(StockFailure(.badRequest))
+      }
+    }
+  }
+
+  @Test("what agrees is no finding: made, sent away, cancelled, and still in the making")
+  func agrees() throws {
+    let shop = try Shop()
+    try shop.ticket(1, .served)
+    shop.order("1-1", .done)
+    try shop.ticket(2, .outOfStock)
+    shop.order("1-2", .short)
+    try shop.ticket(3, .cancelled)
+    shop.order("1-3", .givenBack)
+    try shop.ticket(4, .cancelled)
+    shop.order("1-4", .void, "")
+    try shop.ticket(5, nil)
+    shop.order("1-5", .done)
+    try shop.ticket(6, nil)
+    // It is noted that this one is to be given back.
+    try shop.ticket(7, .cancelled)
+    shop.order("1-7", .done)
+    // Made by hand, and by somebody with a name of their own.
+    shop.order("x-00000000000000010000000000000002", .done)
+    shop.order("1-5-2", .done)
+    shop.order("01-5", .done)
+    let report = try shop.audit()
+    #expect(report.problems == [])
+    #expect(report.stockDifference == 0)
+  }
+
+  @Test("each difference is named, and its pieces are counted")
+  func differs() throws {
+    let shop = try Shop()
+    try shop.ticket(1, .served)
+    try shop.ticket(2, .served)
+    shop.order("1-2", .givenBack)
+    try shop.ticket(3, .outOfStock)
+    shop.order("1-3", .done)
+    try shop.ticket(4, .outOfStock)
+    try shop.ticket(5, .cancelled)
+    shop.order("1-5", .done)
+    try shop.released(5)
+    shop.order("1-9", .done)
+    shop.order("7-1", .short)
+    let report = try shop.audit()
+    #expect(
+      report.problems == [
+        "ticket 1 of day 1 got a juice, and for its order the stock has none",
+        "ticket 2 of day 1 got a juice, and for its order the stock has one that was given back",
+        "ticket 3 of day 1 ended without a juice and holds 1 kiwi and 2 mango",
+        "ticket 4 of day 1 was sent away for want of fruit, and the stock has none",
+        "ticket 5 of day 1 ended without a juice and holds 1 kiwi and 2 mango",
+        "the stock has an order of ticket 9 of day 1, and there is no such ticket",
+        "the stock has an order of ticket 1 of day 7, and there is no such ticket",
+      ])
+    #expect(report.stockDifference == 11)
+  }
+
+  @Test("what the stock finds in its own ledger is told with the rest")
+  func ledger() throws {
+    let shop = try Shop()
+    shop.ledger = StockAuditReport(
+      items: 5, orders: 0, changes: 9, difference: 4, problems: ["kiwi: 4 too many"])
+    let report = try shop.audit()
+    #expect(report.problems == ["the stock: kiwi: 4 too many"])
+    #expect(report.stockDifference == 4)
+  }
+
+  @Test("what is given back between two looks is no finding")
+  func goesOn() throws {
+    let shop = try Shop()
+    try shop.ticket(1, .cancelled)
+    shop.order("1-1", .done)
+    shop.meanwhile = { shop, question in
+      guard case .known = question, shop.orders[OrderID("1-1")]?.state == .done else { return }
+      // The answer is on its way, and says that the order holds what it has taken.
+      shop.order("1-1", .givenBack)
+      try shop.released(1)
+    }
+    #expect(try shop.audit().problems == [])
+  }
+
+  @Test("many are compared page by page")
+  func pages() throws {
+    let shop = try Shop()
+    for ticket in 1...2_500 as ClosedRange<TicketNumber> {
+      try shop.ticket(ticket, .served)
+      if ticket != 1_700 { shop.order("1-\(ticket)", .done) }
+    }
+    let report = try shop.audit()
+    #expect(report.problems == ["ticket 1700 of day 1 got a juice, and for its order the stock has none"])
+    #expect(report.stockDifference == 1)
+    for case .known(let names) in shop.questions { #expect(names.count <= 1_000) }
+    #expect(shop.questions.count < 12)
+  }
+
+  @Test("of very many findings the first are told and the rest are counted")
+  func bounded() throws {
+    let shop = try Shop()
+    for ticket in 1...150 as ClosedRange<TicketNumber> { try shop.ticket(ticket, .served) }
+    let report = try shop.audit()
+    #expect(report.problems.count == 101)
+    #expect(report.problems.last == "and 50 more of the stock")
+    #expect(report.stockDifference == 150)
+  }
+
+  @Test("a stock that cannot be asked is one finding, and nothing is said of its pieces")
+  func unreachable() throws {
+    let shop = try Shop()
+    var reckoning = StockReckoning()
+    #expect(try reckoning.question(from: shop.queue) == .look)
+    reckoning.fail("nobody listens")
+    #expect(try reckoning.question(from: shop.queue) == nil)
+    var report = AuditReport(StoreAudit())
+    reckoning.complete(&report)
+    #expect(report.problems == ["the stock could not be audited: nobody listens"])
+    #expect(report.stockDifference == nil)
+    #expect(report.lost == 0)
+  }
+
+  @Test("an answer that does not belong there ends the questions")
+  func odd() throws {
+    let shop = try Shop()
+    for odd in [.done([]), .failure(StockFailure(.crowded))] as [StockResult] {
+      var reckoning = StockReckoning()
+      _ = try reckoning.question(from: shop.queue)
+      try reckoning.hear(odd, shop.queue, day: 1)
+      #expect(try reckoning.question(from: shop.queue) == nil)
+    }
+  }
+}

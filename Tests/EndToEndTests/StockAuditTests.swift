@@ -1,0 +1,133 @@
+// What an audit sees of the stock: a shop in order, books that tell another story than the stock, and a stock that
+// cannot be looked at. The rest of the bank is audited all the same.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The audit of the stock", .serialized)
+struct StockAuditTests {
+  /// A bank that has made two juices, sent one customer away and cancelled one.
+  private func shop(_ branch: Branch) throws {
+    try branch.start("--speed", "max", "--juice", "2")
+    try branch.done("enqueue", "5", "--wait")
+    for juice in ["banana", "mango"] { #expect(try branch.order(juice).code == 0) }
+    #expect(try branch.order("strawberry").code == 5)
+    try branch.done("pause", "juice")
+    #expect(try branch.order("kiwi", "--timeout", "300ms").code == 75)
+    try branch.done("resume", "juice")
+  }
+
+  private func audit(_ branch: Branch, code: Int32 = 1, at location: SourceLocation = #_sourceLocation) throws
+    -> JSON
+  {
+    let outcome = try branch.run("audit", "--json", at: location)
+    #expect(outcome.code == code, outcome.story, sourceLocation: location)
+    return try outcome.json()
+  }
+
+  private func words(_ report: JSON) -> [String] { report["problems"].items.compactMap(\.text) }
+
+  @Test("a shop in order is in order, on an open bank and on a stopped home")
+  func clean() throws {
+    try withBranch { branch in
+      try shop(branch)
+      for isOpen in [true, false] {
+        if !isOpen { try branch.done("stop") }
+        let report = try audit(branch, code: 0)
+        #expect(report["stock_difference"].integer == 0)
+        #expect(report["ok"].flag == true)
+        let text = try branch.run("audit", language: .ko)
+        #expect(text.code == 0, text.story)
+      }
+    }
+  }
+
+  @Test("juices that the stock knows nothing of are named, on an open bank too")
+  func otherStock() throws {
+    try withBranch { branch in
+      try shop(branch)
+      try branch.done("stop")
+      for suffix in ["", "-wal", "-shm"] { unlink("\(branch.home)/stock.db\(suffix)") }
+      let missing = try audit(branch)
+      #expect(words(missing).count == 1)
+      #expect(words(missing).first?.hasPrefix("the stock could not be audited: there is no ") == true)
+      #expect(missing["served"].integer == 8 && missing["lost"].integer == 0)
+      // A stock that is made anew has taken nothing.
+      try branch.start("--speed", "max")
+      for isOpen in [true, false] {
+        if !isOpen { try branch.done("stop") }
+        let report = try audit(branch)
+        #expect(report["stock_difference"].integer == 2)
+        #expect(
+          words(report) == [
+            "ticket 6 of day 1 got a juice, and for its order the stock has none",
+            "ticket 7 of day 1 got a juice, and for its order the stock has none",
+            "ticket 8 of day 1 was sent away for want of fruit, and the stock has none",
+          ])
+      }
+    }
+  }
+
+  @Test("fruit that was taken for tickets of another bank is named")
+  func otherBank() throws {
+    try withBranch { branch in
+      try shop(branch)
+      try branch.done("stop")
+      for suffix in ["", "-wal", "-shm"] { unlink("\(branch.home)/bank.db\(suffix)") }
+      try branch.start("--speed", "max")
+      try branch.done("stop")
+      let report = try audit(branch)
+      #expect(report["stock_difference"].integer == 5)
+      #expect(words(report).count == 4)
+      #expect(
+        words(report).first == "the stock has an order of ticket 6 of day 1, and there is no such ticket")
+    }
+  }
+
+  @Test(
+    "a damaged stock is a finding of its own, and the rest is audited",
+    arguments: ["flipped", "cut", "emptied"])
+  func damaged(fault: String) throws {
+    try withBranch { branch in
+      try shop(branch)
+      try branch.done("stop")
+      let path = "\(branch.home)/stock.db"
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+      switch fault {
+      case "flipped": for offset in 0..<16 { bytes[offset] ^= 0xFF }
+      case "cut": bytes = bytes.prefix(bytes.count / 2 + 100)
+      default: bytes = Data()
+      }
+      unlink(path + "-wal")
+      try bytes.write(to: URL(fileURLWithPath: path))
+      for isOpen in [false, true] {
+        if isOpen {
+          try branch.start("--speed", "max")
+          // The rest of the bank goes on.
+          try branch.done("enqueue", "5", "--wait")
+        }
+        let report = try audit(branch)
+        #expect(words(report).contains { $0.hasPrefix("the stock") }, "\(words(report))")
+        #expect(report["served"].integer == (isOpen ? 13 : 8))
+        #expect(report["lost"].integer == 0 && report["ledger_difference"].integer == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "the damage was written over")
+      }
+    }
+  }
+
+  @Test("a stock that stands still is waited for in bounds, and is a finding")
+  func standsStill() throws {
+    try withBranch { branch in
+      try shop(branch)
+      let pid = try #require(try branch.status().worker("stock")?.pid)
+      #expect(branch.processes.signal(pid, SIGSTOP))
+      let report = try audit(branch)
+      _ = branch.processes.signal(pid, SIGCONT)
+      #expect(words(report).contains { $0.hasPrefix("the stock could not be audited: ") }, "\(words(report))")
+      #expect(report["served"].integer == 8)
+      try branch.waitUntil("the stock is there again", within: .seconds(60)) {
+        try branch.run("audit").code == 0
+      }
+    }
+  }
+}

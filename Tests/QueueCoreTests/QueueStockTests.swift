@@ -1,0 +1,113 @@
+// Juice in the queue: what a customer came for goes with it everywhere, and one for whom there is too little of something
+// ends with a receipt that says of what.
+
+import BankModel
+import QueueCore
+import Testing
+
+extension ItemID: ExpressibleByStringLiteral {
+  public init(stringLiteral value: String) { self.init(value) }
+}
+
+@Suite struct QueueStockTests {
+  private static let missing = [
+    Shortage(item: "strawberry", needed: 16, available: 10), Shortage(item: "kiwi", needed: 1, available: 0),
+  ]
+
+  @Test("what was ordered goes to the station and into the receipt")
+  func payload() throws {
+    var branch = TestBranch()
+    branch.open(.juice)
+    let effects = branch.arrive(.juice("banana"), .juice("kiwi"))
+    guard
+      case .assign(_, _, let customer)? = effects.first(where: {
+        if case .assign = $0 { true } else { false }
+      })
+    else {
+      Issue.record("nobody was handed out")
+      return
+    }
+    #expect(customer.payload == "banana")
+    let receipt = try #require(try branch.answer(.juice1).receipts.first)
+    #expect(receipt.payload == "banana" && receipt.outcome == .served && receipt.shortages.isEmpty)
+    #expect(try branch.answer(.juice1).receipts.first?.payload == "kiwi")
+  }
+
+  @Test(
+    "too little in stock is an end and no failure: the receipt says what was missing, and the next one comes")
+  func outOfStock() throws {
+    var branch = TestBranch()
+    branch.open(.juice)
+    branch.arrive(.juice("strawberry"), .juice("kiwi"))
+    let effects = try branch.answer(.juice1, .outOfStock(Self.missing))
+    let receipt = try #require(effects.receipts.first)
+    #expect(receipt.outcome == .outOfStock && receipt.shortages == Self.missing && receipt.ticket == 1)
+    #expect(receipt.transfer == nil, "no money moves")
+    #expect(effects.attempts.map(\.end) == [.served] || effects.attempts.isEmpty)
+    #expect(effects.assigned == [2] && effects.rogues.isEmpty)
+    #expect(branch.machine.books.served == 1 && branch.machine.books.dead == 0)
+    #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [1], "it is told when it is on disk")
+  }
+
+  @Test("a customer whose station dies comes back with what it ordered")
+  func death() throws {
+    var branch = TestBranch()
+    branch.open(.juice)
+    branch.arrive(.juice("mango"))
+    branch.kill(.juice1)
+    let effects = branch.ready(.juice1, generation: 2)
+    #expect(effects.assigned == [1])
+    guard
+      case .assign(_, _, let customer)? = effects.first(where: {
+        if case .assign = $0 { true } else { false }
+      })
+    else {
+      Issue.record("nobody was handed out")
+      return
+    }
+    #expect(customer.payload == "mango" && customer.crashes == 1)
+  }
+
+  @Test(
+    "a station that sends somebody away for want of what cannot be is ended, and the customer waits again",
+    arguments: [
+      [], [missing[0], missing[0]], [Shortage(item: "kiwi", needed: 1, available: 1)],
+      [Shortage(item: "kiwi", needed: 1, available: -1)], [Shortage(item: "Kiwi!", needed: 1, available: 0)],
+      (0...StockLimits.itemsPerOrder).map { Shortage(item: ItemID("fruit-\($0)"), needed: 1, available: 0) },
+    ])
+  func impossible(missing: [Shortage]) throws {
+    var branch = TestBranch()
+    branch.open(.juice)
+    branch.arrive(.juice("kiwi"))
+    let effects = try branch.answer(.juice1, .outOfStock(missing))
+    #expect(effects.rogues == [.juice1] && effects.receipts.isEmpty)
+    branch.kill(.juice1)
+    #expect(branch.ready(.juice1, generation: 2).assigned == [1])
+  }
+
+  @Test("a bank's window has no stock that could run out: a teller that says so is ended")
+  func depositOutOfStock() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let effects = try branch.answer(.deposit1, .outOfStock(Self.missing))
+    #expect(effects.rogues == [.deposit1] && effects.receipts.isEmpty)
+  }
+
+  @Test("an order that is cancelled while it waits leaves a receipt with what it came for")
+  func cancelled() throws {
+    var branch = TestBranch()
+    branch.arrive(.juice("kiwi"))
+    let number = branch.request()
+    var effects = branch.happen(.cancel(number, 1))
+    effects += branch.happen(
+      .found(
+        number, ticket: 1,
+        StoredCustomer(
+          customer: CustomerOrder.juice("kiwi").customer(ticket: 1, issuedAt: branch.now.wall),
+          state: .waiting,
+          dueAt: nil)))
+    let receipt = try #require(effects.receipts.first)
+    #expect(receipt.outcome == .cancelled && receipt.payload == "kiwi" && receipt.shortages.isEmpty)
+  }
+}

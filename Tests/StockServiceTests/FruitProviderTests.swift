@@ -1,0 +1,154 @@
+// How a juice station gets its fruit, with a real stock service that is killed, stands still, or sells something else.
+
+import BankModel
+import Glibc
+import JuiceStation
+import Posix
+import StockClient
+import Teller
+import Testing
+import Wire
+
+@Suite("A juice station's fruit", .serialized)
+struct FruitProviderTests {
+  /// A station on the house's loop.
+  private final class Station {
+    let house: StockHouse
+    let provider: FruitProvider
+    private(set) var provided: [(lease: Lease, provision: Provision)] = []
+
+    init(_ house: StockHouse, beatMilliseconds: Int64 = 15_000) {
+      self.house = house
+      provider = FruitProvider(loop: house.loop)
+      provider.onProvided = { [unowned self] in provided.append(($0, $1)) }
+      provider.begin(
+        TellerOrders(
+          name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0,
+          beatMicroseconds: beatMilliseconds * 1_000,
+          language: .english, logPath: "", logLimit: 0, logKeep: 0, logsCustomers: false,
+          stockSocket: house.socket))
+    }
+
+    /// The answer to an order of a juice.
+    func provide(_ juice: String, ticket: TicketNumber, attempt: Int32 = 1) throws -> Provision {
+      let known = provided.count
+      provider.provide(Self.assignment(juice, ticket, attempt))
+      #expect(provided.count == known, "never from within the call")
+      try house.wait {
+        provider.endTurn()
+        return provided.count > known
+      }
+      let last = try #require(provided.last)
+      #expect(last.lease == Self.assignment(juice, ticket, attempt).lease && provided.count == known + 1)
+      return last.provision
+    }
+
+    static func assignment(_ juice: String, _ ticket: TicketNumber, _ attempt: Int32 = 1) -> Assignment {
+      let customer = Customer(
+        ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 0),
+        payload: juice)
+      return Assignment(
+        day: 1, customer: customer, lease: Lease(ticket: ticket, attempt: attempt, generation: 1))
+    }
+  }
+
+  @Test("takes what the recipe says, or says what is missing and takes nothing")
+  func takes() throws {
+    let house = try StockHouse()
+    try house.start()
+    let station = Station(house)
+    #expect(try station.provide("mango-kiwi", ticket: 1) == .ready)
+    #expect(try house.quantities() == [10, 10, 10, 9, 8])
+    #expect(
+      try station.provide("strawberry", ticket: 2)
+        == .missing([Shortage(item: ItemID("strawberry"), needed: 16, available: 10)]))
+    #expect(try house.quantities() == [10, 10, 10, 9, 8])
+    #expect(try house.audit()?.problems == [])
+  }
+
+  @Test("a ticket that is served again finds its own fruit, and its own shortage, also at another station")
+  func again() throws {
+    let house = try StockHouse()
+    try house.start()
+    #expect(try Station(house).provide("kiwi", ticket: 1) == .ready)
+    let missing = try Station(house).provide("strawberry", ticket: 2)
+    _ = try house.call(.set(ItemAmount(ItemID("strawberry"), 100)))
+    for attempt in 2...4 as ClosedRange<Int32> {
+      house.kill()
+      try house.start()
+      let station = Station(house)
+      #expect(try station.provide("kiwi", ticket: 1, attempt: attempt) == .ready)
+      #expect(try station.provide("strawberry", ticket: 2, attempt: attempt) == missing, "an answer stays")
+    }
+    #expect(try house.quantities() == [100, 10, 10, 7, 10])
+  }
+
+  @Test(
+    "a stock service that comes late is waited for; one that does not come is unknown, and nothing is taken")
+  func away() throws {
+    let house = try StockHouse()
+    let station = Station(house)
+    station.provider.provide(Station.assignment("kiwi", 1))
+    station.provider.endTurn()
+    try house.start()
+    try house.wait {
+      station.provider.endTurn()
+      return !station.provided.isEmpty
+    }
+    #expect(station.provided.map(\.provision) == [.ready])
+    house.kill()
+    let hasty = Station(house, beatMilliseconds: 50)
+    guard case .unknown(let words) = try hasty.provide("banana", ticket: 2) else {
+      Issue.record("\(hasty.provided)")
+      return
+    }
+    #expect(words.contains("try later"))
+    try house.start()
+    #expect(try house.quantities() == [10, 10, 10, 7, 10])
+  }
+
+  @Test("a juice that nobody knows is unknown; one that is new since the recipes were read is made")
+  func newJuice() throws {
+    let house = try StockHouse()
+    try house.start()
+    let station = Station(house)
+    for name in ["tea", ""] {
+      guard case .unknown(let words) = try station.provide(name, ticket: 1) else {
+        Issue.record("\(station.provided)")
+        return
+      }
+      #expect(words.contains("juice"))
+    }
+    #expect(try station.provide("kiwi", ticket: 2) == .ready)
+    let file = house.home + "/other.json"
+    let text = """
+      {"fruits": [{"id": "kiwi", "ko": "키위", "en": "kiwi", "emoji": "🥝", "initial": 4}],
+       "juices": [{"id": "kiwi", "ko": "키위쥬스", "en": "kiwi juice", "recipe": {"kiwi": 1}},
+                  {"id": "tea", "ko": "차", "en": "tea", "recipe": {"kiwi": 2}}]}
+      """
+    try house.write(Array(text.utf8), to: file)
+    house.kill()
+    try house.start(["--config", file])
+    // The end of the old service is heard in the turns of the loop that this takes.
+    #expect(try house.quantities()[3] == 7)
+    #expect(try station.provide("kiwi", ticket: 3) == .ready)
+    #expect(try house.quantities()[3] == 6, "by the recipe that holds now")
+    #expect(try station.provide("tea", ticket: 4) == .ready)
+    #expect(try house.quantities()[3] == 4)
+  }
+
+  @Test("a ticket whose juice is another one than before takes nothing more")
+  func otherContent() throws {
+    let house = try StockHouse()
+    try house.start()
+    let station = Station(house)
+    #expect(try station.provide("kiwi", ticket: 1) == .ready)
+    guard case .unknown(let words) = try station.provide("mango", ticket: 1, attempt: 2) else {
+      Issue.record("\(station.provided)")
+      return
+    }
+    #expect(words.contains("other_order"))
+    #expect(try house.quantities() == [10, 10, 10, 7, 10])
+  }
+}

@@ -1,0 +1,241 @@
+// The staff behind the windows: a process is started, watched, replaced however it ends, given up, and told to go. Time
+// that a test would have to wait for is handed in.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import Supervision
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("The staff behind the windows", .serialized)
+struct HouseStaffTests {
+  /// Somebody who keeps a stock service, in the place of a coordinator.
+  private final class Keeper {
+    let house: StockHouse
+    let staff: HouseStaff
+    var post: HousePost { staff.posts[0] }
+    private(set) var changes = 0
+    /// By how much the clock that the staff is shown is ahead.
+    private var ahead = TimeSpan.zero
+
+    init(_ policy: RestartPolicy = RestartPolicy()) throws {
+      house = try StockHouse()
+      try Directory.create(path: house.home + "/logs")
+      let log = try LogFile(
+        path: house.home + "/logs/coordinator.log", worker: "coordinator", generation: 1, limit: 1 << 20,
+        keep: 1)
+      staff = HouseStaff(loop: house.loop, log: log, policy: policy, seed: 1)
+      let orders = house.orders()
+      staff.orders = { post in
+        var orders = orders
+        orders.generation = post.generation
+        return orders
+      }
+      staff.onChange = { [unowned self] in changes += 1 }
+    }
+
+    deinit {
+      staff.killAll()
+      for post in staff.posts { _ = post.child?.wait() }
+    }
+
+    var now: Moment {
+      var now = SystemClock.moment()
+      now.monotonic = now.monotonic + ahead
+      return now
+    }
+
+    func open(program: String? = nil, arguments: [String]? = nil, role: PeerRole = .stock) throws {
+      staff.open(
+        HousePost.Trade(
+          name: "stock", peerRole: role, workerRole: .stock, program: try program ?? StockHouse.program(),
+          arguments: arguments ?? ["--home", house.home]), at: now)
+    }
+
+    func wait(_ what: Comment, until condition: () -> Bool) throws {
+      let deadline = SystemClock.monotonic() + StockHouse.patience
+      while !condition() {
+        try #require(SystemClock.monotonic() < deadline, what)
+        try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
+        staff.keepTime(now)
+      }
+    }
+
+    /// Lets so much time pass.
+    func pass(_ span: TimeSpan) {
+      ahead = ahead + span
+      staff.keepTime(now)
+    }
+
+    func isReady() throws { try wait("it is ready") { post.phase == .ready } }
+
+    func log() throws -> String {
+      staff.log.flush()
+      return try StockHouse.text(of: house.home + "/logs/coordinator.log")
+    }
+  }
+
+  @Test("a process is welcomed and ready; killed at work, it has a successor at once, as often as it takes")
+  func kills() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    #expect(keeper.post.generation == 1 && !keeper.staff.isSettled)
+    try keeper.isReady()
+    #expect(keeper.staff.isSettled && keeper.post.told?.generation == 1)
+    for generation in 2...6 as ClosedRange<Generation> {
+      let pid = keeper.post.pid
+      kill(pid, SIGKILL)
+      try keeper.wait("a successor") { keeper.post.generation == generation && keeper.post.phase == .ready }
+      #expect(keeper.post.pid != pid && keeper.post.restartAt == nil && keeper.post.lastEnd == nil)
+    }
+    #expect(keeper.post.restarts == 5 && keeper.staff.count == 1 && keeper.changes >= 10)
+    #expect(try keeper.house.quantities() == [10, 10, 10, 10, 10])
+  }
+
+  @Test("told to go it goes, and nobody comes after it")
+  func closing() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    try keeper.isReady()
+    keeper.staff.closeAll(at: keeper.now)
+    #expect(keeper.post.phase == .leaving)
+    try keeper.wait("it is gone") { keeper.staff.count == 0 }
+    #expect(keeper.post.phase == .empty && keeper.staff.nextDeadline == nil)
+    keeper.pass(.seconds(120))
+    #expect(keeper.staff.count == 0)
+  }
+
+  @Test("one that does not go is killed when its time is up")
+  func closingStuck() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    try keeper.isReady()
+    kill(keeper.post.pid, SIGSTOP)
+    keeper.staff.closeAll(at: keeper.now)
+    keeper.pass(HouseStaff.leaveGrace)
+    try keeper.wait("it is gone") { keeper.staff.count == 0 }
+  }
+
+  @Test(
+    "one that dies before it is ready is tried slower and slower, then given up, until somebody asks again")
+  func givenUp() throws {
+    var policy = RestartPolicy()
+    policy.patience = 4
+    let keeper = try Keeper(policy)
+    try keeper.open(program: "/bin/sh", arguments: ["-c", "exit 7"])
+    try keeper.wait("it rests") { keeper.post.restartAt != nil }
+    #expect(keeper.staff.isSettled, "nobody waits for it")
+    // With so much time gone no pause is long enough to be waited for.
+    keeper.pass(.seconds(120))
+    try keeper.wait("it is given up") { keeper.post.isGivenUp }
+    #expect(keeper.post.generation == 4 && keeper.post.lastEnd?.contains("7") == true)
+    #expect(try keeper.log().contains("event=given_up"))
+    keeper.pass(.seconds(3_600))
+    #expect(keeper.post.generation == 4)
+    keeper.post.trade.program = try StockHouse.program()
+    keeper.post.trade.arguments = ["--home", keeper.house.home]
+    keeper.staff.retryGivenUp(at: keeper.now)
+    try keeper.isReady()
+    #expect(keeper.post.lastEnd == nil)
+  }
+
+  @Test("a program that is not there is told, and tried like one that dies")
+  func noProgram() throws {
+    let keeper = try Keeper()
+    try keeper.open(program: "/nonexistent/bank-stockd")
+    #expect(keeper.post.restartAt != nil && keeper.post.lastEnd?.contains("/nonexistent/bank-stockd") == true)
+    #expect(keeper.staff.isSettled)
+  }
+
+  @Test("why a process cannot begin is what it says itself, and not its exit code")
+  func explained() throws {
+    let keeper = try Keeper()
+    try keeper.house.write(Array("this is no database".utf8), to: keeper.house.database)
+    try keeper.open()
+    try keeper.wait("it has died") { keeper.post.restartAt != nil }
+    #expect(
+      keeper.post.lastEnd?.contains("stock.db") == true || keeper.post.lastEnd?.contains("database") == true)
+    #expect(try keeper.log().contains("code=damaged"))
+  }
+
+  @Test("one that never says hello is ended when its time is up")
+  func mute() throws {
+    let keeper = try Keeper()
+    try keeper.open(program: "/bin/sleep", arguments: ["1000"])
+    keeper.pass(HouseStaff.patience)
+    #expect(keeper.post.phase == .leaving)
+    try keeper.wait("the next one is tried") { keeper.post.generation == 2 }
+    #expect(try keeper.log().contains("was not ready in time"))
+  }
+
+  @Test("one that says that it is something else is refused")
+  func otherRole() throws {
+    let keeper = try Keeper()
+    try keeper.open(role: .teller)
+    try keeper.wait("it is refused") { keeper.post.restartAt != nil }
+    #expect(keeper.post.generation == 1 && keeper.staff.count == 0)
+  }
+
+  @Test(
+    "one that stands still is found by the second question, ended, and replaced; one that answers is left alone"
+  )
+  func stuck() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    try keeper.isReady()
+    for _ in 0..<3 {
+      keeper.pass(HouseStaff.checkPause)
+      #expect(keeper.post.unanswered != nil)
+      try keeper.wait("a sign of life") { keeper.post.unanswered == nil }
+    }
+    #expect(keeper.post.generation == 1)
+    kill(keeper.post.pid, SIGSTOP)
+    keeper.pass(HouseStaff.checkPause)
+    keeper.pass(HouseStaff.checkPause)
+    #expect(keeper.post.phase == .leaving)
+    keeper.pass(HouseStaff.abortGrace)
+    try keeper.wait("a successor") { keeper.post.generation == 2 && keeper.post.phase == .ready }
+    #expect(try keeper.log().contains("stands still"))
+  }
+
+  @Test(
+    "one that is to be another makes way, with what was asked of it answered, and its successor comes at once"
+  )
+  func replaced() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    try keeper.isReady()
+    #expect(try keeper.house.take([("kiwi", 3)], as: "a").rows?.count == 1)
+    keeper.staff.replace(keeper.post, at: keeper.now)
+    keeper.staff.replace(keeper.post, at: keeper.now)
+    #expect(!keeper.staff.isSettled)
+    try keeper.wait("its successor") { keeper.staff.isSettled }
+    #expect(keeper.post.generation == 2 && keeper.post.phase == .ready)
+    #expect(try keeper.house.take([("kiwi", 3)], as: "a").rows?.count == 1)
+    #expect(try keeper.house.quantities()[3] == 7)
+    kill(keeper.post.pid, SIGSTOP)
+    keeper.staff.replace(keeper.post, at: keeper.now)
+    keeper.pass(HouseStaff.leaveGrace)
+    try keeper.wait("the next one") { keeper.post.generation == 3 && keeper.post.phase == .ready }
+  }
+
+  @Test("one that was given up, or rests between two attempts, comes at once where it is to be another")
+  func replacedWhileAway() throws {
+    var policy = RestartPolicy()
+    policy.patience = 2
+    let keeper = try Keeper(policy)
+    try keeper.open(program: "/bin/sh", arguments: ["-c", "exit 7"])
+    try keeper.wait("it rests") { keeper.post.restartAt != nil }
+    keeper.pass(.seconds(31))
+    try keeper.wait("it is given up") { keeper.post.isGivenUp }
+    keeper.post.trade.program = try StockHouse.program()
+    keeper.post.trade.arguments = ["--home", keeper.house.home]
+    keeper.staff.replace(keeper.post, at: keeper.now)
+    #expect(!keeper.post.isGivenUp && !keeper.staff.isSettled)
+    try keeper.isReady()
+  }
+}

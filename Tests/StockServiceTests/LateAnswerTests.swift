@@ -1,0 +1,53 @@
+// The station's way to the stock, against the built stock service: what an answer is for, when it comes late.
+
+import BankModel
+import Glibc
+import JuiceStation
+import Posix
+import Teller
+import Testing
+import Wire
+
+@Suite("Answers of the stock that come late", .serialized)
+struct LateAnswerTests {
+  @Test("after a reset an answer for the day before is not taken for the same ticket of the new day")
+  func otherDay() throws {
+    let house = try StockHouse()
+    try house.start()
+    let provider = FruitProvider(loop: house.loop)
+    var provided: [(lease: Lease, provision: Provision)] = []
+    provider.onProvided = { provided.append(($0, $1)) }
+    provider.begin(
+      TellerOrders(
+        name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0, beatMicroseconds: 10_000_000,
+        language: .english, logPath: "", logLimit: 0, logKeep: 0, logsCustomers: false,
+        stockSocket: house.socket))
+    func serve(_ day: BusinessDay, _ ticket: TicketNumber, _ juice: String) -> Assignment {
+      let customer = Customer(
+        ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 0), payload: juice)
+      return Assignment(
+        day: day, customer: customer, lease: Lease(ticket: ticket, attempt: 1, generation: 1))
+    }
+    func turn(_ isDone: () -> Bool) throws {
+      let until = SystemClock.monotonic() + StockHouse.patience
+      while !isDone(), SystemClock.monotonic() < until {
+        provider.endTurn()
+        try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(20))
+      }
+      try #require(isDone())
+    }
+    // The recipes are read with the first customer, so that only the next answer is late.
+    provider.provide(serve(1, 1, "banana"))
+    try turn { provided.count == 1 }
+    #expect(provided[0].provision == .ready)
+    // Too little for the customer of day 1, who is taken back before the answer has come.
+    provider.provide(serve(1, 2, "strawberry"))
+    provider.endTurn()
+    provider.provide(serve(2, 2, "kiwi"))
+    try turn { provided.count == 2 }
+    #expect(provided[1].lease.ticket == 2)
+    #expect(provided[1].provision == .ready, "the shortage was the other customer's")
+    #expect(try house.take([("kiwi", 3)], as: "2-2").rows?.map(\.present) == [7])
+  }
+}

@@ -1,0 +1,147 @@
+// What was put by for cancelled tickets goes back to the shelves: once, after the cancellation is on disk, and however
+// often the stock is killed over it.
+
+import BankModel
+import Posix
+import QueueCore
+import StockClient
+import Storage
+import Testing
+
+@testable import Coordinator
+
+@Suite("Fruit of cancelled tickets", .serialized)
+struct ReleaseDeskTests {
+  /// A store with notes, and a desk that works on them.
+  private final class Office {
+    let house: StockHouse
+    let store = MemoryStore()
+    let stock: StockClient
+    let desk: ReleaseDesk
+    private(set) var released: [TicketNumber] = []
+    private(set) var troubles: [String] = []
+    private var books: Books
+
+    init(_ house: StockHouse) throws {
+      self.house = house
+      stock = house.client()
+      desk = ReleaseDesk(stock)
+      books = try store.load(now: WallTime(milliseconds: 1)).books
+      desk.onReleased = { [unowned self] ticket in
+        released.append(ticket.ticket)
+        #expect(throws: Never.self) { try self.store.stage(.released(ticket)) }
+      }
+      desk.onTrouble = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)") }
+    }
+
+    /// Tickets are issued and cancelled; with a commit the notes are on disk.
+    func cancel(_ tickets: ClosedRange<TicketNumber>, commits: Bool = true) throws {
+      for ticket in tickets {
+        let customer = Customer(
+          ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+          issuedAt: WallTime(milliseconds: 1),
+          payload: "kiwi")
+        try store.stage(.insert(customer))
+        let receipt = Receipt(
+          day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: .cancelled, window: nil,
+          generation: 0,
+          pid: 0, attempts: 0, amount: 0, account: 0, issuedAt: customer.issuedAt, startedAt: nil,
+          finishedAt: WallTime(milliseconds: 2), payload: "kiwi")
+        try store.stage(.finish(customer, from: .waiting, receipt))
+        books.issued += 1
+        books.cancelled += 1
+      }
+      if commits { try commit() }
+    }
+
+    func commit() throws {
+      try store.commit(books)
+      desk.look()
+    }
+
+    func turn() throws {
+      try desk.advance(store, now: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
+      stock.endTurn()
+      if store.hasStagedChanges { try store.commit(books) }
+    }
+
+    func wait(until condition: () throws -> Bool) throws {
+      try house.wait {
+        try turn()
+        return try condition()
+      }
+    }
+  }
+
+  @Test("what a ticket holds goes back, and a ticket that holds nothing is done with as well")
+  func givesBack() throws {
+    let house = try StockHouse()
+    try house.start()
+    _ = try house.take([("kiwi", 3)], as: "1-1")
+    let office = try Office(house)
+    try office.cancel(1...2)
+    try office.wait { try office.store.unreleased(limit: 9).isEmpty }
+    #expect(office.released.sorted() == [1, 2] && office.troubles == [])
+    #expect(try house.quantities() == [10, 10, 10, 10, 10])
+    // An order that comes after all, from a station that was killed, takes nothing any more.
+    #expect(try house.take([("kiwi", 3)], as: "1-2").failure?.code == .givenBack)
+    #expect(try house.audit()?.problems == [])
+  }
+
+  @Test("nothing is given back for a cancellation that is not on disk")
+  func waitsForDisk() throws {
+    let house = try StockHouse()
+    try house.start()
+    _ = try house.take([("kiwi", 3)], as: "1-1")
+    let office = try Office(house)
+    try office.cancel(1...1, commits: false)
+    office.desk.look()
+    try office.desk.advance(office.store, now: MonotonicTime(nanoseconds: 0))
+    office.stock.endTurn()
+    #expect(office.stock.nextDeadline == nil, "nothing was asked")
+    office.store.rollBack()
+    try office.desk.advance(office.store, now: MonotonicTime(nanoseconds: 0))
+    #expect(office.stock.nextDeadline == nil)
+    #expect(try house.quantities()[3] == 7)
+  }
+
+  @Test("a stock that is killed again and again is asked again, and gives back each once")
+  func kills() throws {
+    let house = try StockHouse()
+    try house.start()
+    let count: TicketNumber = 200
+    _ = try house.call(.set(ItemAmount(ItemID("kiwi"), 1_000)))
+    for ticket in 1...count { _ = try house.take([("kiwi", 3)], as: "1-\(ticket)") }
+    #expect(try house.quantities()[3] == 400)
+    let office = try Office(house)
+    try office.cancel(1...count)
+    for goal in [1, 40, 80, 120, 160] {
+      try office.wait { office.released.count >= goal }
+      house.kill()
+      try house.start()
+    }
+    try office.wait { try office.store.unreleased(limit: 9).isEmpty }
+    #expect(office.released.sorted() == Array(1...count) && office.troubles == [])
+    #expect(try house.quantities()[3] == 1_000)
+    #expect(try house.audit()?.problems == [])
+  }
+
+  @Test("a stock that is away is asked again later; the note stays until then")
+  func away() throws {
+    let house = try StockHouse()
+    try house.start()
+    _ = try house.take([("kiwi", 3)], as: "1-1")
+    house.kill()
+    let office = try Office(house)
+    try office.cancel(1...1)
+    for _ in 0..<20 {
+      try office.turn()
+      try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
+    }
+    #expect(office.released == [])
+    #expect(try !office.store.unreleased(limit: 9).isEmpty)
+    try house.start()
+    try office.wait { office.released == [1] }
+    #expect(try house.quantities()[3] == 10)
+  }
+}

@@ -1,0 +1,119 @@
+// A worker whose customers need something first: what is begun when, what is answered when it is missing, and that
+// nothing which comes late is taken for the present customer's.
+
+import BankModel
+import Testing
+import Wire
+
+@testable import Teller
+
+@Suite("A worker that provides") struct ProvidingTests {
+  private static let beat: Int64 = 1_000_000
+  private static let customer = TestTeller.assignment(7)
+  private static let missing = [Shortage(item: ItemID("kiwi"), needed: 3, available: 2)]
+
+  /// A worker that has said ready, with work of 500 ms and a beat of a second.
+  private func ready(work: Int64 = 500_000, logsCustomers: Bool = true) -> TestTeller {
+    var teller = TestTeller(machine: TellerMachine(build: "test", role: .juice, provides: true))
+    #expect(teller.when(.began) == [.say(.hello(Hello(build: "test", role: .juice)))])
+    _ = teller.when(
+      .heard(.welcome(TestTeller.orders(work: work, beat: Self.beat, logsCustomers: logsCustomers))))
+    return teller
+  }
+
+  @Test("first what the customer needs, then the work, which takes its whole time")
+  func order() {
+    var teller = ready()
+    #expect(
+      teller.when(.heard(.assign(Self.customer)), at: 0) == [
+        .log(.started(Self.customer)), .provide(Self.customer),
+      ])
+    #expect(teller.when(.timeCame, at: 400_000_000) == [], "waiting is no progress")
+    #expect(
+      teller.when(.provided(Self.customer.lease, .ready), at: 600_000_000) == [
+        .say(.beat(Self.customer.lease))
+      ])
+    #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: 1_100_000_000))
+    #expect(
+      teller.when(.timeCame, at: 1_100_000_000) == [
+        .log(.completed(Self.customer, took: .milliseconds(1_100))), .say(.done(Self.customer.lease)),
+      ])
+    #expect(teller.machine.wakeAt == nil)
+  }
+
+  @Test("work of no time is done as soon as everything is there")
+  func atOnce() {
+    var teller = ready(work: 0, logsCustomers: false)
+    #expect(teller.when(.heard(.assign(Self.customer))) == [.provide(Self.customer)])
+    #expect(teller.when(.provided(Self.customer.lease, .ready)) == [.say(.done(Self.customer.lease))])
+  }
+
+  @Test("what is missing is the answer, and the next customer may come")
+  func missing() {
+    var teller = ready()
+    _ = teller.when(.heard(.assign(Self.customer)))
+    #expect(
+      teller.when(.provided(Self.customer.lease, .missing(Self.missing))) == [
+        .log(.sentAway(Self.customer, Self.missing)), .say(.outOfStock(Self.customer.lease, Self.missing)),
+      ])
+    #expect(teller.machine.wakeAt == nil)
+    let next = TestTeller.assignment(8)
+    #expect(teller.when(.heard(.assign(next))) == [.log(.started(next)), .provide(next)])
+  }
+
+  @Test("what could not be found out is a failed attempt, and so is what does not come within two beats")
+  func unknown() {
+    var teller = ready()
+    _ = teller.when(.heard(.assign(Self.customer)))
+    #expect(
+      teller.when(.provided(Self.customer.lease, .unknown("why"))) == [
+        .log(.failed(Self.customer, reason: "why")), .say(.failed(Self.customer.lease, reason: "why")),
+      ])
+    _ = teller.when(.heard(.assign(Self.customer)), at: 0)
+    #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: 2_000_000_000))
+    #expect(teller.when(.timeCame, at: 1_999_999_999) == [])
+    let late = teller.when(.timeCame, at: 2_000_000_000)
+    guard case .say(.failed(Self.customer.lease, _))? = late.last else {
+      Issue.record("did \(late)")
+      return
+    }
+    #expect(teller.when(.provided(Self.customer.lease, .ready), at: 2_000_000_001) == [], "too late")
+  }
+
+  @Test("a customer who is taken back meanwhile is given back at once, and what comes for them is nobody's")
+  func recalled() {
+    var teller = ready()
+    _ = teller.when(.heard(.assign(Self.customer)))
+    #expect(
+      teller.when(.heard(.recall(Self.customer.lease))) == [
+        .log(.recalled(Self.customer)), .say(.returned(Self.customer.lease)),
+      ])
+    let next = TestTeller.assignment(8)
+    _ = teller.when(.heard(.assign(next)))
+    #expect(teller.when(.provided(Self.customer.lease, .ready)) == [])
+    #expect(teller.when(.provided(Self.customer.lease, .missing(Self.missing))) == [])
+    #expect(teller.when(.provided(next.lease, .ready)) == [.say(.beat(next.lease))])
+    #expect(teller.when(.provided(next.lease, .ready)) == [], "once is enough")
+  }
+
+  @Test(
+    "closing waits for the customer in hand, whether the stock has what they need or not",
+    arguments: [true, false])
+  func closing(hasIt: Bool) {
+    var teller = ready(work: 0)
+    _ = teller.when(.heard(.assign(Self.customer)))
+    #expect(teller.when(.heard(.close)) == [])
+    let actions = teller.when(.provided(Self.customer.lease, hasIt ? .ready : .missing(Self.missing)))
+    #expect(actions.last == .exit(0))
+    #expect(
+      actions.contains(
+        .say(hasIt ? .done(Self.customer.lease) : .outOfStock(Self.customer.lease, Self.missing))))
+  }
+
+  @Test("a teller at a bank's window provides nothing, and takes no word of it")
+  func banksWindow() {
+    var teller = TestTeller.ready(work: 1_000)
+    #expect(teller.when(.heard(.assign(Self.customer))) == [.log(.started(Self.customer))])
+    #expect(teller.when(.provided(Self.customer.lease, .missing(Self.missing))) == [])
+  }
+}
