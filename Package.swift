@@ -74,7 +74,7 @@ let package = Package(
       on: [
         "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision",
-        "Logbook", "Configuration", "StockClient",
+        "Logbook", "Configuration", "StockClient", "VendingClient", "VendingCore",
       ]),
     // A juice station is a teller that asks the stock first.
     floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
@@ -136,8 +136,6 @@ let package = Package(
       "StockServiceTests",
       of: [
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
-        "BankModel",
-        "Wire", "Posix", "JuiceStation", "Teller",
         "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
       ]),
     tests(

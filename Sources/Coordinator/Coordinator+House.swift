@@ -93,6 +93,7 @@ extension Coordinator {
       do throws(StoreError) { try releases.advance(store, now: now.monotonic) } catch { storeFailed(error) }
     }
     if stock.nextDeadline != nil { stock.endTurn() }
+    if vending.nextDeadline != nil { vending.endTurn() }
   }
 
   /// The file of fruits and juices: the home's own, or the one beside the configuration; nil for the built-in ones.

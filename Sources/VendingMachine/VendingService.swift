@@ -236,7 +236,7 @@ final class VendingService {
       case .history(let page):
         let limit = Int(min(max(page.limit, 0), 500))
         tell(asker, .history(desk.purchases(after: max(0, page.after), limit: limit)))
-      case .audit: if let found = desk.audit() { tell(asker, .audit(VendingAuditReport(found))) }
+      case .audit: if let found = desk.audit() { tell(asker, .audit(report(found))) }
       default: tell(asker, .picture(picture([], withLots: false)))
       }
     }
@@ -280,13 +280,11 @@ final class VendingService {
       sequence: desk.machine.settledSequence, balance: desk.machine.settledAccount.balance,
       free: desk.machine.settledFree, today: today, products: products, sales: sales, recent: desk.recent)
   }
-}
 
-extension VendingAuditReport {
-  /// What an audit found, as it is told.
-  init(_ found: VendingAudit) {
-    self.init(
+  private func report(_ found: VendingAudit) -> VendingAuditReport {
+    VendingAuditReport(
       changes: found.changes, account: found.account, purchases: found.purchases,
-      unfinished: found.unfinished, difference: found.difference, problems: found.problems)
+      unfinished: found.unfinished, difference: found.difference, problems: found.problems,
+      machine: desk.machine.machine)
   }
 }

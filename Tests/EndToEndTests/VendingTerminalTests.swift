@@ -100,7 +100,7 @@ struct VendingTerminalTests {
       try program.waitFor("Purchases 46")
       program.clear()
       program.type(String(repeating: ",", count: 45))
-      try program.waitFor("Purchases 46 │ ☕ … │")
+      try program.waitFor("☕\u{1B}[2m … │")
       program.type("q")
       #expect(try program.finish() == 0)
     }

@@ -130,6 +130,6 @@ extension VendingResult {
       .audit(
         VendingAuditReport(
           changes: 3, account: MoneyAccount(balance: 1, inserted: 6, spent: 2, returned: 3), purchases: 1,
-          unfinished: 1, difference: 0, problems: ["이상"]))),
+          unfinished: 1, difference: 0, problems: ["이상"], machine: 41))),
   ]
 }

@@ -144,12 +144,15 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   public var difference: Won
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String]
+  /// Which machine this is; the names of its orders at the stock are made of it.
+  public var machine: Int64
 
   /// Puts the parts together.
   public init(
     changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
-    problems: [String]
+    problems: [String], machine: Int64
   ) {
+    self.machine = machine
     self.changes = changes
     self.account = account
     self.purchases = purchases
@@ -165,5 +168,6 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
     case unfinished = 4
     case difference = 5
     case problems = 6
+    case machine = 7
   }
 }
