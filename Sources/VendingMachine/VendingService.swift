@@ -39,7 +39,7 @@ final class VendingService {
   private let customers: VendingSocket
   private let managers: VendingSocket
   private let customerMode: CustomerMode
-  private let managerMode: ManagerMode
+  private let adminMode: AdminMode
   private var askers: [VendingDesk.RequestID: Asker] = [:]
   private var lastRequest: VendingDesk.RequestID = 0
   private var viewers = ViewerTable()
@@ -65,7 +65,7 @@ final class VendingService {
     customers = VendingSocket(loop: loop, limits: limits)
     managers = VendingSocket(loop: loop)
     customerMode = CustomerMode(desk, shelf, stock, clock)
-    managerMode = ManagerMode(shelf, stock, clock)
+    adminMode = AdminMode(shelf, stock, clock)
   }
 
   private var now: Moment { clock.now }
@@ -204,7 +204,7 @@ final class VendingService {
       askers[lastRequest] = asker
       customerMode.ask(action, as: name, for: lastRequest)
     } else {
-      managerMode.ask(request.command, as: name) { [weak self] in self?.tell(asker, $0) }
+      adminMode.ask(request.command, as: name) { [weak self] in self?.tell(asker, $0) }
     }
   }
 

@@ -38,8 +38,8 @@ struct VendingBoardTests {
     return board
   }
 
-  private func manager(_ picture: VendingPicture? = VendingBoardTests.picture()) -> ManagerBoard {
-    var board = ManagerBoard(Words(language: .english))
+  private func manager(_ picture: VendingPicture? = VendingBoardTests.picture()) -> AdminBoard {
+    var board = AdminBoard(Words(language: .english))
     board.isConnected = true
     if let picture { board.hear(.picture(picture)) }
     return board
@@ -147,7 +147,7 @@ struct VendingBoardTests {
           (_, _) = (boards.0.press(key), boards.1.press(key))
           for lines in [
             CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size),
-            ManagerBoardPicture(board: boards.1, palette: .none).lines(size: size),
+            AdminBoardPicture(board: boards.1, palette: .none).lines(size: size),
           ] {
             #expect(lines.count <= rows, "\(rows)×\(columns)")
             let widest = lines.map { DisplayWidth.of($0) }.max() ?? 0

@@ -32,7 +32,7 @@ final class ChaosMachine {
   private var nextAt = MonotonicInstant(nanoseconds: 0)
 
   private static let patience = Duration.seconds(30)
-  private static let pauses: ClosedRange<Int64> = 1...15
+  private static let pauses: ClosedRange<Int64> = 1...10
 
   /// Goes to the machine of an open bank.
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(VendingClientError) {
@@ -43,7 +43,8 @@ final class ChaosMachine {
     guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
       throw .tryLater(detail: "no picture")
     }
-    products = picture.products.map(\.id)
+    // Few enough that most of what somebody wants is there, now and then too little of it.
+    products = picture.products.prefix(4).map(\.id)
     balance = picture.balance
     quantities = picture.quantities
     firstSequence = picture.sequence
@@ -70,8 +71,8 @@ final class ChaosMachine {
     let command: VendingCommand =
       switch chance.draw(1...20) {
       case 1: .giveChange
-      case 2...5: .insert(chance.draw(1...2) == 1 ? 1_000 : 5_000)
-      case 6...8: .add(AddedDrinks(product: product, quantity: chance.draw(1...5)))
+      case 2...5: .insert(chance.draw(1...2) == 1 ? 5_000 : 50_000)
+      case 6...8: .add(AddedDrinks(product: product, quantity: chance.draw(1...20)))
       default: .buy(product)
       }
     count += 1

@@ -16,7 +16,7 @@ final class VendingScreen {
   private let customers: VendingCounter
   private var managers: VendingCounter?
   private var customerBoard: CustomerBoard
-  private var managerBoard: ManagerBoard
+  private var adminBoard: AdminBoard
   private var isManaging = false
   private var keys = KeyDecoder()
   private var escapeBy: MonotonicInstant?
@@ -49,7 +49,7 @@ final class VendingScreen {
     self.session = session
     self.customers = customers
     customerBoard = CustomerBoard(session.words)
-    managerBoard = ManagerBoard(session.words)
+    adminBoard = AdminBoard(session.words)
   }
 
   private func show() throws(CommandError) {
@@ -111,8 +111,8 @@ final class VendingScreen {
 
   private func noteConnections() {
     let (customer, manager) = (customers.client.isConnected, managers?.client.isConnected ?? false)
-    if customerBoard.isConnected != customer || managerBoard.isConnected != manager { isDirty = true }
-    (customerBoard.isConnected, managerBoard.isConnected) = (customer, manager)
+    if customerBoard.isConnected != customer || adminBoard.isConnected != manager { isDirty = true }
+    (customerBoard.isConnected, adminBoard.isConnected) = (customer, manager)
   }
 
   private func draw() throws(CommandError) {
@@ -121,7 +121,7 @@ final class VendingScreen {
     customerBoard.columns = CustomerBoardPicture.columns(size: size)
     let lines =
       isManaging
-      ? ManagerBoardPicture(board: managerBoard, palette: palette).lines(size: size)
+      ? AdminBoardPicture(board: adminBoard, palette: palette).lines(size: size)
       : CustomerBoardPicture(board: customerBoard, palette: palette).lines(size: size)
     session.output.write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
     try session.output.flush()
@@ -146,7 +146,7 @@ final class VendingScreen {
   private func press(_ key: Key) {
     isDirty = true
     if isManaging {
-      if let wish = managerBoard.press(key) { grant(wish) }
+      if let wish = adminBoard.press(key) { grant(wish) }
     } else if let wish = customerBoard.press(key) {
       grant(wish)
     }
@@ -198,7 +198,7 @@ final class VendingScreen {
     do throws(CommandError) {
       let counter = try VendingCounter(session, .manager, on: customers.loop)
       counter.client.follow { [unowned self] notice in
-        managerBoard.hear(notice)
+        adminBoard.hear(notice)
         isDirty = true
       }
       managers = counter
@@ -208,7 +208,7 @@ final class VendingScreen {
     }
   }
 
-  private func grant(_ wish: ManagerBoard.Wish) {
+  private func grant(_ wish: AdminBoard.Wish) {
     let command: VendingCommand
     switch wish {
     case .close:
@@ -222,7 +222,7 @@ final class VendingScreen {
     managers?.client.ask(command, until: SystemClock.monotonic() + Self.wishPatience) { [weak self] result in
       guard let self else { return }
       outstanding -= 1
-      managerBoard.hear(result, wish)
+      adminBoard.hear(result, wish)
       isDirty = true
     }
   }

@@ -8,7 +8,7 @@ import VendingClient
 import Wire
 
 /// The machine as its manager sees it, without its terminal.
-struct ManagerBoard {
+struct AdminBoard {
   /// What a key asks for.
   enum Wish: Sendable, Equatable {
     case add(ItemID, Quantity)

@@ -9,8 +9,8 @@ import Posix
 import Wire
 
 /// The manager's screen.
-struct ManagerBoardPicture {
-  let board: ManagerBoard
+struct AdminBoardPicture {
+  let board: AdminBoard
   let palette: Palette
 
   /// The lines, top to bottom.

@@ -9,7 +9,7 @@ import StockClient
 import Wire
 
 /// The machine as its manager has it.
-final class ManagerMode {
+final class AdminMode {
   /// How long the stock may take.
   static let patience = Duration.seconds(8)
 
