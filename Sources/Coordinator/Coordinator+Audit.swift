@@ -154,6 +154,8 @@ extension Coordinator {
       audit.vending.complete(&audit.report)
       server.answer(audit.seat.session, audit.seat.number, .audit(audit.report))
       stockAudits.removeAll { $0 === audit }
+      // Nothing else is asked of the machine; its connection goes with the last audit.
+      if stockAudits.isEmpty { vending.close() }
     }
   }
 

@@ -30,13 +30,12 @@ struct VendingInspection {
       let locks = try Locks(machine: visit(machine), stock: visit(stockHome))
       let store = try SQLiteVendingStore(path: machine.database)
       let name = try store.load(newMachine: 1).machine
-      let stock = try SQLiteStockStore(path: stockHome.database)
-      _ = try stock.load(newLedger: 1)
+      let stock = try open(stockHome)
       while let question = reckoning.question {
         switch question {
         case .machine: reckoning.hear(VendingAuditReport(try store.audit(), machine: name))
         case .stock(.orders(let after, let limit)):
-          reckoning.hear(.orders(try stock.orders(after: after, limit: Int(limit))))
+          reckoning.hear(.orders(try stock?.orders(after: after, limit: Int(limit)) ?? []))
         case .stock: reckoning.fail("the stock was asked something else")
         }
       }
@@ -45,6 +44,15 @@ struct VendingInspection {
       reckoning.fail(error.description)
     }
     reckoning.complete(&report)
+  }
+
+  /// The stock; nil where there is none, which then has given out nothing. It is not made here.
+  private func open(_ home: ServiceHome) throws(StoreError) -> SQLiteStockStore? {
+    guard let facts = try? FileFacts.inspect(home.database) else { return nil }
+    if facts.size == 0 { throw .damaged(path: home.database, detail: "the file is empty") }
+    let stock = try SQLiteStockStore(path: home.database)
+    _ = try stock.load(newLedger: 1)
+    return stock
   }
 
   /// Two locks that end with the value.
