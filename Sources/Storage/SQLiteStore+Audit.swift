@@ -10,6 +10,8 @@ struct DayRow {
   var day: BusinessDay
   var isClosed: Bool
   var firstSequence, issued, served, cancelled, delayed, dead: Int64
+  /// What is counted by line and by service; 0 in a closed day.
+  var counted: Books
 }
 
 /// What the receipts say of one day.
@@ -72,17 +74,20 @@ extension SQLiteStore {
   private func readDays(_ report: inout AuditReport) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(
       """
-      SELECT day, closed_ms, first_sequence, issued, served, cancelled, delayed, dead FROM day ORDER BY day
+      SELECT day, closed_ms, first_sequence, issued, served, cancelled, delayed, dead, \(BookColumns.list)
+      FROM day ORDER BY day
       """, while: "reading the days"
     ) { row throws(StoreError) in
       var days: [DayRow] = []
       while try row.step() {
+        var counted = Books(day: row.integer(0), openedAt: WallTime(milliseconds: 0))
+        BookColumns.read(row, from: 8, into: &counted)
         days.append(
           DayRow(
             day: row.integer(0), isClosed: row.optional(1) != nil, firstSequence: row.integer(2),
             issued: row.integer(3), served: row.integer(4), cancelled: row.integer(5),
             delayed: row.integer(6),
-            dead: row.integer(7)))
+            dead: row.integer(7), counted: counted))
       }
       return days
     }
@@ -108,7 +113,9 @@ extension SQLiteStore {
       report.compare("first receipt of day \(day.day)", books: day.firstSequence, rows: first)
       first += found.count
       guard day.isClosed else { continue }
-      if day.delayed != 0 || day.dead != 0 { report.note("day \(day.day) was closed with customers in it") }
+      if day.delayed != 0 || day.dead != 0 || day.counted.waitingInAll != 0 {
+        report.note("day \(day.day) was closed with customers in it")
+      }
       // The database keeps receipts of one ticket apart, so these three numbers say that nobody is missing.
       let isComplete =
         found.count == day.issued && (found.count == 0 || (found.lowest == 1 && found.highest == day.issued))
@@ -131,31 +138,14 @@ extension SQLiteStore {
     report.compare("delayed", books: day.delayed, rows: customers.delayed)
     report.compare("dead letters", books: day.dead, rows: customers.dead)
     let served = receipts[day.day]?.servedByService ?? DayReceipts().servedByService
-    try compareLines(customers.waiting, &report)
-    try compareServices(served, &report)
-  }
-
-  private func compareLines(_ waiting: [Int64], _ report: inout AuditReport) throws(StoreError) {
-    try database.withStatement(
-      "SELECT service, grade, waiting FROM line", while: "reading the lines"
-    ) { row throws(StoreError) in
-      while try row.step() {
-        let line = try line(service: row.integer(0), grade: row.integer(1))
-        report.compare(
-          "\(line.service.name) \(line.grade.name) waiting", books: row.integer(2), rows: waiting[line.index])
-      }
+    for (line, waiting) in zip(Line.allCases, customers.waiting) {
+      report.compare(
+        "\(line.service.name) \(line.grade.name) waiting", books: day.counted.waiting[line.index],
+        rows: waiting)
     }
-  }
-
-  private func compareServices(_ served: [Int64], _ report: inout AuditReport) throws(StoreError) {
-    try database.withStatement(
-      "SELECT service, served FROM service_state", while: "reading the services"
-    ) { row throws(StoreError) in
-      while try row.step() {
-        let service = try service(row.integer(0))
-        report.compare(
-          "\(service.name) served", books: row.integer(1), rows: served[Int(service.rawValue) - 1])
-      }
+    for (service, rows) in zip(Service.allCases, served) {
+      let books = day.counted.servedByService[Int(service.rawValue) - 1]
+      report.compare("\(service.name) served", books: books, rows: rows)
     }
   }
 

@@ -48,15 +48,6 @@ extension SQLiteStore {
     if sequence > 0 { throw damage("there are receipts and no business day") }
     try inTransaction { () throws(StoreError) in
       try open(books, firstSequence: 1)
-      for line in Line.allCases {
-        try database.execute(
-          "INSERT INTO line VALUES (\(line.service.rawValue), \(line.grade.rawValue), 0)",
-          while: "adding a line")
-      }
-      for service in Service.allCases {
-        try database.execute(
-          "INSERT INTO service_state VALUES (\(service.rawValue), 0, 0)", while: "adding a service")
-      }
     }
   }
 
@@ -67,7 +58,7 @@ extension SQLiteStore {
     precondition(books.day >= saved.day, "A business day never comes again.")
     if books.day > saved.day {
       try turnPages(from: saved, to: books)
-    } else if !books.hasSameDayRow(as: saved) {
+    } else if books != saved {
       let statement = statements.updateDay
       statement.bind(1, books.day)
       statement.bind(2, books.issued)
@@ -76,24 +67,9 @@ extension SQLiteStore {
       statement.bind(5, books.delayed)
       statement.bind(6, books.dead)
       statement.bind(7, books.businessTime.nanoseconds)
+      BookColumns.bind(books, to: statement, from: 8)
       try statement.run()
       try requireRow("day \(books.day)")
-    }
-    for (index, waiting) in books.waiting.enumerated() where waiting != saved.waiting[index] {
-      let line = Line.allCases[index]
-      statements.updateLine.bind(1, line.service.rawValue)
-      statements.updateLine.bind(2, line.grade.rawValue)
-      statements.updateLine.bind(3, waiting)
-      try statements.updateLine.run()
-      try requireRow("a line")
-    }
-    for (index, served) in books.servedByService.enumerated()
-    where served != saved.servedByService[index] || books.paused[index] != saved.paused[index] {
-      statements.updateService.bind(1, Int64(index + 1))
-      statements.updateService.bind(2, served)
-      statements.updateService.bind(3, books.paused[index] ? 1 as Int64 : 0)
-      try statements.updateService.run()
-      try requireRow("a service")
     }
   }
 
@@ -140,6 +116,7 @@ extension SQLiteStore {
     statement.bind(7, books.delayed)
     statement.bind(8, books.dead)
     statement.bind(9, books.businessTime.nanoseconds)
+    BookColumns.bind(books, to: statement, from: 10)
     try statement.run(broken: "day \(books.day) already has been")
   }
 
@@ -165,9 +142,9 @@ extension SQLiteStore {
   // MARK: Reading
 
   private func readBooks() throws(StoreError) -> Books {
-    var books = try database.withStatement(
+    let books = try database.withStatement(
       """
-      SELECT day, opened_ms, issued, served, cancelled, delayed, dead, business_ns, closed_ms
+      SELECT day, opened_ms, issued, served, cancelled, delayed, dead, business_ns, closed_ms, \(BookColumns.list)
       FROM day ORDER BY day DESC LIMIT 1
       """, while: "reading the books"
     ) { row throws(StoreError) in
@@ -180,58 +157,15 @@ extension SQLiteStore {
       books.delayed = row.integer(5)
       books.dead = row.integer(6)
       books.businessTime = TimeSpan(nanoseconds: row.integer(7))
+      BookColumns.read(row, from: 9, into: &books)
       return books
     }
-    try readLines(into: &books)
-    try readServices(into: &books)
     if let contradiction = books.contradiction { throw damage(contradiction) }
     return books
-  }
-
-  private func readLines(into books: inout Books) throws(StoreError) {
-    var waiting = books.waiting
-    let count = try database.withStatement(
-      "SELECT service, grade, waiting FROM line", while: "reading the lines"
-    ) { row throws(StoreError) in
-      var count = 0
-      while try row.step() {
-        waiting[try line(service: row.integer(0), grade: row.integer(1)).index] = row.integer(2)
-        count += 1
-      }
-      return count
-    }
-    if count != Line.allCases.count { throw damage("a line is missing in the books") }
-    books.waiting = waiting
-  }
-
-  private func readServices(into books: inout Books) throws(StoreError) {
-    var served = books.servedByService
-    var paused = books.paused
-    let count = try database.withStatement(
-      "SELECT service, served, paused FROM service_state", while: "reading the services"
-    ) { row throws(StoreError) in
-      var count = 0
-      while try row.step() {
-        let index = Int(try service(row.integer(0)).rawValue) - 1
-        served[index] = row.integer(1)
-        paused[index] = row.integer(2) != 0
-        count += 1
-      }
-      return count
-    }
-    if count != Service.allCases.count { throw damage("a service is missing in the books") }
-    books.servedByService = served
-    books.paused = paused
   }
 }
 
 extension Books {
-  /// Whether the row of the day is the same in both books.
-  fileprivate func hasSameDayRow(as other: Books) -> Bool {
-    issued == other.issued && served == other.served && cancelled == other.cancelled
-      && delayed == other.delayed && dead == other.dead && businessTime == other.businessTime
-  }
-
   /// Customers who wait, are delayed, or are dead letters.
   var kept: Int64 { waitingInAll + delayed + dead }
 

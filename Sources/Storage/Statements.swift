@@ -10,7 +10,7 @@ struct Statements {
   let insertCustomer, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
   let insertReceipt, insertShortage, insertRelease, releaseEveryone, deleteRelease, cancelEveryone,
     insertAttempt, insertKey: Statement
-  let updateDay, insertDay, closeDay, countReceipts, updateLine, updateService: Statement
+  let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
   let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
 
@@ -76,28 +76,26 @@ struct Statements {
 
     updateDay = try database.prepare(
       """
-      UPDATE day SET issued = ?2, served = ?3, cancelled = ?4, delayed = ?5, dead = ?6, business_ns = ?7
+      UPDATE day SET issued = ?2, served = ?3, cancelled = ?4, delayed = ?5, dead = ?6, business_ns = ?7,
+        \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", "))
       WHERE day = ?1
       """, while: "saving the books")
     insertDay = try database.prepare(
       """
       INSERT INTO day (
-        day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns,
+        \(BookColumns.list))
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, \(BookColumns.all.map { _ in "?" }.joined(separator: ", ")))
       """, while: "opening a day")
     closeDay = try database.prepare(
       """
       UPDATE day SET closed_ms = ?2, issued = max(issued, ?3 + ?4), served = ?3, cancelled = ?4, delayed = 0,
-        dead = 0
+        dead = 0, \(BookColumns.all.map { "\($0) = 0" }.joined(separator: ", "))
       WHERE day = ?1
       """, while: "closing a day")
     countReceipts = try database.prepare(
       "SELECT count(*) FILTER (WHERE outcome <> 2), count(*) FILTER (WHERE outcome = 2) FROM receipt WHERE day = ?",
       while: "counting the receipts of a day")
-    updateLine = try database.prepare(
-      "UPDATE line SET waiting = ?3 WHERE service = ?1 AND grade = ?2", while: "saving a line")
-    updateService = try database.prepare(
-      "UPDATE service_state SET served = ?2, paused = ?3 WHERE service = ?1", while: "saving a service")
 
     customers = try database.prepare(
       "SELECT \(Self.customerColumns) FROM customer WHERE position > ? AND position <= ? ORDER BY position LIMIT ?",

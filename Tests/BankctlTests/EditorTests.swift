@@ -183,5 +183,6 @@ func change(
 }
 
 extension ItemID: ExpressibleByStringLiteral {
+  /// An item of this name.
   public init(stringLiteral value: String) { self.init(value) }
 }

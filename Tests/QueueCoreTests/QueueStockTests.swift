@@ -6,6 +6,7 @@ import QueueCore
 import Testing
 
 extension ItemID: ExpressibleByStringLiteral {
+  /// An item of this name.
   public init(stringLiteral value: String) { self.init(value) }
 }
 

@@ -202,10 +202,10 @@ struct OpeningTests {
     for (script, reads) in [
       ("UPDATE customer SET position = position | 5 << 60 WHERE ticket = 7", "page"),
       ("UPDATE receipt SET outcome = 77", "receipts"), ("UPDATE receipt SET grade = -1", "receipts"),
-      ("UPDATE receipt SET pid = 1 << 40", "receipts"), ("UPDATE line SET grade = 9 WHERE grade = 3", "load"),
+      ("UPDATE receipt SET pid = 1 << 40", "receipts"), ("UPDATE day SET loan_vip = -1", "load"),
       ("UPDATE day SET issued = 7", "load"), ("UPDATE day SET closed_ms = 7", "load"),
       ("UPDATE day SET served = -1", "load"), ("UPDATE day SET served = 9223372036854775807", "load"),
-      ("DELETE FROM day", "load"), ("DELETE FROM service_state", "load"), ("DELETE FROM meta", "incarnation"),
+      ("DELETE FROM day", "load"), ("DELETE FROM meta", "incarnation"),
     ] {
       let scratch = try filled()
       do {
