@@ -18,6 +18,7 @@ final class FuzzBank {
   private var descriptors = 0
   private static let windows = [
     ServiceWindows(service: .deposit, count: 2), ServiceWindows(service: .loan, count: 1),
+    ServiceWindows(service: .juice, count: 1),
   ]
   /// How long any answer may take.
   private static let patience = Duration.seconds(60)

@@ -38,10 +38,11 @@ enum TicketsCommand {
     of state: CustomerState, isAsked: Bool, at desk: Desk, _ session: Session
   ) throws(CommandError) {
     let isAlwaysThere = isAsked || state == .waiting || state == .serving
-    var count = 0
+    var (count, hasHeader) = (0, false)
     try desk.ask(.tickets(state)) { answer throws(CommandError) in
       let page = try answer.tickets
-      if count == 0 && (isAlwaysThere || !page.isEmpty) {
+      if !hasHeader && (isAlwaysThere || !page.isEmpty) {
+        hasHeader = true
         try session.output.line(session.output.palette.paint(session.words.header(state), role(state)))
       }
       count += page.count
