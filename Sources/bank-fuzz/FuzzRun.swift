@@ -36,7 +36,7 @@ final class FuzzRun {
 
   private func attack(_ bank: FuzzBank) throws(FuzzFailure) -> String {
     let client = try NormalClient(bank, seed: order.seed)
-    try bank.rememberPeace()
+    bank.rememberPeace()
     let attackers = Attackers(path: bank.home.socket)
     let hello = try Self.hello()
     var chance = SeededGenerator(seed: order.seed)
