@@ -44,11 +44,12 @@ let package = Package(
     // Floor 2: pure machines, the wire format, and the operating system without a word of banking.
     floor("QueueCore", on: ["BankModel"]),
     floor("StockCore", on: ["BankModel"]),
+    floor("VendingCore", on: ["BankModel"]),
     floor("Wire", on: ["BankModel"]),
     floor("Posix", on: ["CLinux"]),
 
     // Floor 3: machines meet the outside.
-    floor("Storage", on: ["BankModel", "QueueCore", "StockCore", "CSQLite"]),
+    floor("Storage", on: ["BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
     floor("Transport", on: ["Wire", "Posix", "CBuild"]),
     floor("Supervision", on: ["BankModel"]),
     floor("Logbook", on: ["BankModel", "Posix"]),
@@ -59,6 +60,7 @@ let package = Package(
     floor("Guardian", on: ["BankModel", "Posix", "Supervision", "Logbook"]),
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("StockClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
+    floor("VendingClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor(
       "StockService",
       on: [
@@ -72,10 +74,18 @@ let package = Package(
       on: [
         "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision",
-        "Logbook", "Configuration", "StockClient",
+        "Logbook", "Configuration", "StockClient", "VendingClient", "VendingCore",
       ]),
     // A juice station is a teller that asks the stock first.
     floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
+
+    // The vending machine takes its drinks from the stock.
+    floor(
+      "VendingMachine",
+      on: [
+        "BankModel", "QueueCore", "VendingCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Configuration", "StockClient",
+      ]),
 
     // Floor 6: the executables.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
@@ -83,11 +93,12 @@ let package = Package(
     process("bank-teller", on: ["Teller"]),
     process("bank-juice", on: ["JuiceStation", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
+    process("bank-vending", on: ["VendingMachine"]),
     process(
       "bankctl",
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
-        "StockClient", "Guardian",
+        "StockClient", "VendingClient", "Guardian",
       ]),
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
@@ -102,6 +113,7 @@ let package = Package(
     process("bank-fuzz", on: ["BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "BankModel"]),
+    tests("VendingCoreTests", of: ["VendingCore", "BankModel"]),
     tests("BankModelTests", of: ["BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
     tests("PosixTests", of: ["Posix"]),
@@ -116,7 +128,7 @@ let package = Package(
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
-    tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "Storage", "CSQLite"]),
+    tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
     tests(
       "CoordinatorTests", of: ["Coordinator", "BankModel", "QueueCore", "StockCore", "Storage", "Wire"]),
@@ -127,14 +139,24 @@ let package = Package(
         "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
       ]),
     tests(
+      "VendingMachineTests",
+      of: [
+        "bank-stockd", "bank-vending", "VendingMachine", "VendingClient", "VendingCore", "Storage",
+        "QueueCore",
+        "Transport", "StockClient", "BankModel", "Wire", "Posix",
+      ]),
+    tests(
       "EndToEndTests",
       of: [
-        "bankctl", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd", "bank-fuzz",
+        "bankctl", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd", "bank-vending",
+        "bank-fuzz",
       ]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
-      of: ["bankctl", "ControlClient", "StockClient", "Arguments", "BankModel", "Wire", "Posix"]),
+      of: [
+        "bankctl", "ControlClient", "StockClient", "VendingClient", "Arguments", "BankModel", "Wire", "Posix",
+      ]),
     tests(
       "GuardianTests",
       of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Posix"]),

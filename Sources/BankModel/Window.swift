@@ -65,6 +65,7 @@ public enum WorkerRole: UInt8, Sendable, Codable {
   case teller = 1
   case juice = 2
   case stock = 3
+  case vending = 4
 
   /// The name in JSON.
   public var name: String {
@@ -72,6 +73,7 @@ public enum WorkerRole: UInt8, Sendable, Codable {
     case .teller: "teller"
     case .juice: "juice"
     case .stock: "stock"
+    case .vending: "vending"
     }
   }
 }

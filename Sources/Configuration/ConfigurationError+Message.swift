@@ -52,6 +52,8 @@ extension ConfigurationError {
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "write it among the fruits"
       return "there is no fruit \(quoted(name)) (\(subject)) — \(hint)"
+    case .notAChoice(let text, let choices):
+      return "\(subject) is \(quoted(text)); write one of \(choices.map(quoted).joined(separator: ", "))"
     }
   }
 
@@ -90,6 +92,9 @@ extension ConfigurationError {
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "혹시 이것입니까: \(quoted($0))?" } ?? "과일 목록에 먼저 쓰십시오."
       return "없는 과일입니다: \(quoted(name)) (\(subject)). \(hint)"
+    case .notAChoice(let text, let choices):
+      return
+        "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르십시오."
     }
   }
 

@@ -51,6 +51,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case nameTwice(String)
     /// A recipe names a fruit that there is not, with the nearest one that there is.
     case unknownFruit(String, suggestion: String?)
+    /// A text that is none of those that there are.
+    case notAChoice(String, [String])
   }
 
   /// What a key needs.

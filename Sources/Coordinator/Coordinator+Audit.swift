@@ -6,6 +6,7 @@ import BankModel
 import Posix
 import QueueCore
 import StockClient
+import VendingClient
 import Wire
 
 /// An audit that has seen a stranger and looks again.
@@ -20,9 +21,13 @@ final class StockAuditing {
   let seat: Followers.Seat
   var report: AuditReport
   var reckoning = StockReckoning()
+  var vending = VendingReckoning()
+  /// Whether the stock has said everything.
+  var isStockDone = false
   /// Whether it waits for no answer.
   var isReady = true
   private var answer: Result<StockResult, StockClientError>?
+  private var machineAnswer: Result<VendingResult, VendingClientError>?
 
   init(seat: Followers.Seat, report: AuditReport) {
     self.seat = seat
@@ -32,6 +37,16 @@ final class StockAuditing {
   func hear(_ answer: Result<StockResult, StockClientError>) {
     self.answer = answer
     isReady = true
+  }
+
+  func hear(_ answer: Result<VendingResult, VendingClientError>) {
+    machineAnswer = answer
+    isReady = true
+  }
+
+  func takeMachineAnswer() -> Result<VendingResult, VendingClientError>? {
+    defer { machineAnswer = nil }
+    return machineAnswer
   }
 
   func takeAnswer() -> Result<StockResult, StockClientError>? {
@@ -87,7 +102,8 @@ extension Coordinator {
   }
 
   private func advance(_ audit: StockAuditing) throws(StoreError) {
-    if let trouble = stockTrouble { audit.reckoning.fail(trouble) }
+    if audit.isStockDone { return advanceMachine(audit) }
+    if let trouble = trouble(of: .stock) { audit.reckoning.fail(trouble) }
     if let answer = audit.takeAnswer() {
       switch answer {
       case .success(let result): try audit.reckoning.hear(result, store, day: machine.books.day)
@@ -96,8 +112,8 @@ extension Coordinator {
     }
     guard let question = try audit.reckoning.question(from: store) else {
       audit.reckoning.complete(&audit.report)
-      server.answer(audit.seat.session, audit.seat.number, .audit(audit.report))
-      return stockAudits.removeAll { $0 === audit }
+      audit.isStockDone = true
+      return advanceMachine(audit)
     }
     audit.isReady = false
     let patience = question == .audit ? Self.longestCount : Self.patience
@@ -105,9 +121,47 @@ extension Coordinator {
     stock.endTurn()
   }
 
-  /// Why there is no use in asking the stock now; nil where there is.
-  private var stockTrouble: String? {
-    guard let post = house.posts.first(where: { $0.trade.workerRole == .stock }), post.phase != .ready,
+  /// The vending machine comes after the stock, because it is compared with it.
+  private func advanceMachine(_ audit: StockAuditing) {
+    if let trouble = trouble(of: .vending) ?? trouble(of: .stock) { audit.vending.fail(trouble) }
+    switch audit.takeMachineAnswer() {
+    case .success(.audit(let report)): audit.vending.hear(report)
+    case .success: audit.vending.fail("it gave an answer that does not belong here")
+    case .failure(let error): audit.vending.fail(error.description)
+    case nil: break
+    }
+    switch audit.takeAnswer() {
+    case .success(let result): audit.vending.hear(result)
+    case .failure(let error): audit.vending.fail(error.description)
+    case nil: break
+    }
+    let deadline = SystemClock.monotonic() + Self.patience
+    switch audit.vending.question {
+    case .machine:
+      audit.isReady = false
+      vending.ask(.audit, until: deadline) {
+        [weak audit] (answer: Result<VendingResult, VendingClientError>) in
+        audit?.hear(answer)
+      }
+      vending.endTurn()
+    case .stock(let question):
+      audit.isReady = false
+      stock.ask(question, until: deadline) { [weak audit] (answer: Result<StockResult, StockClientError>) in
+        audit?.hear(answer)
+      }
+      stock.endTurn()
+    case nil:
+      audit.vending.complete(&audit.report)
+      server.answer(audit.seat.session, audit.seat.number, .audit(audit.report))
+      stockAudits.removeAll { $0 === audit }
+      // Nothing else is asked of the machine; its connection goes with the last audit.
+      if stockAudits.isEmpty { vending.close() }
+    }
+  }
+
+  /// Why there is no use in asking one of the house now; nil where there is.
+  private func trouble(of role: WorkerRole) -> String? {
+    guard let post = house.posts.first(where: { $0.trade.workerRole == role }), post.phase != .ready,
       post.isGivenUp || post.history.earlyDeaths > 0
     else { return nil }
     return "its process cannot begin: \(post.lastEnd ?? "it ended at once")"

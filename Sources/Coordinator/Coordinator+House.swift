@@ -12,7 +12,11 @@ extension Coordinator {
   func openHouse() {
     house.orders = { [unowned self] post in
       // It reads its file after it was told its orders, so what stands there now is what it works by.
-      assortmentAtWork = try? readAssortment()
+      if post.trade.workerRole == .stock {
+        assortmentAtWork = try? readAssortment()
+      } else {
+        productsAtWork = try? readProducts()
+      }
       return orders(for: post)
     }
     house.onChange = { [unowned self] in followers.changed = true }
@@ -28,6 +32,7 @@ extension Coordinator {
       }
     }
     house.open(stockTrade, at: now)
+    house.open(vendingTrade, at: now)
   }
 
   private var stockTrade: HousePost.Trade {
@@ -36,6 +41,14 @@ extension Coordinator {
     return HousePost.Trade(
       name: "stock", peerRole: .stock, workerRole: .stock, program: staff.programs.stock, arguments: arguments
     )
+  }
+
+  private var vendingTrade: HousePost.Trade {
+    var arguments = ["--home", home.path]
+    if let file = productFile { arguments += ["--products", file] }
+    return HousePost.Trade(
+      name: "vending", peerRole: .vending, workerRole: .vending, program: staff.programs.vending,
+      arguments: arguments)
   }
 
   /// The fruits and juices as their file has them now.
@@ -49,15 +62,26 @@ extension Coordinator {
     }
   }
 
+  /// The products of the vending machine as their file has them now.
+  ///
+  /// - Throws: `badConfiguration` with what is wrong in it.
+  func readProducts() throws(Failure) -> ProductTable {
+    guard let file = productFile else { return .standard }
+    do throws(ConfigurationError) { return try ProductFile.load(path: file) } catch {
+      let language = options.language ?? configuration.language ?? .english
+      throw Failure(.badConfiguration, subject: file, detail: error.message(in: language))
+    }
+  }
+
   /// After the configuration was read again: whoever works by what is not true any more makes way for a successor.
-  func renewHouse(_ assortment: Assortment) {
+  func renewHouse(_ assortment: Assortment, _ products: ProductTable) {
     house.policy = configuration.restarts
-    for post in house.posts where post.trade.workerRole == .stock {
-      let trade = stockTrade
+    for post in house.posts {
+      let isStock = post.trade.workerRole == .stock
+      let trade = isStock ? stockTrade : vendingTrade
       let isAsTold = post.told == nil || post.told == orders(for: post)
-      guard !isAsTold || post.trade.arguments != trade.arguments || assortmentAtWork != assortment else {
-        continue
-      }
+      let isAtWork = isStock ? assortmentAtWork == assortment : productsAtWork == products
+      guard !isAsTold || post.trade.arguments != trade.arguments || !isAtWork else { continue }
       post.trade = trade
       house.replace(post, at: now)
     }
@@ -69,12 +93,18 @@ extension Coordinator {
       do throws(StoreError) { try releases.advance(store, now: now.monotonic) } catch { storeFailed(error) }
     }
     if stock.nextDeadline != nil { stock.endTurn() }
+    if vending.nextDeadline != nil { vending.endTurn() }
   }
 
   /// The file of fruits and juices: the home's own, or the one beside the configuration; nil for the built-in ones.
-  private var assortmentFile: String? {
-    let beside = options.config.map { Paths.join(Paths.directory(of: $0), "stock.json") }
-    return [Paths.join(home.path, "stock.json"), beside].compactMap(\.self).first {
+  private var assortmentFile: String? { file("stock.json") }
+
+  /// The file of products, found in the same way.
+  private var productFile: String? { file("vending.json") }
+
+  private func file(_ name: String) -> String? {
+    let beside = options.config.map { Paths.join(Paths.directory(of: $0), name) }
+    return [Paths.join(home.path, name), beside].compactMap(\.self).first {
       ((try? FileFacts.inspect($0)) ?? nil) != nil
     }
   }

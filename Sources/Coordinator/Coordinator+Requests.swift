@@ -200,10 +200,10 @@ extension Coordinator {
   /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
   private func reload() -> Failure? {
     let fresh: BankConfiguration
-    let assortment: Assortment
+    let (assortment, products): (Assortment, ProductTable)
     do throws(Failure) {
       fresh = try options.configuration()
-      assortment = try readAssortment()
+      (assortment, products) = (try readAssortment(), try readProducts())
     } catch {
       log.write(event: "reload_refused", level: .error, at: now) { $0.field("msg", error.detail) }
       return error
@@ -223,7 +223,7 @@ extension Coordinator {
       }
     }
     staff.retryGivenUp(at: now)
-    renewHouse(assortment)
+    renewHouse(assortment, products)
     house.retryGivenUp(at: now)
     return nil
   }

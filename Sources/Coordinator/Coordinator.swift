@@ -11,6 +11,7 @@ import Logbook
 import Posix
 import QueueCore
 import StockClient
+import VendingClient
 import Storage
 import Supervision
 import Transport
@@ -32,9 +33,13 @@ final class Coordinator {
   let house: HouseStaff
   /// The way to the stock service, for what the coordinator itself has to ask.
   let stock: StockClient
+  /// The way to the manager's side of the vending machine.
+  let vending: VendingClient
   let releases: ReleaseDesk
   /// The fruits and juices by which the present stock service works; nil where their file made no sense.
   var assortmentAtWork: Assortment?
+  /// The products that the present vending machine has read; nil where they could not be read.
+  var productsAtWork: ProductTable?
   let server: ControlServer
   let intake = EnqueueIntake()
   let followers = Followers()
@@ -105,6 +110,7 @@ final class Coordinator {
       seed: RandomSeed.fromSystem())
     house = HouseStaff(loop: loop, log: log, policy: configuration.restarts, seed: RandomSeed.fromSystem())
     stock = StockClient(socket: home.stockSocket, loop: loop)
+    vending = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
     releases = ReleaseDesk(stock)
     self.server = server
   }
@@ -193,6 +199,7 @@ final class Coordinator {
     // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.
     if retryAt == nil { consider(releases.nextDeadline) }
     consider(stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
+    consider(vending.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
     consider(server.nextDeadline)
     consider(commitDue)
     consider(retryAt)

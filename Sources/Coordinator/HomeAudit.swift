@@ -31,7 +31,9 @@ struct HomeAudit {
   private static let opening = Duration.seconds(6)
 
   /// The programs of a bank, by the names that the kernel keeps of them.
-  private static let programs = ["bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd"]
+  private static let programs = [
+    "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending",
+  ]
 
   /// The processes of this bank that are not among the known ones.
   func strangers(known: Set<Int32>) -> Set<Stranger> {
@@ -67,21 +69,32 @@ struct HomeAudit {
   /// Everything that others could enter, read or write, a sentence each.
   func permissions() -> [String] {
     var found: [String] = []
-    if let problem = problem(home.path, isHome: true) { found.append(problem) }
+    let shared = sharedWithCustomers
+    if let problem = problem(home.path, isHome: true, shared) { found.append(problem) }
     var paths = [home.run, home.logs]
-    for name in ["bank.db", "stock.db"] {
+    for name in ["bank.db", "stock.db", "vending.db"] {
       for suffix in ["", "-wal", "-shm", "-journal"] { paths.append(Paths.join(home.path, name) + suffix) }
     }
-    for name in ["bank.lock", "stock.lock"] { paths.append(Paths.join(home.path, name)) }
+    for name in ["bank.lock", "stock.lock", "vending.lock"] { paths.append(Paths.join(home.path, name)) }
     for directory in [home.run, home.logs] {
       for name in ((try? Directory.entries(of: directory)) ?? []).sorted() {
         paths.append(Paths.join(directory, name))
       }
     }
-    return found + paths.compactMap { problem($0, isHome: false) }
+    return found + paths.compactMap { problem($0, isHome: false, shared) }
   }
 
-  private func problem(_ path: String, isHome: Bool) -> String? {
+  /// What a group of customers may pass or use, with the bits that it needs: the socket of the vending machine, where it
+  /// was opened to one, and the way to it.
+  private var sharedWithCustomers: [String: UInt32] {
+    let socket = Paths.join(home.run, "vending.sock")
+    guard let facts = try? FileFacts.inspect(socket, followLinks: false), facts.mode & 0o060 == 0o060 else {
+      return [:]
+    }
+    return [home.path: 0o010, home.run: 0o010, socket: 0o060]
+  }
+
+  private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> String? {
     let facts: FileFacts
     do throws(SystemError) {
       guard let found = try FileFacts.inspect(path, followLinks: isHome) else { return nil }
@@ -94,6 +107,7 @@ struct HomeAudit {
     // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.
     if isHome, facts.mode & 0o1000 != 0 { return nil }
     let wanted = facts.isDirectory ? "700" : "600"
-    return facts.mode & 0o077 == 0 ? nil : "\(path) is open to others: its mode is \(mode), not \(wanted)"
+    return UInt32(facts.mode) & 0o077 & ~(shared[path] ?? 0) == 0
+      ? nil : "\(path) is open to others: its mode is \(mode), not \(wanted)"
   }
 }

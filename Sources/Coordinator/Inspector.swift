@@ -89,6 +89,7 @@ final class Inspector {
     var report = AuditReport(try store.audit())
     report.problems += HomeAudit.sentences(strangers) + outside.permissions()
     try StockInspection(home: home, day: day).audit(store, into: &report)
+    VendingInspection(home: home).audit(into: &report)
     return report
   }
 

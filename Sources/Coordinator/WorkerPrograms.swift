@@ -15,6 +15,9 @@ struct WorkerPrograms {
   /// The program that keeps the stock.
   var stock: String { Paths.join(directory, "bank-stockd") }
 
+  /// The program that is the vending machine.
+  var vending: String { Paths.join(directory, "bank-vending") }
+
   /// The program that serves customers of a service.
   subscript(service: Service) -> String {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")

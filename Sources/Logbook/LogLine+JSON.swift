@@ -9,7 +9,7 @@ extension LogLine {
   private static let numbers: Set<String> = [
     "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "count",
     "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers", "deaths",
-    "items", "changes", "wish",
+    "items", "changes", "wish", "products", "unfinished",
   ]
   /// How the names of fields end whose values are whole numbers of a unit.
   private static let units = ["_ms", "_kb"]

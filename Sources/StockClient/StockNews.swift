@@ -44,7 +44,7 @@ extension StockCommand {
   /// Whether it changes the stock when it is done.
   public var changesStock: Bool {
     switch self {
-    case .take, .giveBack, .set, .change, .discardExpired: true
+    case .take, .giveBack, .set, .change, .discardExpired, .introduce: true
     case .assortment, .look, .follow, .audit, .orders, .known: false
     }
   }

@@ -10,6 +10,8 @@ public typealias RequestNumber = UInt64
 public enum StockEvent: Sendable, Equatable {
   /// These items shall be known; those that are not yet begin with these amounts.
   case furnish([ItemAmount])
+  /// Somebody wants these items to be known; of those that are not yet there is nothing.
+  case introduce(RequestNumber, [ItemID])
   /// Somebody asks for a change, under a name where it is to be repeatable.
   case order(RequestNumber, OrderID?, StockAction)
   /// Somebody asks for the whole stock.

@@ -22,6 +22,21 @@ extension StockMachine {
     if !items.isEmpty { stage(StockEntry(items: items, changes: changes, at: now), into: &effects) }
   }
 
+  /// Makes items known that are not yet, all of them or none.
+  mutating func introduce(
+    _ items: [ItemID], for request: RequestNumber, at now: WallTime, into effects: inout [StockEffect]
+  ) {
+    if let item = items.first(where: { !$0.isValid }) {
+      return answer(request, .refused(.unknownItem(item)), into: &effects)
+    }
+    let new = Set(items.filter { places[$0] == nil })
+    guard shelves.count + new.count <= StockLimits.items else {
+      return answer(request, .refused(.badItemCount(shelves.count + new.count)), into: &effects)
+    }
+    furnish(items.map { ItemAmount($0, 0) }, at: now, into: &effects)
+    answer(request, .done([]), into: &effects)
+  }
+
   // MARK: - What contradicts itself
 
   /// Why a request can never be done as it stands.

@@ -56,6 +56,7 @@ public struct StockMachine: Sendable {
   public mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     switch event {
     case .furnish(let amounts): furnish(amounts, at: now, into: &effects)
+    case .introduce(let request, let items): introduce(items, for: request, at: now, into: &effects)
     case .order(let request, let id, let action): hear(request, id, action, at: now, into: &effects)
     case .look(let request):
       if hasStaged { looking.append(request) } else { effects.append(.reply(request, .picture(picture))) }

@@ -9,13 +9,11 @@ import Logbook
 import Posix
 import QueueCore
 import Storage
+import Transport
 import Wire
 
 /// The stock service as a process.
 public enum StockProcess {
-  /// Where the coordinator puts the service's end of the channel.
-  private static let channelNumber: CInt = 3
-
   /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words.
   public static func run(arguments: [String]) -> Int32 {
     Signals.ignorePipe()
@@ -35,7 +33,7 @@ public enum StockProcess {
   private static func run(_ options: StockOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
     var link: ParentLink?
-    if let channel = inheritedChannel() {
+    if let channel = ParentLink.inheritedChannel() {
       // A pair's credentials are those of the process that made it, which is the coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
       guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
@@ -63,19 +61,10 @@ public enum StockProcess {
     return 1
   }
 
-  /// Descriptor 3, if it is a socket; whoever started this process is at its other end.
-  private static func inheritedChannel() -> FileDescriptor? {
-    var kind: CInt = 0
-    var length = socklen_t(MemoryLayout<CInt>.size)
-    guard getsockopt(channelNumber, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else { return nil }
-    _ = fcntl(channelNumber, F_SETFD, FD_CLOEXEC)
-    return FileDescriptor(owning: channelNumber)
-  }
-
   private static func serve(
     _ options: StockOptions, _ loop: EventLoop, _ link: ParentLink?
   ) throws -> Int32 {
-    let home = StockHome(path: options.home)
+    let home = ServiceHome(path: options.home, name: "stock")
     let assortment = try assortment(options)
     try home.prepare()
     let lock = try home.takeLock(loop)
@@ -111,7 +100,7 @@ public enum StockProcess {
     }
   }
 
-  private static func openDesk(_ home: StockHome) throws(Failure) -> (SQLiteStockStore, StockDesk) {
+  private static func openDesk(_ home: ServiceHome) throws(Failure) -> (SQLiteStockStore, StockDesk) {
     do throws(StoreError) {
       let store = try SQLiteStockStore(path: home.database)
       let ledger = Int64(bitPattern: RandomSeed.fromSystem() >> 1)

@@ -146,6 +146,7 @@ final class StockService {
     case .assortment: tell(asker, .assortment(assortment))
     case .look: desk.happen(.look(remember(asker)), at: now)
     case .follow(let place): follow(place, asker)
+    case .introduce(let items): desk.happen(.introduce(remember(asker), items), at: now)
     default: questions.append((asker, request.command))
     }
   }

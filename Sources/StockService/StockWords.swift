@@ -15,7 +15,7 @@ extension StockCommand {
     case .set(let amount): .set(amount.item, amount.quantity)
     case .change(let amount, let dates): .change(amount.item, by: amount.quantity, dates: dates)
     case .discardExpired(let day): .discardExpired(today: day ?? today)
-    case .assortment, .look, .follow, .audit, .orders, .known: nil
+    case .assortment, .look, .follow, .audit, .orders, .known, .introduce: nil
     }
   }
 }

@@ -24,6 +24,8 @@ public struct ServiceLimits: Sendable {
   public var frame = FrameLimits.control
   /// Bytes that may wait for a client that does not read.
   public var unread = 8 << 20
+  /// Whether whoever may open the socket's file is let in, and not its owner and root alone.
+  public var admitsOthers = false
   /// Bytes that may wait for a client when its next request is heard.
   public var heardWhileUnread = 256 << 10
 
@@ -161,7 +163,7 @@ public final class ServiceSocket<
 
   private func admit(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     let peer = try UnixSocket.peer(of: descriptor)
-    guard peer.uid == geteuid() || peer.uid == 0 else { return }
+    guard limits.admitsOthers || peer.uid == geteuid() || peer.uid == 0 else { return }
     let channel = try MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>(
       descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
     lastID += 1

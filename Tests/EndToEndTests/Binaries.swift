@@ -13,7 +13,9 @@ enum Binaries {
   }()
 
   /// All of them, for a test that has them in a directory of its own.
-  static let names = ["bankctl", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd"]
+  static let names = [
+    "bankctl", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending",
+  ]
 
   static var bankctl: String { directory + "/bankctl" }
 }

@@ -27,7 +27,7 @@ struct ChaosTests {
       let report = try outcome.json()
       for field in Self.sample { #expect(report[field].integer != nil, "\(field): \(report)") }
       #expect(report["seed"].integer == 11 && report["version"].integer == 1)
-      let victims = ["teller", "coordinator", "guardian", "stock", "juice"]
+      let victims = ["teller", "coordinator", "guardian", "stock", "juice", "vending"]
       let kills = victims.map { report["kills"][$0].integer ?? -1 }
       #expect(kills.allSatisfy { $0 >= 0 } && kills.reduce(0, +) >= 10, "\(report)")
       #expect(kills[3] > 0 && kills[4] > 0, "\(report)")

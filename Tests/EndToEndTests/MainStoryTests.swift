@@ -10,7 +10,8 @@ struct MainStoryTests {
     try withBranch { branch in
       let opened = try branch.done("start", "--speed", "20", language: tongue)
       let status = try branch.status()
-      #expect(status.workers.map(\.name) == ["deposit-1", "deposit-2", "loan-1", "juice-1", "stock"])
+      #expect(
+        status.workers.map(\.name) == ["deposit-1", "deposit-2", "loan-1", "juice-1", "stock", "vending"])
       for worker in status.workers {
         #expect(
           opened.outLines.contains { $0.contains(worker.name) && $0.contains("pid \(worker.pid)") },
@@ -108,7 +109,8 @@ struct MainStoryTests {
       #expect(try branch.status().pid == opened.pid, "the open bank is unharmed")
       try branch.done("stop")
       let plain = Status(try branch.start())
-      #expect(plain.workers.map(\.name) == ["deposit-1", "deposit-2", "loan-1", "juice-1", "stock"])
+      #expect(
+        plain.workers.map(\.name) == ["deposit-1", "deposit-2", "loan-1", "juice-1", "stock", "vending"])
     }
   }
 

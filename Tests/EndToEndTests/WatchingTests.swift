@@ -193,7 +193,9 @@ struct WatchingTests {
       #expect(times == times.sorted())
       let workers = Set(all.compactMap { Branch.fields(of: Substring($0))["worker"] })
       #expect(
-        workers == ["coordinator", "deposit-1", "deposit-2", "guardian", "juice-1", "loan-1", "stock"])
+        workers == [
+          "coordinator", "deposit-1", "deposit-2", "guardian", "juice-1", "loan-1", "stock", "vending",
+        ])
       let some = try branch.done("logs", "loan-1", "coordinator").outLines
       #expect(
         Set(some.compactMap { Branch.fields(of: Substring($0))["worker"] }) == ["coordinator", "loan-1"])

@@ -53,10 +53,13 @@ enum CallRules {
   private static let libc: Set<String> = ["Glibc", "Musl"]
 
   /// The pure floors see no system at all; the small processes link no Foundation, which would double them.
-  static let pureTargets: Set<String> = ["BankModel", "Arguments", "QueueCore", "StockCore", "Wire"]
+  static let pureTargets: Set<String> = [
+    "BankModel", "Arguments", "QueueCore", "StockCore", "VendingCore", "Wire",
+  ]
   static let smallTargets: Set<String> = [
     "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
     "Guardian", "bank-guardian", "StockService", "StockClient", "bank-stockd",
+    "VendingMachine", "VendingClient", "bank-vending",
   ]
 
   static func checkModules(_ file: File) -> [Violation] {

@@ -6,9 +6,9 @@ enum FloorRules {
   static let floors: [String: Int] = [
     "CLinux": 0, "CSQLite": 0, "CBuild": 0,
     "BankModel": 1, "Arguments": 1,
-    "QueueCore": 2, "StockCore": 2, "Wire": 2, "Posix": 2,
+    "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2,
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
-    "Teller": 4, "StockService": 4, "ControlClient": 4, "StockClient": 4, "Guardian": 4,
+    "Teller": 4, "StockService": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
     // These ask the stock, so they stand above its client.
     "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5,
     "bankd": 6, "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bankctl": 6,

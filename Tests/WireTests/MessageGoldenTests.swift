@@ -33,6 +33,10 @@ struct MessageGoldenTests {
     try compare(StockServiceMessage.samples)
     try compare(StockCommand.samples)
     try compare(StockResult.samples)
+    try compare(VendingMessage.vendingSamples)
+    try compare(VendingServiceMessage.vendingSamples)
+    try compare(VendingCommand.samples)
+    try compare(VendingResult.samples)
   }
 
   @Test("what a supervised service says and hears has the bytes it has always had")
@@ -55,6 +59,8 @@ struct MessageGoldenTests {
     #expect(StockServiceMessage.samples.map(\.message.itsCase) == StockServiceMessage.Case.allCases)
     #expect(Set(StockCommand.samples.map(\.message.itsCase)) == Set(StockCommand.Case.allCases))
     #expect(Set(StockResult.samples.map(\.message.itsCase)) == Set(StockResult.Case.allCases))
+    #expect(Set(VendingCommand.samples.map(\.message.itsCase)) == Set(VendingCommand.Case.allCases))
+    #expect(Set(VendingResult.samples.map(\.message.itsCase)) == Set(VendingResult.Case.allCases))
     #expect(WorkerMessage.samples.map(\.message.itsCase) == WorkerMessage.Case.allCases)
     #expect(SupervisorMessage.samples.map(\.message.itsCase) == SupervisorMessage.Case.allCases)
     for which in ControlCommand.Case.allCases {
@@ -81,6 +87,8 @@ struct MessageGoldenTests {
     try compareAll([.korean, .english] as [Language], "values-language")
     try expectGolden([.juice] as [WorkerRole], "values-worker-role-juice")
     try expectGolden([.juice] as [PeerRole], "values-peer-role-juice")
+    try expectGolden([.vending] as [WorkerRole], "values-worker-role-vending")
+    try expectGolden([.vending] as [PeerRole], "values-peer-role-vending")
     try compareAll(
       [.closeDoor, .serveWaiting, .finishServing, .kill] as [DrainStep], "values-drain-step")
     try compareAll(
@@ -93,6 +101,9 @@ struct MessageGoldenTests {
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
     try compareAll(StockFailure.Code.allCases, "values-stock-failure-code")
     try compareAll(StockChange.Kind.allCases, "values-stock-change-kind")
+    try compareAll(VendingFailure.Code.allCases, "values-vending-failure-code")
+    try compareAll(MoneyChange.Kind.allCases, "values-money-change-kind")
+    try compareAll(DrinkClass.Kind.allCases, "values-drink-kind")
     try expectGolden(
       [.version, .build, .hello, .malformed, .crowded] as [Refusal.Reason], "values-refusal-reason")
     try expectGolden(
@@ -122,7 +133,9 @@ struct MessageGoldenTests {
       + ControlAnswer.samples.map(\.name) + StockMessage.samples.map(\.name)
       + StockServiceMessage.samples.map(\.name) + StockCommand.samples.map(\.name)
       + StockResult.samples.map(\.name) + WorkerMessage.samples.map(\.name)
-      + SupervisorMessage.samples.map(\.name)
+      + SupervisorMessage.samples.map(\.name) + VendingMessage.vendingSamples.map(\.name)
+      + VendingServiceMessage.vendingSamples.map(\.name) + VendingCommand.samples.map(\.name)
+      + VendingResult.samples.map(\.name)
     #expect(Set(names).count == names.count, "two samples share a file")
     let files = try #require(goldenNames()).filter { !$0.hasPrefix("codec-") && !$0.hasPrefix("values-") }
     #expect(Set(files).subtracting(names) == [])

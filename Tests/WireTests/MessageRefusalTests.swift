@@ -55,6 +55,10 @@ struct MessageRefusalTests {
     try expectSkipped(StockServiceMessage.samples)
     try expectSkipped(StockCommand.samples)
     try expectSkipped(StockResult.samples)
+    try expectSkipped(VendingMessage.vendingSamples)
+    try expectSkipped(VendingServiceMessage.vendingSamples)
+    try expectSkipped(VendingCommand.samples)
+    try expectSkipped(VendingResult.samples)
     try expectSkipped(WorkerMessage.samples)
     try expectSkipped(SupervisorMessage.samples)
   }
@@ -72,6 +76,8 @@ struct MessageRefusalTests {
     #expect(isUnknownKind(try refusal(StockServiceMessage.self, stranger)))
     #expect(isUnknownKind(try refusal(StockCommand.self, stranger)))
     #expect(isUnknownKind(try refusal(StockResult.self, stranger)))
+    #expect(isUnknownKind(try refusal(VendingCommand.self, stranger)))
+    #expect(isUnknownKind(try refusal(VendingResult.self, stranger)))
     #expect(isUnknownKind(try refusal(WorkerMessage.self, stranger)))
     #expect(isUnknownKind(try refusal(SupervisorMessage.self, stranger)))
   }

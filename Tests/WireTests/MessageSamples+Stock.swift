@@ -59,7 +59,8 @@ extension StockServiceMessage {
 
 extension StockCommand {
   enum Case: String, CaseIterable {
-    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known
+    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known,
+      introduce
   }
 
   var itsCase: Case {
@@ -75,6 +76,7 @@ extension StockCommand {
     case .audit: .audit
     case .orders: .orders
     case .known: .known
+    case .introduce: .introduce
     }
   }
 
@@ -98,6 +100,7 @@ extension StockCommand {
     Sample("stock-command-orders-bare", .orders(after: nil, limit: 1)),
     Sample("stock-command-known", .known([order, OrderID("x-1")])),
     Sample("stock-command-known-bare", .known([])),
+    Sample("stock-command-introduce", .introduce([ItemID("top"), ItemID("hot6")])),
   ]
 }
 

@@ -16,6 +16,8 @@ public enum PeerRole: UInt8, Sendable, Codable {
   case stock = 3
   /// A juice station.
   case juice = 4
+  /// A vending machine, to the coordinator that supervises it.
+  case vending = 5
 }
 
 /// The first message on any connection.

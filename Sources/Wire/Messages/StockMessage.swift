@@ -53,6 +53,8 @@ public enum StockCommand: Sendable, Equatable {
   case orders(after: OrderID?, limit: Int64)
   /// Those of these orders that were answered; at most ``StockLimits/ordersPerPage`` are looked at.
   case known([OrderID])
+  /// These items shall be known; of those that are not yet there is nothing.
+  case introduce([ItemID])
 
   private enum Kind: Int, CodingKey {
     case assortment = 1
@@ -66,6 +68,7 @@ public enum StockCommand: Sendable, Equatable {
     case audit = 9
     case orders = 10
     case known = 11
+    case introduce = 12
   }
 }
 
@@ -107,6 +110,7 @@ extension StockCommand: Codable {
     case .orders(let after, let limit):
       try command.encode(OrderPage(after: after, limit: limit), forKey: .orders)
     case .known(let names): try command.encode(names, forKey: .known)
+    case .introduce(let items): try command.encode(items, forKey: .introduce)
     }
   }
 
@@ -127,6 +131,7 @@ extension StockCommand: Codable {
     case .change:
       let changed = try command.decode(ChangedLot.self, forKey: kind)
       self = .change(changed.amount, changed.dates)
+    case .introduce: self = .introduce(try command.decode([ItemID].self, forKey: kind))
     case .discardExpired: self = .discardExpired(today: try command.decode(OneDay.self, forKey: kind).today)
     case .orders:
       let page = try command.decode(OrderPage.self, forKey: kind)

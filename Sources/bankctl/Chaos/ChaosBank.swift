@@ -85,6 +85,7 @@ final class ChaosBank {
     case "bank-guardian": kind = .guardian
     case "bank-stockd": kind = .stock
     case "bank-juice": kind = .juice
+    case "bank-vending": kind = .vending
     default:
       strangers.insert(pid)
       return nil
@@ -147,7 +148,7 @@ final class ChaosBank {
     for _ in 0..<200 {
       let left = census()
       guard !left.isEmpty else { break }
-      for kind in [ChaosTarget.guardian, .coordinator, .teller, .juice, .stock] {
+      for kind in [ChaosTarget.guardian, .coordinator, .teller, .juice, .vending, .stock] {
         for process in left where process.kind == kind { _ = kill(process) }
       }
       Pause.momentarily()

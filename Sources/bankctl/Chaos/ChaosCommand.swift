@@ -9,6 +9,7 @@ import ControlClient
 import Glibc
 import Posix
 import StockClient
+import VendingClient
 import Wire
 
 /// The command `chaos`.
@@ -73,6 +74,11 @@ enum ChaosCommand {
       } catch {
         silence = [session.words.chaosStockSilent("\(error)")]
       }
+      do throws(VendingClientError) {
+        try run.machine.finish()
+      } catch {
+        silence.append(session.words.chaosMachineSilent("\(error)"))
+      }
     }
     evidence.shelves.take(run.shop)
     evidence.ledger = run.traffic.ledger
@@ -83,13 +89,14 @@ enum ChaosCommand {
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
     evidence.receipts = try closing.receipts(after: before)
     evidence.audit =
-      try closing.audit() + silence + run.shop.refusals
+      try closing.audit() + silence + run.shop.refusals + run.machine.problems
       + run.traffic.refusals.map { session.words.sentence($0, home: session.home.path) }
     return ChaosReport(
       seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
       stops: run.stops,
       cuts: run.traffic.cuts, requeued: closing.requeued,
-      deliveries: run.shop.deliveries, changesWatched: run.shop.changesSeen, elapsed: elapsed,
+      deliveries: run.shop.deliveries, purchases: run.machine.purchases, changesWatched: run.shop.changesSeen,
+      elapsed: elapsed,
       reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
   }
 
@@ -114,9 +121,16 @@ enum ChaosCommand {
     } catch {
       throw session.words.refusal(error, trouble: session.stockTrouble)
     }
+    let machine: ChaosMachine
+    do throws(VendingClientError) {
+      machine = try ChaosMachine(bank.home, on: loop, seed: bits, name: name)
+    } catch {
+      throw session.words.refusal(ofMachine: error, trouble: nil)
+    }
     do throws(SystemError) {
       return try ChaosRun(
-        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, hasStation: stations > 0,
+        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, machine: machine,
+        hasStation: stations > 0,
         seed: bits, name: name, limits: limits)
     } catch {
       throw .system(error)

@@ -13,6 +13,8 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   case stock
   /// A juice station.
   case juice
+  /// The vending machine.
+  case vending
 
   /// Whether it stands behind a window, with a customer at a time.
   var isAtWindow: Bool { self == .teller || self == .juice }
@@ -21,7 +23,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 4
-    case .coordinator, .stock, .juice: 2
+    case .coordinator, .stock, .juice, .vending: 2
     case .guardian: 1
     }
   }

@@ -46,6 +46,8 @@ struct ChaosReport: Sendable {
   var requeued: Int64 = 0
   /// Deliveries of fruit, and changes of the stock that somebody watched.
   var deliveries: Int64 = 0
+  /// Purchases at the vending machine.
+  var purchases: Int64 = 0
   var changesWatched: Int64 = 0
   var elapsed: Duration = .zero
   var reserve = ChaosTimes([])
@@ -68,7 +70,8 @@ struct ChaosReport: Sendable {
       "money_difference": .integer(account.moneyDifference),
       "stock_difference": .integer(account.stockDifference), "orphans": .integer(account.orphans),
       "juices": .integer(account.juices), "sent_away": .integer(account.sentAway),
-      "deliveries": .integer(deliveries), "changes_watched": .integer(changesWatched),
+      "deliveries": .integer(deliveries), "purchases": .integer(purchases),
+      "changes_watched": .integer(changesWatched),
       "reserved": .integer(account.reserved), "overtaken_by_crash": .integer(account.overtakenByCrash),
       "requeued": .integer(requeued), "reserve_ms": reserve.document, "recover_ms": recover.document,
       "violations": .array(account.violations.prefix(Self.named).map { .string(words.sentence($0)) }),
@@ -86,7 +89,8 @@ struct ChaosReport: Sendable {
       (words.chaosReceipts, account.receipts), (words.chaosReserved, account.reserved),
       (words.chaosRequeued, requeued), (words.chaosOvertakenByCrash, account.overtakenByCrash),
       (words.chaosJuices, account.juices), (words.chaosSentAway, account.sentAway),
-      (words.chaosDeliveries, deliveries), (words.chaosWatched, changesWatched),
+      (words.chaosDeliveries, deliveries), (words.chaosPurchases, purchases),
+      (words.chaosWatched, changesWatched),
     ]
     for (name, number) in plain { table.add([.init(name), .init(Words.grouped(number))]) }
     let checks = [

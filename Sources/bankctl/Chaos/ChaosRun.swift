@@ -27,6 +27,7 @@ final class ChaosRun {
   private(set) var interruptions = 0
   let traffic: ChaosTraffic
   let shop: ChaosShop
+  let machine: ChaosMachine
   let witness: ChaosWitness
 
   private let bank: ChaosBank
@@ -56,7 +57,8 @@ final class ChaosRun {
   private static let guardianProof = Duration.milliseconds(1200)
 
   init(
-    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, hasStation: Bool, seed: UInt64,
+    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
+    hasStation: Bool, seed: UInt64,
     name: String, limits: Limits
   ) throws(SystemError) {
     self.bank = bank
@@ -64,6 +66,7 @@ final class ChaosRun {
     self.limits = limits
     self.loop = loop
     self.shop = shop
+    self.machine = machine
     let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
     traffic = ChaosTraffic(
       bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices)
@@ -100,7 +103,9 @@ final class ChaosRun {
       progress()
     }
     bank.resume(nil)
-    while recovered, interruptions < 2, !traffic.isSettled || !shop.isSettled || !bereaved.isEmpty {
+    while recovered, interruptions < 2,
+      !traffic.isSettled || !shop.isSettled || !machine.isSettled || !bereaved.isEmpty
+    {
       _ = try turn(wantsMore: false)
     }
     traffic.leave()
@@ -121,6 +126,7 @@ final class ChaosRun {
     let crowd = queue.map { $0.waiting + $0.delayed } ?? 0
     traffic.turn(now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd)
     shop.turn(now, wantsMore: wantsMore)
+    machine.turn(now, wantsMore: wantsMore)
     countOrphans(now)
     if now - witness.lastSign > Self.patience { recovered = false }
     return now
@@ -179,7 +185,7 @@ final class ChaosRun {
       let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
       bereaved.append((children, instant + Self.outliving))
       witness.coordinatorKilled(at: instant)
-    case .guardian, .stock: break
+    case .guardian, .stock, .vending: break
     }
     plannedKill(now)
   }
@@ -208,7 +214,7 @@ final class ChaosRun {
     let guardian = people.first { $0.kind == .guardian }
     let eligible = people.filter { $0.kind == target }.filter { process in
       switch target {
-      case .teller, .juice, .stock: return isReady(process) || mayDieEarly(process, people)
+      case .teller, .juice, .stock, .vending: return isReady(process) || mayDieEarly(process, people)
       case .coordinator:
         return guardian != nil && bank.home.isGuarded && (isReady(process) || mayDieEarly(process, people))
       case .guardian:
@@ -224,7 +230,7 @@ final class ChaosRun {
   private func isReady(_ process: ChaosProcess) -> Bool {
     guard let picture = witness.picture else { return false }
     switch process.kind {
-    case .teller, .juice, .stock:
+    case .teller, .juice, .stock, .vending:
       return picture.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
     case .coordinator: return witness.opened == process.pid
     case .guardian: return picture.guardianPid == process.pid
@@ -238,7 +244,7 @@ final class ChaosRun {
   /// Who counts the early deaths of a process: a coordinator for each window, a guardian for its coordinators.
   private func budget(_ process: ChaosProcess, _ people: [ChaosProcess]) -> String {
     switch process.kind {
-    case .teller, .juice, .stock: "\(process.parent) \(process.window ?? process.kind.rawValue)"
+    case .teller, .juice, .stock, .vending: "\(process.parent) \(process.window ?? process.kind.rawValue)"
     case .coordinator, .guardian: "guardian \(people.first { $0.kind == .guardian }?.pid ?? 0)"
     }
   }

@@ -53,7 +53,7 @@ final class ChaosShop {
       throw .tryLater(detail: "\(answers)")
     }
     self.assortment = assortment
-    before = picture.quantities
+    before = picture.quantities(of: assortment)
     client.follow { [unowned self] news in hear(news) }
   }
 
@@ -146,7 +146,7 @@ final class ChaosShop {
     } else if shelves != picture.quantities {
       gaps.append("what was told does not add up to what is there")
     }
-    return picture.quantities
+    return picture.quantities(of: assortment)
   }
 }
 
@@ -154,6 +154,11 @@ extension StockPicture {
   /// How many there are of each item.
   fileprivate var quantities: [ItemID: Quantity] {
     Dictionary(items.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
+  }
+
+  /// How many there are of each fruit; drinks are somebody else's.
+  fileprivate func quantities(of assortment: Assortment) -> [ItemID: Quantity] {
+    withoutDrinks(of: assortment).quantities
   }
 }
 

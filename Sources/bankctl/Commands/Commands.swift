@@ -35,6 +35,20 @@ enum Commands {
     case "stock add": StockCommands.add
     case "stock watch": StockWatchCommand.run
     case "stock edit": StockCommands.edit
+    case "vending": VendingCommands.show
+    case "vending insert": VendingCommands.insert
+    case "vending buy": VendingCommands.buy
+    case "vending balance": VendingCommands.balance
+    case "vending return": VendingCommands.giveChange
+    case "vending history": VendingCommands.history
+    case "vending buyable": VendingCommands.buyable
+    case "vending hot": VendingCommands.hot
+    case "vending admin add": VendingAdminCommands.add
+    case "vending admin remove": VendingAdminCommands.remove
+    case "vending admin stock": VendingAdminCommands.stock
+    case "vending admin expired": VendingAdminCommands.expired
+    case "vending admin discard-expired": VendingAdminCommands.discardExpired
+    case "vending admin set-aside": VendingRescue.run
     case "logs": LogsCommand.run
     case "audit": AuditCommand.run
     case "chaos": ChaosCommand.run

@@ -83,7 +83,8 @@ final class StockWatchCommand {
     hasSeenPicture = true
     if session.asJSON { return try session.output.line(.picture(picture)) }
     let menu = MenuPicture(
-      assortment: assortment, picture: picture, words: session.words, palette: session.output.palette)
+      assortment: assortment, picture: picture.withoutDrinks(of: assortment), words: session.words,
+      palette: session.output.palette)
     try session.output.line(menu.shelvesInOneLine)
   }
 

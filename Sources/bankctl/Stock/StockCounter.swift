@@ -40,7 +40,7 @@ final class StockCounter {
   /// What lies on the shelves.
   func picture() throws(CommandError) -> StockPicture {
     guard case .picture(let picture) = try ask(.look) else { throw Self.unexpected }
-    return picture
+    return picture.withoutDrinks(of: try assortment())
   }
 
   /// Asks for a change; what is missing for it is an answer.
@@ -70,6 +70,18 @@ final class StockCounter {
   var trouble: String? { session.stockTrouble }
 
   private static var unexpected: CommandError { .control(.unexpected(detail: "another answer of the stock")) }
+}
+
+extension StockPicture {
+  /// The stock without what stands in the vending machine: there every lot has dates, and fruit never has any.
+  func withoutDrinks(of assortment: Assortment) -> StockPicture {
+    let fruits = Set(assortment.fruits.map(\.id))
+    var picture = self
+    picture.items = items.filter { item in
+      fruits.contains(item.item) || item.lots.contains { $0.dates == nil }
+    }
+    return picture
+  }
 }
 
 extension Session {

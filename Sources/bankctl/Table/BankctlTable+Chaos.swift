@@ -27,7 +27,7 @@ extension BankctlTable {
         OptionSpec(
           "for", .duration, default: "30s", summary: Text("How long processes are killed.", "죽이는 시간입니다.")),
         OptionSpec(
-          "kill", .text, value: "WHOM", default: "tellers,coordinator,guardian,stock,juice",
+          "kill", .text, value: "WHOM", default: "tellers,coordinator,guardian,stock,juice,vending",
           summary: Text("Whom to kill, with commas between.", "죽일 대상을 쉼표로 나눠 씁니다.")),
         OptionSpec(
           "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),

@@ -32,7 +32,7 @@ enum BankctlTable {
           "bankctl stop", Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다.")),
       ],
       globalOptions: globals,
-      commands: openingAndClosing + atWork + customers + shop + oversight,
+      commands: openingAndClosing + atWork + customers + shop + vending + oversight,
       exitCodes: exitCodes)
   }
 
@@ -55,8 +55,11 @@ enum BankctlTable {
       ExitCode(1, Text("failed", "실패했습니다")),
       ExitCode(2, Text("the command line was not understood", "명령줄을 이해하지 못했습니다")),
       ExitCode(3, Text("the bank is not open", "은행이 열려 있지 않습니다")),
-      ExitCode(4, Text("no such ticket, day, service, juice or fruit", "그런 번호나 영업일, 업무, 쥬스, 과일이 없습니다")),
-      ExitCode(5, Text("refused by the present state, such as out of stock", "재고 부족처럼 지금 상태에서는 할 수 없습니다")),
+      ExitCode(
+        4, Text("no such ticket, day, service, juice, fruit or product", "그런 번호나 영업일, 업무, 쥬스, 과일, 상품이 없습니다")),
+      ExitCode(
+        5,
+        Text("refused by the present state, such as out of stock or money", "재고나 잔액 부족처럼 지금 상태에서는 할 수 없습니다")),
       ExitCode(
         75,
         Text(

@@ -40,11 +40,16 @@ extension Words {
     say("the stock does not answer in the end: \(reason)", "마지막에 재고가 답하지 않습니다: \(reason)")
   }
 
+  /// Nobody could say what is left in the vending machine.
+  func chaosMachineSilent(_ reason: String) -> String {
+    say("the vending machine does not answer in the end: \(reason)", "마지막에 자판기가 답하지 않습니다: \(reason)")
+  }
+
   /// A word that names nobody.
   func noSuchVictim(_ name: String) -> String {
     say(
-      "--kill knows tellers, coordinator, guardian, stock and juice, not \(quoted(name)).",
-      "--kill에는 tellers, coordinator, guardian, stock, juice만 쓸 수 있습니다: \(quoted(name))")
+      "--kill knows tellers, coordinator, guardian, stock, juice and vending, not \(quoted(name)).",
+      "--kill에는 tellers, coordinator, guardian, stock, juice, vending만 쓸 수 있습니다: \(quoted(name))")
   }
 
   private func victim(_ target: ChaosTarget) -> String {
@@ -54,6 +59,7 @@ extension Words {
     case .guardian: say("guardian", "수호자")
     case .stock: say("stock", "재고")
     case .juice: say("juice stations", "쥬스 창구")
+    case .vending: say("vending machine", "자판기")
     }
   }
 
@@ -72,6 +78,7 @@ extension Words {
   var chaosJuices: String { say("juices made", "만든 쥬스") }
   var chaosSentAway: String { say("sent away for want of fruit", "재료가 모자라 돌아간 고객") }
   var chaosDeliveries: String { say("deliveries of fruit", "과일 반입") }
+  var chaosPurchases: String { say("purchases at the vending machine", "자판기 구매") }
   var chaosWatched: String { say("changes of the stock watched", "지켜본 재고 변화") }
   var chaosOrder: String { say("order violations", "순서 위반") }
   var chaosMoney: String { say("money difference", "금액 차이") }

@@ -1,26 +1,39 @@
-// Owns where the stock lives in the home of a bank, and whether that may be used at all.
-// It knows no database and no socket. Invariant: nothing that is there is changed; what is missing is made for this user
+// Owns where a service lives in the home of a bank, such as the stock in `stock.db`, and whether that may be used at all.
+// It knows no database and no message. Invariant: nothing that is there is changed; what is missing is made for this user
 // alone. A home that cannot be used is a failure with its reason.
 
 import Glibc
 import Posix
 import Wire
 
-/// The paths of the stock of one bank.
-struct StockHome: Sendable {
+/// The paths of one service of one bank.
+public struct ServiceHome: Sendable {
   /// The home itself, absolute.
-  let path: String
+  public let path: String
+  /// The service, as its files are called: `stock`.
+  public let name: String
 
-  var database: String { Paths.join(path, "stock.db") }
-  /// The lock that keeps two stock services off one home.
-  var lock: String { Paths.join(path, "stock.lock") }
-  var run: String { Paths.join(path, "run") }
-  var socket: String { Paths.join(run, "stock.sock") }
-  var logs: String { Paths.join(path, "logs") }
-  var log: String { Paths.join(logs, "stock.log") }
+  /// The home of a service.
+  public init(path: String, name: String) {
+    self.path = path
+    self.name = name
+  }
+
+  /// The service's database.
+  public var database: String { Paths.join(path, name + ".db") }
+  /// The lock that keeps two such services off one home.
+  public var lock: String { Paths.join(path, name + ".lock") }
+  /// The directory of the sockets.
+  public var run: String { Paths.join(path, "run") }
+  /// The service's socket.
+  public var socket: String { Paths.join(run, name + ".sock") }
+  /// The directory of the logs.
+  public var logs: String { Paths.join(path, "logs") }
+  /// The service's log.
+  public var log: String { Paths.join(logs, name + ".log") }
 
   /// Makes the directories that are missing, and refuses a home of another user or one that others can write to.
-  func prepare() throws(Failure) {
+  public func prepare() throws(Failure) {
     do throws(SystemError) {
       for directory in [path, run, logs] { try Directory.create(path: directory) }
       guard let facts = try Directory.inspect(path) else {
@@ -35,17 +48,17 @@ struct StockHome: Sendable {
   }
 
   /// Refuses a database that has lost its contents: an empty file is what a crash while it is made leaves behind, but
-  /// the log comes after the database, so a stock that has logged had one.
-  func examineDatabase() throws(Failure) {
+  /// the log comes after the database, so a service that has logged had one.
+  public func examineDatabase() throws(Failure) {
     guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
       let log = try? FileFacts.inspect(log), log.size > 0
     else { return }
     throw Failure(
-      .damaged, subject: database, detail: "the file is empty, and the stock has been open before")
+      .damaged, subject: database, detail: "the file is empty, and the \(name) has been open before")
   }
 
   /// Takes the lock. One that has just died gives it up within a moment, so the lock is asked for more than once.
-  func takeLock(_ loop: EventLoop) throws(Failure) -> LockFile {
+  public func takeLock(_ loop: EventLoop) throws(Failure) -> LockFile {
     let until = SystemClock.monotonic() + .seconds(3)
     do throws(SystemError) {
       while true {

@@ -4,14 +4,14 @@
 // works is the loop that answers.
 // Failure: a coordinator that is gone, or cannot be understood, is the end of the service.
 
+import Glibc
 import Posix
-import Transport
 import Wire
 
 /// The channel on descriptor 3.
-final class ParentLink {
+public final class ParentLink {
   /// What the link has come to.
-  enum State: Equatable {
+  public enum State: Equatable, Sendable {
     /// Hello was said.
     case greeting
     /// The orders came.
@@ -24,13 +24,15 @@ final class ParentLink {
     case misunderstood(String)
   }
 
-  private(set) var state = State.greeting
-  private(set) var orders: WorkerOrders?
+  /// What the link has come to.
+  public private(set) var state = State.greeting
+  /// What the service was told.
+  public private(set) var orders: WorkerOrders?
   private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
   private var checks: [Int64] = []
 
   /// Says hello on a connected socket.
-  init(_ descriptor: consuming FileDescriptor, loop: EventLoop, role: PeerRole) throws(SystemError) {
+  public init(_ descriptor: consuming FileDescriptor, loop: EventLoop, role: PeerRole) throws(SystemError) {
     channel = try MessageChannel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
     channel.onMessage = { [unowned self] in hear($0) }
@@ -43,6 +45,15 @@ final class ParentLink {
     }
     channel.send(.hello(Hello(build: BuildIdentity.current, role: role)))
     channel.flush()
+  }
+
+  /// Descriptor 3, if it is a socket; whoever started this process is at its other end.
+  public static func inheritedChannel() -> FileDescriptor? {
+    var kind: CInt = 0
+    var length = socklen_t(MemoryLayout<CInt>.size)
+    guard getsockopt(3, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else { return nil }
+    _ = fcntl(3, F_SETFD, FD_CLOEXEC)
+    return FileDescriptor(owning: 3)
   }
 
   private func hear(_ message: SupervisorMessage) {
@@ -63,13 +74,13 @@ final class ParentLink {
   }
 
   /// Says something now.
-  func say(_ message: WorkerMessage) {
+  public func say(_ message: WorkerMessage) {
     channel.send(message)
     channel.flush()
   }
 
   /// Answers the checks of this turn.
-  func endTurn() {
+  public func endTurn() {
     guard !checks.isEmpty else { return }
     for number in checks { channel.send(.beat(number)) }
     checks.removeAll()

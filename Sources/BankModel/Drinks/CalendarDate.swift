@@ -1,0 +1,82 @@
+// Owns the calendar: which day a number is, and the number of a day as people write it. It reads no clock and knows no
+// time zone. Invariant: every day of ``StockLimits/days`` has one date, and every date that there is has one number;
+// 30 February has none.
+
+/// A day of the Gregorian calendar, in the years 1970 to 9999.
+public struct CalendarDate: Hashable, Sendable, Comparable {
+  /// The year, 1970 to 9999.
+  public let year: Int64
+  /// The month, 1 to 12.
+  public let month: Int64
+  /// The day of the month, from 1.
+  public let day: Int64
+
+  /// The date of these three; nil where there is none.
+  public init?(year: Int64, month: Int64, day: Int64) {
+    guard (1970...9999).contains(year), (1...12).contains(month),
+      (1...Self.days(in: month, of: year)).contains(day)
+    else { return nil }
+    (self.year, self.month, self.day) = (year, month, day)
+  }
+
+  /// The date of a day; the first or the last one there is for a number outside of ``StockLimits/days``.
+  ///
+  /// Eras of 400 years that begin on 1 March: the day that comes and goes is the last of a year then.
+  public init(_ number: DayNumber) {
+    let bounds = StockLimits.days
+    let shifted = min(max(number, bounds.lowerBound), bounds.upperBound) + 719_468
+    let (era, dayOfEra) = (shifted / 146_097, shifted % 146_097)
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  }
+
+  /// Reads `2026-03-01` or `20260301`; nil for anything else, and for a day that there is not.
+  public init?(text: some StringProtocol) {
+    let bytes = Array(text.utf8)
+    let hasDashes = bytes.count == 10 && bytes[4] == 0x2D && bytes[7] == 0x2D
+    guard hasDashes || bytes.count == 8 else { return nil }
+    let digits = hasDashes ? bytes[0..<4] + bytes[5..<7] + bytes[8..<10] : bytes[...]
+    guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    let number = digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
+    self.init(year: number / 10_000, month: number / 100 % 100, day: number % 100)
+  }
+
+  /// Days since 1970-01-01.
+  public var number: DayNumber {
+    let yearFromMarch = month <= 2 ? year - 1 : year
+    let (era, yearOfEra) = (yearFromMarch / 400, yearFromMarch % 400)
+    let monthFromMarch = month > 2 ? month - 3 : month + 9
+    let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// `20260301`, as a drink's description has it.
+  public var compact: String { Self.padded(year, 4) + Self.padded(month, 2) + Self.padded(day, 2) }
+
+  /// `2026-03-01`.
+  public var dashed: String {
+    Self.padded(year, 4) + "-" + Self.padded(month, 2) + "-" + Self.padded(day, 2)
+  }
+
+  /// The earlier comes first.
+  public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
+    (left.year, left.month, left.day) < (right.year, right.month, right.day)
+  }
+
+  private static func padded(_ number: Int64, _ width: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+  }
+
+  private static func days(in month: Int64, of year: Int64) -> Int64 {
+    switch month {
+    case 4, 6, 9, 11: 30
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    default: 31
+    }
+  }
+}

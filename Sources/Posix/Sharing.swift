@@ -1,0 +1,39 @@
+// Owns how a file or a directory is opened to a group of the system, and which day it is where this process lives.
+// It knows no word of the domain. A group that does not exist is a SystemError with ENOENT.
+
+import Glibc
+
+/// Opening what is the owner's alone to a group.
+public enum Sharing {
+  /// The number of a group by its name. See getgrnam_r(3).
+  public static func group(named name: String) throws(SystemError) -> gid_t {
+    var entry = Glibc.group()
+    var found: UnsafeMutablePointer<Glibc.group>?
+    var buffer = [CChar](repeating: 0, count: 1 << 16)
+    let code = getgrnam_r(name, &entry, &buffer, buffer.count, &found)
+    guard code == 0, found != nil else {
+      throw SystemError(call: "getgrnam", subject: name, code: code == 0 ? ENOENT : code)
+    }
+    return entry.gr_gid
+  }
+
+  /// Gives what has this path to a group, with exactly these permissions. See chown(2) and chmod(2).
+  public static func share(_ path: String, with group: gid_t, mode: mode_t) throws(SystemError) {
+    guard chown(path, uid_t.max, group) == 0 else {
+      throw SystemError(call: "chown", subject: path, code: errno)
+    }
+    guard chmod(path, mode) == 0 else { throw SystemError(call: "chmod", subject: path, code: errno) }
+  }
+}
+
+/// The calendar of the place where this process runs.
+public enum LocalCalendar {
+  /// The day, counted from 1970-01-01, that people here have at a moment. See localtime_r(3).
+  public static func day(atMilliseconds milliseconds: Int64) -> Int64 {
+    let seconds = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
+    var (moment, parts) = (time_t(seconds), tm())
+    let offset = localtime_r(&moment, &parts) == nil ? 0 : Int64(parts.tm_gmtoff)
+    let local = seconds + offset
+    return local >= 0 ? local / 86_400 : (local - 86_399) / 86_400
+  }
+}

@@ -1,0 +1,135 @@
+// Owns how rows of the vending machine are read, and the audit that reads them all. It changes nothing.
+// Invariant: an audit pages through its rows, so memory is bounded however long the ledger is. A value that means
+// nothing throws `.damaged` where somebody wants to use it, and is a finding in an audit.
+
+import BankModel
+import QueueCore
+import VendingCore
+
+extension SQLiteVendingStore {
+  /// What is known of a request. See `VendingStore`.
+  public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
+    try transactions.requireHealth()
+    try statements.changeOfRequest.bind(1, text: id.text)
+    if let change = try first(statements.changeOfRequest, change) { return .done(change) }
+    try statements.purchaseOfRequest.bind(1, text: id.text)
+    return try first(statements.purchaseOfRequest, purchase).map { .purchase($0) }
+  }
+
+  /// Purchases that were made behind a place, in order. See `VendingStore`.
+  public func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
+    try page(statements.bought, after: sequence, limit: limit, change)
+  }
+
+  /// How many of each product were ever bought. See `VendingStore`.
+  public func sales() throws(StoreError) -> [ProductSales] {
+    try transactions.requireHealth()
+    return try all(statements.sales) { row in
+      ProductSales(product: ItemID(row.text(0)), count: row.integer(1))
+    }
+  }
+
+  func unfinished() throws(StoreError) -> [StoredPurchase] { try all(statements.unfinished, purchase) }
+
+  func readAccount() throws(StoreError) -> MoneyAccount {
+    var account = MoneyAccount()
+    while try statements.sums.step() {
+      let sum = statements.sums.integer(1)
+      switch statements.sums.integer(0) {
+      case 1: account.inserted = sum
+      case 2: account.spent = sum
+      default: account.returned = sum
+      }
+    }
+    account.balance = account.inserted &- account.spent &- account.returned
+    return account
+  }
+
+  // MARK: - Rows
+
+  private func change(_ row: Statement) throws(StoreError) -> MoneyChange {
+    guard let kind = UInt8(exactly: row.integer(1)).flatMap(MoneyChange.Kind.init(rawValue:)) else {
+      throw damage("change \(row.integer(0)) means nothing")
+    }
+    let (made, expires) = (row.integer(5), row.integer(6))
+    return MoneyChange(
+      sequence: row.integer(0), kind: kind, amount: row.integer(2), balance: row.integer(3),
+      product: row.isNull(4) ? nil : ItemID(row.text(4)),
+      dates: expires == -1 ? nil : LotDates(made: made, expires: expires), request: OrderID(row.text(7)),
+      at: WallTime(milliseconds: row.integer(8)))
+  }
+
+  private func purchase(_ row: Statement) throws(StoreError) -> StoredPurchase {
+    guard let state = UInt8(exactly: row.integer(4)).flatMap(StoredPurchase.State.init(rawValue:)) else {
+      throw damage("purchase \(row.integer(0)) has the state \(row.integer(4))")
+    }
+    return StoredPurchase(
+      number: row.integer(0), request: OrderID(row.text(1)), product: ItemID(row.text(2)),
+      price: row.integer(3), state: state, at: WallTime(milliseconds: row.integer(5)))
+  }
+
+  private func first<Row>(
+    _ statement: Statement, _ read: (Statement) throws(StoreError) -> Row
+  ) throws(StoreError) -> Row? {
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return try read(statement)
+  }
+
+  private func all<Row>(
+    _ statement: Statement, _ read: (Statement) throws(StoreError) -> Row
+  ) throws(StoreError) -> [Row] {
+    var rows: [Row] = []
+    while try statement.step() {
+      do throws(StoreError) { rows.append(try read(statement)) } catch {
+        statement.reset()
+        throw error
+      }
+    }
+    return rows
+  }
+
+  private func page<Row>(
+    _ statement: Statement, after place: Int64, limit: Int, _ read: (Statement) throws(StoreError) -> Row
+  ) throws(StoreError) -> [Row] {
+    try transactions.requireHealth()
+    statement.bind(1, place)
+    statement.bind(2, Int64(max(0, limit)))
+    return try all(statement, read)
+  }
+
+  // MARK: - The audit
+
+  /// Checks everything that can be checked. See `VendingStore`.
+  public func audit() throws(StoreError) -> VendingAudit {
+    try transactions.requireHealth()
+    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    var audit = VendingAuditor()
+    do throws(StoreError) {
+      try database.examine(into: &audit.findings)
+      var last: Int64 = 0
+      while let end = try visitChanges(after: last, &audit) { last = end }
+      last = 0
+      while let end = try visitPurchases(after: last, &audit) { last = end }
+    } catch {
+      guard case .damaged(_, let detail) = error else { throw error }
+      audit.findings.note(detail)
+    }
+    return audit.finished()
+  }
+
+  private func visitChanges(after last: Int64, _ audit: inout VendingAuditor) throws(StoreError) -> Int64? {
+    let rows = try page(statements.changes, after: last, limit: 1_000, change)
+    for row in rows {
+      try statements.purchaseOfRequest.bind(1, text: row.request.text)
+      audit.visit(row, try first(statements.purchaseOfRequest, purchase))
+    }
+    return rows.last?.sequence
+  }
+
+  private func visitPurchases(after last: Int64, _ audit: inout VendingAuditor) throws(StoreError) -> Int64? {
+    let rows = try page(statements.purchases, after: last, limit: 1_000, purchase)
+    for row in rows { audit.visit(row) }
+    return rows.last?.number
+  }
+}

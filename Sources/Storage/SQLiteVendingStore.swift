@@ -1,0 +1,141 @@
+// Owns the vending machine on disk: how an entry becomes rows. How rows are read stands in the extension; what happens
+// after an error in `Transactions`. It knows no clock and no socket.
+// Invariant: an entry is written whole or the transaction is gone; a request is done once, which the database itself
+// sees to.
+
+import BankModel
+import QueueCore
+import VendingCore
+
+/// A vending machine in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
+public final class SQLiteVendingStore: VendingStore {
+  let database: Database
+  let transactions: Transactions
+  let statements: VendingStatements
+  private var isLoaded = false
+
+  /// Opens the database at a path, or makes a new one with mode 0600.
+  ///
+  /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` where the file is not one of
+  ///   ours or not whole, and then not a byte of it was changed; `.diskFull`; `.failed` with the system's reason.
+  public convenience init(path: String) throws(StoreError) {
+    try self.init(path: path, schema: .vending)
+  }
+
+  /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
+  init(path: String, schema: Schema, maximumPages: Int64? = nil) throws(StoreError) {
+    database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
+    transactions = try Transactions(database)
+    statements = try VendingStatements(database)
+  }
+
+  /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
+  public func close() throws(StoreError) { try transactions.close() }
+
+  /// Whether anything was staged since the last commit.
+  public var hasStagedChanges: Bool { transactions.isOpen }
+
+  /// Reads what is kept. A new store takes `machine` as the name of its machine.
+  ///
+  /// - Throws: `.damaged` where the money that is there is not what the rows say.
+  public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
+    try transactions.requireHealth()
+    precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
+    let known = try database.number(
+      "SELECT value FROM meta WHERE name = 'machine'", while: "reading the machine's name")
+    if known == nil { try begin(machine) }
+    var stored = StoredVending(machine: known ?? machine, account: try readAccount())
+    stored.sequence = try database.number("SELECT max(sequence) FROM ledger", while: "counting changes") ?? 0
+    let last = try database.number(
+      "SELECT balance FROM ledger WHERE sequence = \(stored.sequence)", while: "reading the balance")
+    guard (last ?? 0) == stored.account.balance else {
+      throw damage("the last balance is \(last ?? 0), and the rows add up to \(stored.account.balance)")
+    }
+    stored.lastPurchase =
+      try database.number("SELECT max(number) FROM purchase", while: "counting purchases") ?? 0
+    stored.unfinished = try unfinished()
+    guard stored.unfinished.allSatisfy({ $0.state != .open || $0.price <= stored.account.balance }) else {
+      throw damage("a purchase under way costs more than there is")
+    }
+    isLoaded = true
+    return stored
+  }
+
+  private func begin(_ machine: Int64) throws(StoreError) {
+    try attempt { () throws(StoreError) in
+      try transactions.beginIfNeeded()
+      try database.execute("INSERT INTO meta VALUES ('machine', \(machine))", while: "naming the machine")
+      try transactions.commit()
+    }
+  }
+
+  /// Adds to the open transaction. See `VendingStore`.
+  ///
+  /// - Throws: `.diskFull`, or `.damaged` where a promise would be broken: a second end of one request.
+  public func stage(_ entry: VendingEntry) throws(StoreError) {
+    try transactions.requireHealth()
+    precondition(isLoaded, "A store is loaded before anything is staged.")
+    try attempt { () throws(StoreError) in
+      try transactions.beginIfNeeded()
+      if let purchase = entry.purchase { try write(purchase) }
+      if let change = entry.change { try write(change) }
+    }
+  }
+
+  /// Returns when everything that was staged is on disk. See `VendingStore`.
+  public func commit() throws(StoreError) {
+    try transactions.requireHealth()
+    guard hasStagedChanges else { return }
+    try attempt { () throws(StoreError) in try transactions.commit() }
+    try transactions.checkpointIfDue()
+  }
+
+  /// Forgets everything that was staged since the last commit.
+  public func rollBack() { transactions.rollBack() }
+
+  private func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) { try body() } catch { throw transactions.recover(from: error) }
+  }
+
+  // MARK: - Rows
+
+  private func write(_ change: MoneyChange) throws(StoreError) {
+    let row = statements.insertChange
+    row.bind(1, change.sequence)
+    row.bind(2, change.kind.rawValue)
+    row.bind(3, change.amount)
+    row.bind(4, change.balance)
+    if let product = change.product {
+      try row.bind(5, text: product.name)
+    } else {
+      row.bind(5, optional: nil)
+    }
+    row.bind(6, change.dates?.made ?? -1)
+    row.bind(7, change.dates?.expires ?? -1)
+    try row.bind(8, text: change.request.text)
+    row.bind(9, change.at.milliseconds)
+    try row.run(broken: "change \(change.sequence) or request \(change.request) is in the ledger already")
+  }
+
+  private func write(_ purchase: StoredPurchase) throws(StoreError) {
+    guard purchase.state == .open else { return try end(purchase) }
+    let row = statements.insertPurchase
+    row.bind(1, purchase.number)
+    try row.bind(2, text: purchase.request.text)
+    try row.bind(3, text: purchase.product.name)
+    row.bind(4, purchase.price)
+    row.bind(5, purchase.state.rawValue)
+    row.bind(6, purchase.at.milliseconds)
+    try row.run(broken: "purchase \(purchase.number) or request \(purchase.request) was begun already")
+  }
+
+  private func end(_ purchase: StoredPurchase) throws(StoreError) {
+    statements.endPurchase.bind(1, purchase.number)
+    statements.endPurchase.bind(2, purchase.state.rawValue)
+    try statements.endPurchase.bind(3, text: purchase.request.text)
+    try statements.endPurchase.run()
+    if database.changes != 1 { throw damage("purchase \(purchase.number) has ended already, or never began") }
+  }
+
+  func damage(_ detail: String) -> StoreError { .damaged(path: database.path, detail: detail) }
+}

@@ -1,0 +1,229 @@
+// Owns the way to a vending machine: connecting, asking with several requests in flight, following every change, and
+// trying again while the machine is being restarted. It must not know what is done with an answer.
+// Invariant: every request is answered exactly once, by the machine or by its deadline. Whatever changes something has a
+// name, drawn here where the caller gave none, so asking again after a lost connection buys nothing twice.
+// Failure: VendingClientError. A machine that is not there is not one before the deadline has come.
+
+import BankModel
+import Posix
+import Transport
+import Wire
+
+/// A client of a vending machine, on an ``EventLoop`` of the caller's. Not Sendable.
+///
+/// A caller with a loop of its own calls ``endTurn()`` at the end of each turn, and wakes by ``nextDeadline``. A caller
+/// without one uses ``call(_:as:within:)`` and ``turn(until:)``.
+public final class VendingClient {
+  /// What hears the answer to a request.
+  public typealias Listener = (Result<VendingResult, VendingClientError>) -> Void
+
+  /// Whether the machine has said welcome and has not gone since.
+  public private(set) var isConnected = false
+
+  private let path: String
+  private let loop: EventLoop
+  private let build: String
+  private var names = OrderNames(seed: RandomSeed.fromSystem())
+  private var channel: MessageChannel<VendingServiceMessage, VendingMessage>?
+  private var connectedAt = MonotonicInstant(nanoseconds: 0)
+  private var retryAt: MonotonicInstant?
+  private var pause = VendingClient.firstPause
+  private var lastNumber: UInt32 = 0
+  private var open: [UInt32: OpenRequest] = [:]
+  private var view: (number: UInt32, hear: (VendingNotice) -> Void)?
+  private var lastTrouble = "nobody listens"
+
+  private struct OpenRequest {
+    var request: VendingRequest
+    var deadline: MonotonicInstant
+    var listener: Listener
+  }
+
+  private static let firstPause = Duration.milliseconds(10)
+  private static let longestPause = Duration.milliseconds(250)
+  /// How long the machine may take to say welcome before the connection is given up.
+  private static let helloPatience = Duration.seconds(10)
+
+  /// The customers' socket in the home of a bank.
+  public static func customersSocket(inHome home: String) -> String {
+    Paths.join(home, "run", "vending.sock")
+  }
+
+  /// The manager's socket in the home of a bank.
+  public static func managersSocket(inHome home: String) -> String {
+    Paths.join(home, "run", "vending-admin.sock")
+  }
+
+  /// A client that connects when it is first asked.
+  public init(socket path: String, loop: EventLoop, build: String = BuildIdentity.current) {
+    self.path = path
+    self.loop = loop
+    self.build = build
+  }
+
+  // MARK: - Asking
+
+  /// Asks; the listener hears the answer, or why there is none, from a later turn of the loop.
+  ///
+  /// - Parameters:
+  ///   - order: the name that makes a change repeatable by the caller too, after a crash of its own.
+  ///   - deadline: until then the request is sent again whenever the machine has come back.
+  public func ask(
+    _ command: VendingCommand, as order: OrderID? = nil, until deadline: MonotonicInstant,
+    _ listener: @escaping Listener
+  ) {
+    lastNumber &+= 1
+    let name = order ?? (command.changesSomething ? names.next() : nil)
+    let request = VendingRequest(number: lastNumber, order: name, command: command)
+    open[lastNumber] = OpenRequest(request: request, deadline: deadline, listener: listener)
+    if isConnected { channel?.send(.request(request)) } else { connectIfDue() }
+  }
+
+  /// Follows the machine: a picture, and then everything that changes; after a lost connection a new picture. One view
+  /// at a time; another one takes its place.
+  public func follow(_ hear: @escaping (VendingNotice) -> Void) {
+    lastNumber &+= 1
+    view = (lastNumber, hear)
+    if isConnected { sendView() } else { connectIfDue() }
+  }
+
+  /// Asks, and runs the loop until the answer is there.
+  ///
+  /// Not from within a handler of the loop.
+  /// - Throws: `tryLater` where no answer came in time; the same order may be asked again.
+  public func call(
+    _ command: VendingCommand, as order: OrderID? = nil, within patience: Duration
+  ) throws(VendingClientError) -> VendingResult {
+    var outcome: Result<VendingResult, VendingClientError>?
+    let deadline = SystemClock.monotonic() + patience
+    ask(command, as: order, until: deadline) { outcome = $0 }
+    while outcome == nil { try turn(until: deadline) }
+    return try (outcome ?? .failure(.tryLater(detail: lastTrouble))).get()
+  }
+
+  /// Waits for the next thing to happen, no longer than until the deadline, and does what there is to do.
+  public func turn(until deadline: MonotonicInstant?) throws(VendingClientError) {
+    endTurn()
+    let wake = [nextDeadline, deadline].compactMap { $0 }.min()
+    do throws(SystemError) { try loop.runOnce(until: wake) } catch { throw .system(error) }
+    endTurn()
+  }
+
+  // MARK: - Turns
+
+  /// When ``endTurn()`` has something to do by itself; nil for never.
+  public var nextDeadline: MonotonicInstant? {
+    let earliest = open.values.lazy.map(\.deadline).min()
+    let own = channel == nil ? retryAt : isConnected ? nil : connectedAt + Self.helloPatience
+    return [earliest, own].compactMap { $0 }.min()
+  }
+
+  /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
+  public func endTurn() {
+    channel?.flush()
+    let now = SystemClock.monotonic()
+    if channel != nil, !isConnected, now - connectedAt >= Self.helloPatience {
+      lastTrouble = "the machine does not answer"
+      channel?.close()
+    }
+    connectIfDue()
+    guard open.values.contains(where: { $0.deadline <= now }) else { return }
+    for (number, request) in open where request.deadline <= now {
+      open[number] = nil
+      request.listener(.failure(.tryLater(detail: lastTrouble)))
+    }
+  }
+
+  /// Ends the connection. Whoever still waits for an answer gets none.
+  public func close() {
+    view = nil
+    open.removeAll()
+    channel?.close()
+  }
+
+  // MARK: - The connection
+
+  private func connectIfDue() {
+    guard channel == nil, !open.isEmpty || view != nil else { return }
+    let now = SystemClock.monotonic()
+    if let retryAt, retryAt > now { return }
+    do throws(SystemError) {
+      switch try UnixSocket.connect(path: path, nonBlocking: true) {
+      case .connected(let socket): try greet(socket, now)
+      case .notThere: tryLater("there is no socket \(path)")
+      case .refused: tryLater("nobody listens on \(path)")
+      case .busy: tryLater("\(path) has no room for another connection now")
+      case .permissionDenied: fail(.notPermitted(socket: path))
+      }
+    } catch {
+      fail(.system(error))
+    }
+  }
+
+  private func greet(_ socket: consuming FileDescriptor, _ now: MonotonicInstant) throws(SystemError) {
+    let channel = try MessageChannel<VendingServiceMessage, VendingMessage>(
+      descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 16 << 20)
+    self.channel = channel
+    connectedAt = now
+    lastTrouble = "the machine does not answer"
+    channel.onMessage = { [unowned self] in hear($0) }
+    channel.onEnd = { [unowned self] end in
+      self.channel = nil
+      isConnected = false
+      tryLater(end.description)
+    }
+    channel.send(.hello(Hello(build: build, role: .client)))
+    channel.flush()
+  }
+
+  private func tryLater(_ trouble: String) {
+    lastTrouble = trouble
+    retryAt = SystemClock.monotonic() + pause
+    pause = min(pause * 2, Self.longestPause)
+  }
+
+  /// There is no hope of an answer; a later request tries anew.
+  private func fail(_ error: VendingClientError) {
+    tryLater("\(error)")
+    let waiting = open
+    open.removeAll()
+    for request in waiting.values { request.listener(.failure(error)) }
+  }
+
+  private func hear(_ message: VendingServiceMessage) {
+    switch message {
+    case .welcome(let welcome) where welcome.version == protocolVersion:
+      isConnected = true
+      (retryAt, pause) = (nil, Self.firstPause)
+      for number in open.keys.sorted() {
+        if let request = open[number]?.request { channel?.send(.request(request)) }
+      }
+      sendView()
+      channel?.flush()
+    case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
+    case .refused(let refusal) where refusal.reason == .version:
+      fail(.otherVersion(theirs: refusal.version, build: refusal.build))
+    case .refused(let refusal): lastTrouble = refusal.detail
+    case .reply(let reply): hear(reply)
+    }
+  }
+
+  private func hear(_ reply: VendingReply) {
+    if let view, reply.number == view.number {
+      switch reply.result {
+      case .picture(let picture): view.hear(.picture(picture))
+      case .news(let news): view.hear(.news(news))
+      case .failure(let failure): view.hear(.refused(failure))
+      default: break
+      }
+      return
+    }
+    guard !reply.more, let request = open.removeValue(forKey: reply.number) else { return }
+    request.listener(.success(reply.result))
+  }
+
+  private func sendView() {
+    guard let view else { return }
+    channel?.send(.request(VendingRequest(number: view.number, command: .follow)))
+  }
+}

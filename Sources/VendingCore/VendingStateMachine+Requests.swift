@@ -1,0 +1,141 @@
+// Owns how a request is decided, how one that is known is answered again, and how a purchase comes to its end.
+// It writes rows and never reads one: what the store knows is handed in.
+
+import BankModel
+
+extension VendingStateMachine {
+  /// The answer to a request that was heard before.
+  mutating func repeated(
+    _ known: StoredRequest, _ id: OrderID, _ action: VendingAction, for request: RequestNumber,
+    into effects: inout [VendingEffect]
+  ) {
+    guard known.action == action else {
+      return answer(request, .refused(.otherRequest(id)), into: &effects)
+    }
+    switch known {
+    case .done(let change): answer(request, .done(change), into: &effects)
+    case .purchase(let purchase):
+      guard purchase.state == .open else {
+        return answer(request, .refused(purchase.refusal), into: &effects)
+      }
+      waiting[purchase.number, default: []].append(request)
+    }
+  }
+
+  /// Decides a request that nobody has heard of before.
+  mutating func decide(
+    _ action: VendingAction, _ id: OrderID, for request: RequestNumber, at now: WallTime,
+    into effects: inout [VendingEffect]
+  ) {
+    switch action {
+    case .insert(let amount):
+      let (_, overflow) = state.account.inserted.addingReportingOverflow(amount)
+      guard !overflow, state.account.balance + amount <= VendingLimits.balance else {
+        return answer(request, .refused(.tillFull(balance: state.account.balance)), into: &effects)
+      }
+      let change = change(.inserted, amount, id, at: now)
+      stage(VendingEntry(change: change), into: &effects)
+      answer(request, .done(change), into: &effects)
+    case .giveChange:
+      // What purchases under way will cost stays until their end.
+      let change = change(.returned, state.account.balance - state.reserved, id, at: now)
+      stage(VendingEntry(change: change), into: &effects)
+      answer(request, .done(change), into: &effects)
+    case .buy(let product): intend(product, id, for: request, at: now, into: &effects)
+    }
+  }
+
+  private mutating func intend(
+    _ product: ItemID, _ id: OrderID, for request: RequestNumber, at now: WallTime,
+    into effects: inout [VendingEffect]
+  ) {
+    let free = state.account.balance - state.reserved
+    guard let price = prices[product] else {
+      return answer(request, .refused(.unknownProduct(product)), into: &effects)
+    }
+    guard price <= free else {
+      let refusal = VendingRefusal.tooLittleMoney(product, price: price, available: free)
+      return answer(request, .refused(refusal), into: &effects)
+    }
+    guard state.unfinished.count < VendingLimits.openPurchases else {
+      return answer(request, .refused(.crowded), into: &effects)
+    }
+    state.lastPurchase += 1
+    let purchase = StoredPurchase(
+      number: state.lastPurchase, request: id, product: product, price: price, state: .open, at: now)
+    state.unfinished[purchase.number] = purchase
+    state.reserved += price
+    waiting[purchase.number] = [request]
+    stage(VendingEntry(purchase: purchase), then: .take(purchase.number, product), into: &effects)
+  }
+
+  // MARK: - The end of a purchase
+
+  /// Writes down what became of a purchase.
+  mutating func book(
+    _ number: PurchaseNumber, _ outcome: StockOutcome, at now: WallTime, into effects: inout [VendingEffect]
+  ) {
+    guard var purchase = state.unfinished[number], purchase.state == .open else { return }
+    state.reserved -= purchase.price
+    var booked: MoneyChange?
+    var effect: VendingEffect?
+    switch outcome {
+    case .taken(let dates):
+      purchase.state = .bought
+      var row = change(.bought, purchase.price, purchase.request, at: now)
+      (row.product, row.dates) = (purchase.product, dates)
+      booked = row
+    case .none(let onlyExpired): purchase.state = onlyExpired ? .onlyExpired : .soldOut
+    case .away:
+      purchase.state = .releasing
+      effect = .release(number)
+    }
+    state.unfinished[number] = purchase.state == .releasing ? purchase : nil
+    stage(VendingEntry(change: booked, purchase: purchase), then: effect, into: &effects)
+    let end = booked.map { VendingAnswer.done($0) } ?? .refused(purchase.refusal)
+    for request in waiting.removeValue(forKey: number) ?? [] {
+      answer(request, end, endOf: number, into: &effects)
+    }
+  }
+
+  /// Writes down that the stock holds nothing of a purchase that was given up.
+  mutating func bookRelease(_ number: PurchaseNumber, into effects: inout [VendingEffect]) {
+    guard var purchase = state.unfinished.removeValue(forKey: number) else { return }
+    purchase.state = .givenUp
+    stage(VendingEntry(purchase: purchase), into: &effects)
+  }
+
+  private func change(
+    _ kind: MoneyChange.Kind, _ amount: Won, _ request: OrderID, at now: WallTime
+  ) -> MoneyChange {
+    let balance = state.account.balance + (kind == .inserted ? amount : -amount)
+    return MoneyChange(
+      sequence: state.sequence + 1, kind: kind, amount: amount, balance: balance, request: request, at: now)
+  }
+}
+
+extension StoredPurchase {
+  /// What whoever asked for it hears, where it was not made.
+  var refusal: VendingRefusal {
+    switch state {
+    case .soldOut: .soldOut(product)
+    case .onlyExpired: .onlyExpired(product)
+    case .open, .releasing, .bought, .givenUp: .stockAway(product)
+    }
+  }
+}
+
+extension StoredRequest {
+  /// What was asked for.
+  fileprivate var action: VendingAction {
+    switch self {
+    case .purchase(let purchase): .buy(purchase.product)
+    case .done(let change):
+      switch change.kind {
+      case .inserted: .insert(change.amount)
+      case .bought: .buy(change.product ?? ItemID(""))
+      case .returned: .giveChange
+      }
+    }
+  }
+}

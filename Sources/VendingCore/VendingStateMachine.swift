@@ -1,0 +1,235 @@
+// Owns the whole logic of a vending machine's money. It knows no input, no output, no clock and no chance: an event and
+// a moment go in, effects come out, and the same history always has the same end.
+//
+// A request's way. Every request has a name. It is first looked up: whoever is known gets the answer that was given
+// then, and changes nothing. Otherwise it is decided. Putting money in and giving it back are one row of the ledger.
+//
+// A purchase's way. Its intent is written first, and only when that is on disk the stock is asked, under a name that
+// the intent alone has. What the stock has answered is booked: the price and the history in one row, together with the
+// intent's end. A machine that begins again asks the stock again for every intent without an end, under the same name,
+// so a drink is taken once however often it is asked for. Where the stock does not answer, the intent is given up: that
+// is written before anybody hears of it, and the stock is asked until it has put back whatever the name holds.
+// The money of an intent is kept back until its end, so nothing is sold twice for the same coin.
+//
+// What is durable. Everything since the last `committed` is *unsettled*. When the disk is full the store forgets all of
+// it, and so does the machine; what the stock has said is not forgotten, and is written when there is room.
+//
+// Invariant, at all times: money put in = balance + price of purchases + given back; the balance covers every intent.
+
+import BankModel
+
+/// A vending machine's money as a pure state machine.
+public struct VendingStateMachine: Sendable {
+  /// Which machine this is; see ``StoredVending/machine``.
+  public let machine: Int64
+
+  struct State: Sendable {
+    var account: MoneyAccount
+    var sequence: Int64
+    var lastPurchase: PurchaseNumber
+    /// Intents without an end, and those that are given up and not released.
+    var unfinished: [PurchaseNumber: StoredPurchase]
+    /// Won that intents keep back.
+    var reserved: Won
+  }
+
+  var state: State
+  /// The state as it is on disk.
+  private var settled: State
+  let prices: [ItemID: Won]
+  /// What is not on disk yet, by name.
+  var unsettledRequests: [OrderID: StoredRequest] = [:]
+  /// Requests that wait for what the store knows of their name.
+  private var asking: [OrderID: [(request: RequestNumber, action: VendingAction)]] = [:]
+  /// Requests that wait for the end of a purchase.
+  var waiting: [PurchaseNumber: [RequestNumber]] = [:]
+  /// What the stock has said of purchases, until it is on disk.
+  var outcomes: [PurchaseNumber: StockOutcome] = [:]
+  /// Purchases that the stock has released, until that is on disk.
+  var released: Set<PurchaseNumber> = []
+  /// Answers that leave with the next commit, and the purchase whose end they tell.
+  private var settling: [(request: RequestNumber, answer: VendingAnswer, purchase: PurchaseNumber?)] = []
+  /// What is to be done when everything that is staged is on disk.
+  private var afterCommit: [VendingEffect] = []
+  private var hasStaged = false
+
+  /// A machine as a store has kept it, with the prices of what it sells.
+  public init(_ stored: StoredVending, prices: [ItemID: Won]) {
+    machine = stored.machine
+    let open = stored.unfinished.filter { $0.state == .open }
+    state = State(
+      account: stored.account, sequence: stored.sequence, lastPurchase: stored.lastPurchase,
+      unfinished: Dictionary(stored.unfinished.map { ($0.number, $0) }, uniquingKeysWith: { $1 }),
+      reserved: open.reduce(0) { $0 + $1.price })
+    settled = state
+    self.prices = prices
+  }
+
+  /// The money that is on disk.
+  public var settledAccount: MoneyAccount { settled.account }
+
+  /// The last change that is on disk.
+  public var settledSequence: Int64 { settled.sequence }
+
+  /// Won that are free to be spent: what is on disk without what purchases under way will cost.
+  public var settledFree: Won { settled.account.balance - settled.reserved }
+
+  /// Whether anything waits to be written, or for what is written.
+  public var isUnsettled: Bool { hasStaged }
+
+  /// Whether something that has happened could not be written for want of room; say ``VendingEvent/retried``.
+  public var hasUnwritten: Bool { !hasStaged && (!outcomes.isEmpty || !released.isEmpty) }
+
+  /// Purchases whose end is not known.
+  public var unfinishedCount: Int { state.unfinished.count }
+
+  /// The name under which the stock is asked for a purchase.
+  public func stockOrder(of purchase: PurchaseNumber) -> OrderID {
+    Self.stockOrder(machine: machine, purchase: purchase)
+  }
+
+  /// The name under which a machine asks the stock for a purchase. Names sort in the order of the purchases.
+  public static func stockOrder(machine: Int64, purchase: PurchaseNumber) -> OrderID {
+    OrderID("v" + hexadecimal(UInt64(bitPattern: machine), 16) + "-" + hexadecimal(UInt64(purchase), 10))
+  }
+
+  private static func hexadecimal(_ number: UInt64, _ width: Int) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+  }
+
+  /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
+  public mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
+    switch event {
+    case .began: begin(into: &effects)
+    case .asked(let request, let id, let action): hear(request, id, action, at: now, into: &effects)
+    case .found(let id, let stored):
+      for (request, action) in asking.removeValue(forKey: id) ?? [] {
+        // A request that was decided a moment ago is not what the store has found.
+        if let known = unsettledRequests[id] ?? stored {
+          repeated(known, id, action, for: request, into: &effects)
+        } else {
+          decide(action, id, for: request, at: now, into: &effects)
+        }
+      }
+    case .stockAnswered(let number, let outcome):
+      guard state.unfinished[number]?.state == .open, outcomes[number] == nil else { return }
+      outcomes[number] = outcome
+      book(number, outcome, at: now, into: &effects)
+    case .released(let number):
+      guard state.unfinished[number]?.state == .releasing else { return }
+      released.insert(number)
+      bookRelease(number, into: &effects)
+    case .retried:
+      guard hasUnwritten else { return }
+      for (number, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
+        book(number, outcome, at: now, into: &effects)
+      }
+      for number in released.sorted() { bookRelease(number, into: &effects) }
+    case .committed: settle(into: &effects)
+    case .commitRefused: unsettle(into: &effects)
+    }
+  }
+
+  // MARK: - Requests
+
+  private func begin(into effects: inout [VendingEffect]) {
+    for purchase in state.unfinished.values.sorted(by: { $0.number < $1.number }) {
+      let isOpen = purchase.state == .open
+      effects.append(isOpen ? .take(purchase.number, purchase.product) : .release(purchase.number))
+    }
+  }
+
+  private mutating func hear(
+    _ request: RequestNumber, _ id: OrderID, _ action: VendingAction, at now: WallTime,
+    into effects: inout [VendingEffect]
+  ) {
+    guard id.isValid, id.text.utf8.count <= VendingLimits.requestLength else {
+      return effects.append(.reply(request, .refused(.badRequest(id.text))))
+    }
+    if case .insert(let amount) = action, !VendingLimits.insertion.contains(amount) {
+      return effects.append(.reply(request, .refused(.badAmount(amount))))
+    }
+    if let known = unsettledRequests[id] { return repeated(known, id, action, for: request, into: &effects) }
+    // One question a name: whoever asks meanwhile hears the answer too.
+    asking[id, default: []].append((request, action))
+    if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
+  }
+
+  // MARK: - Staging and settling
+
+  /// Writes something down.
+  mutating func stage(
+    _ entry: VendingEntry, then effect: VendingEffect? = nil, into effects: inout [VendingEffect]
+  ) {
+    hasStaged = true
+    if let change = entry.change {
+      state.account.apply(change)
+      state.sequence = change.sequence
+      precondition(
+        state.account.difference == 0 && state.account.balance >= 0, "money is neither made nor lost")
+      unsettledRequests[change.request] = .done(change)
+    } else if let purchase = entry.purchase {
+      unsettledRequests[purchase.request] = .purchase(purchase)
+    }
+    if let effect { afterCommit.append(effect) }
+    effects.append(.stage(entry))
+  }
+
+  /// Answers a request when everything that the answer may rest on is on disk.
+  mutating func answer(
+    _ request: RequestNumber, _ answer: VendingAnswer, endOf purchase: PurchaseNumber? = nil,
+    into effects: inout [VendingEffect]
+  ) {
+    if hasStaged {
+      settling.append((request, answer, purchase))
+    } else {
+      effects.append(.reply(request, answer))
+    }
+  }
+
+  private mutating func settle(into effects: inout [VendingEffect]) {
+    settled = state
+    for (request, answer, _) in settling { effects.append(.reply(request, answer)) }
+    outcomes = outcomes.filter { state.unfinished[$0.key]?.state == .open }
+    released = released.filter { state.unfinished[$0] != nil }
+    effects += afterCommit
+    forgetUnsettled()
+  }
+
+  private mutating func unsettle(into effects: inout [VendingEffect]) {
+    state = settled
+    for (request, answer, purchase) in settling {
+      // Whoever waited for the end of a purchase that goes on waits on.
+      if let purchase, state.unfinished[purchase]?.state == .open {
+        waiting[purchase, default: []].append(request)
+      } else if answer.isTrue(asOf: settled.sequence) {
+        effects.append(.reply(request, answer))
+      } else {
+        effects.append(.reply(request, .refused(.diskFull)))
+      }
+    }
+    for (purchase, requests) in waiting where state.unfinished[purchase] == nil {
+      waiting[purchase] = nil
+      for request in requests { effects.append(.reply(request, .refused(.diskFull))) }
+    }
+    forgetUnsettled()
+  }
+
+  private mutating func forgetUnsettled() {
+    hasStaged = false
+    settling.removeAll(keepingCapacity: true)
+    afterCommit.removeAll(keepingCapacity: true)
+    unsettledRequests.removeAll(keepingCapacity: true)
+  }
+}
+
+extension VendingAnswer {
+  /// Whether it stands although what was staged since is forgotten: it changed nothing, or long ago.
+  fileprivate func isTrue(asOf sequence: Int64) -> Bool {
+    switch self {
+    case .done(let change): change.sequence <= sequence
+    case .refused: true
+    }
+  }
+}

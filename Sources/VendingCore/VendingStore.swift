@@ -1,0 +1,97 @@
+// Owns what a vending machine needs of a disk: what is read at the start, what is staged and committed, what is asked
+// for. It knows no database; how a store fails is the store's own word.
+// Invariant of every store: after an error nothing that was staged since the last commit is kept.
+
+import BankModel
+
+/// A machine as a store has kept it.
+public struct StoredVending: Sendable, Equatable {
+  /// Which machine this is: one that was made anew has another name, so no two ask the stock under one.
+  public var machine: Int64
+  /// The money.
+  public var account: MoneyAccount
+  /// The last change; 0 before the first.
+  public var sequence: Int64
+  /// The last purchase that was begun; 0 before the first.
+  public var lastPurchase: PurchaseNumber
+  /// Purchases whose end is not known, in the order in which they were begun.
+  public var unfinished: [StoredPurchase]
+
+  /// Puts the parts together.
+  public init(
+    machine: Int64, account: MoneyAccount = MoneyAccount(), sequence: Int64 = 0,
+    lastPurchase: PurchaseNumber = 0, unfinished: [StoredPurchase] = []
+  ) {
+    self.machine = machine
+    self.account = account
+    self.sequence = sequence
+    self.lastPurchase = lastPurchase
+    self.unfinished = unfinished
+  }
+}
+
+/// So many purchases of one product.
+public struct ProductSales: Hashable, Sendable {
+  /// Of what.
+  public var product: ItemID
+  /// How many.
+  public var count: Int64
+
+  /// Puts the parts together.
+  public init(product: ItemID, count: Int64) {
+    self.product = product
+    self.count = count
+  }
+}
+
+/// What an audit of a machine found; every number is counted from the rows.
+public struct VendingAudit: Sendable, Equatable {
+  /// Rows of the ledger.
+  public var changes: Int64 = 0
+  /// The money as the rows tell it.
+  public var account = MoneyAccount()
+  /// Purchases that were made.
+  public var purchases: Int64 = 0
+  /// Purchases whose end is not known yet.
+  public var unfinished: Int64 = 0
+  /// Won by which the balance differs from what the rows say.
+  public var difference: Won = 0
+  /// Everything that is not as promised, a sentence each, in English.
+  public var problems: [String] = []
+
+  /// An empty value.
+  public init() {}
+}
+
+/// Keeps a vending machine. One user at a time; every call is synchronous.
+public protocol VendingStore<Failure>: AnyObject {
+  /// How this store fails.
+  associatedtype Failure: Error
+
+  /// Reads what is kept. A new store takes `machine` as the name of its machine.
+  func load(newMachine machine: Int64) throws(Failure) -> StoredVending
+
+  /// Adds to the open transaction. What is staged is visible to every question after it.
+  func stage(_ entry: VendingEntry) throws(Failure)
+
+  /// Whether anything was staged since the last commit.
+  var hasStagedChanges: Bool { get }
+
+  /// Returns when everything that was staged is on disk.
+  func commit() throws(Failure)
+
+  /// Forgets everything that was staged since the last commit.
+  func rollBack()
+
+  /// What is known of a request.
+  func request(_ id: OrderID) throws(Failure) -> StoredRequest?
+
+  /// Purchases that were made behind a place in the ledger, in order.
+  func purchases(after sequence: Int64, limit: Int) throws(Failure) -> [MoneyChange]
+
+  /// How many of each product were ever bought, those that were never left out, by product.
+  func sales() throws(Failure) -> [ProductSales]
+
+  /// Checks everything that can be checked. Nothing may be staged.
+  func audit() throws(Failure) -> VendingAudit
+}

@@ -1,0 +1,104 @@
+// Owns what a customer can do at the machine: put money in, buy, have the balance back. It must not know how drinks
+// come into it: there is no way from here to the manager's side.
+// Invariant: a purchase's drink is asked of the stock under the purchase's own name, as often as need be, so it is taken
+// once.
+
+import BankModel
+import Posix
+import StockClient
+import VendingCore
+import Wire
+
+/// The machine as its customers have it.
+final class CustomerMode {
+  /// How long the stock may take to hand a drink out; the purchase is given up then. Less than a client waits.
+  static let patience = Duration.seconds(8)
+  /// The pause after the stock would not put back what a purchase holds.
+  static let releasePatience = Duration.seconds(3_600)
+
+  private let desk: VendingDesk
+  private let shelf: DrinkShelf
+  private let stock: StockClient
+  private let clock: MachineClock
+
+  init(_ desk: VendingDesk, _ shelf: DrinkShelf, _ stock: StockClient, _ clock: MachineClock) {
+    self.desk = desk
+    self.shelf = shelf
+    self.stock = stock
+    self.clock = clock
+    desk.onTake = { [unowned self] purchase, product in take(product, for: purchase) }
+    desk.onRelease = { [unowned self] purchase in release(purchase) }
+  }
+
+  /// The change that a command asks for; nil for whatever is not a customer's to change.
+  static func action(_ command: VendingCommand) -> VendingAction? {
+    switch command {
+    case .insert(let amount): .insert(amount)
+    case .buy(let product): .buy(product)
+    case .giveChange: .giveChange
+    default: nil
+    }
+  }
+
+  /// Lets a customer do something.
+  func ask(_ action: VendingAction, as name: OrderID, for request: VendingDesk.RequestID) {
+    desk.happen(.asked(request, name, action), at: clock.now)
+  }
+
+  // MARK: - The drink
+
+  private func take(_ product: ItemID, for purchase: PurchaseNumber) {
+    let deadline = SystemClock.monotonic() + Self.patience
+    shelf.whenKnown(until: deadline) { [weak self] isKnown in
+      guard let self else { return }
+      guard isKnown else { return settle(purchase, .away) }
+      let order = desk.machine.stockOrder(of: purchase)
+      let command = StockCommand.take([ItemAmount(product, 1)], today: clock.today)
+      stock.ask(command, as: order, until: deadline) { [weak self] in self?.hear($0, product, purchase) }
+    }
+  }
+
+  private func hear(
+    _ result: Result<StockResult, StockClientError>, _ product: ItemID, _ purchase: PurchaseNumber
+  ) {
+    switch result {
+    case .success(.done(let changes)):
+      // Whoever is told of the purchase sees one fewer.
+      shelf.reach(changes.last?.sequence ?? 0) { [weak self] in
+        self?.settle(purchase, .taken(changes.first?.dates))
+      }
+    case .success(.short):
+      let hasExpired = shelf.lots(of: product).contains { $0.isExpired(on: clock.today) }
+      settle(purchase, .none(onlyExpired: hasExpired))
+    case .success, .failure: settle(purchase, .away)
+    }
+  }
+
+  private func settle(_ purchase: PurchaseNumber, _ outcome: StockOutcome) {
+    desk.happen(.stockAnswered(purchase, outcome), at: clock.now)
+  }
+
+  private func release(_ purchase: PurchaseNumber) {
+    let order = desk.machine.stockOrder(of: purchase)
+    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + Self.releasePatience) {
+      [weak self] result in
+      guard let self else { return }
+      // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
+      guard case .success(.done) = result else { return again.append(purchase) }
+      desk.happen(.released(purchase), at: clock.now)
+    }
+  }
+
+  private var again: [PurchaseNumber] = []
+
+  /// Asks the stock once more to put back what it would not.
+  func retryReleases() {
+    guard !again.isEmpty else { return }
+    let purchases = again
+    again.removeAll()
+    for purchase in purchases { release(purchase) }
+  }
+
+  /// Whether ``retryReleases()`` has something to do.
+  var hasReleasesToRetry: Bool { !again.isEmpty }
+}

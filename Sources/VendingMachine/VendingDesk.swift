@@ -1,0 +1,144 @@
+// Owns the meeting of the machine's rules with its disk: effects are performed in order, everything of a turn is one
+// commit, and what was committed is handed on. It knows no client, and of the stock only that it can be asked.
+// Invariant: an answer that rests on a change is given after that change was fsynced. A full disk takes everything of
+// the turn back and refuses it; what the stock has said is written when there is room. After any other failure of the
+// disk the process has to end, because nobody knows any more what is on it.
+
+import BankModel
+import Posix
+import QueueCore
+import VendingCore
+
+/// The machine's money and its store.
+final class VendingDesk {
+  /// A request by which its answer is known again.
+  typealias RequestID = VendingCore.RequestNumber
+
+  /// How long it is waited before what did not fit on the disk is tried again.
+  static let retryPause = TimeSpan.milliseconds(500)
+  /// Purchases that are kept in memory for those who look.
+  static let remembered = 200
+
+  /// Called with each answer.
+  var onReply: ((RequestID, VendingAnswer) -> Void)?
+  /// Called when one of a product is to be taken from the stock for a purchase.
+  var onTake: ((PurchaseNumber, ItemID) -> Void)?
+  /// Called when the stock is to put back whatever a purchase holds.
+  var onRelease: ((PurchaseNumber) -> Void)?
+  /// Called when the disk turned out to be full, and when it is not any more.
+  var onDiskFull: ((StoreError?) -> Void)?
+  /// What the disk has done that cannot be lived with. Nothing is done any more after it.
+  private(set) var failure: StoreError?
+  private(set) var machine: VendingStateMachine
+  /// How many of each product were bought, all of it on disk.
+  private(set) var sales: [ItemID: Int64] = [:]
+  /// The latest purchases that are on disk, oldest first.
+  private(set) var recent: [MoneyChange] = []
+
+  private let store: any VendingStore<StoreError>
+  private var staged: [MoneyChange] = []
+  private var retryAt: MonotonicTime?
+  private var isFull = false
+
+  init(
+    _ store: any VendingStore<StoreError>, _ stored: StoredVending, _ table: ProductTable
+  ) throws(StoreError) {
+    self.store = store
+    machine = VendingStateMachine(
+      stored, prices: Dictionary(table.products.map { ($0.id, $0.price) }, uniquingKeysWith: { $1 }))
+    for sale in try store.sales() { sales[sale.product] = sale.count }
+    // The last of them, and not so many rows of the ledger: between two purchases there may be any number of coins.
+    var (last, page) = (Int64(0), try store.purchases(after: 0, limit: 1_000))
+    while let end = page.last?.sequence, end > last {
+      recent = Array((recent + page).suffix(Self.remembered))
+      last = end
+      page = try store.purchases(after: last, limit: 1_000)
+    }
+  }
+
+  /// Lets something happen, and does what follows from it.
+  func happen(_ event: VendingEvent, at now: Moment) {
+    guard failure == nil else { return }
+    var effects: [VendingEffect] = []
+    machine.apply(event, at: now.wall, into: &effects)
+    for effect in effects {
+      guard failure == nil else { return }
+      perform(effect, at: now)
+    }
+  }
+
+  private func perform(_ effect: VendingEffect, at now: Moment) {
+    do throws(StoreError) {
+      switch effect {
+      case .lookUp(let id): happen(.found(id, try store.request(id)), at: now)
+      case .stage(let entry):
+        try store.stage(entry)
+        if let change = entry.change { staged.append(change) }
+      case .reply(let request, let answer): onReply?(request, answer)
+      case .take(let purchase, let product): onTake?(purchase, product)
+      case .release(let purchase): onRelease?(purchase)
+      }
+    } catch {
+      storeFailed(error, at: now)
+    }
+  }
+
+  /// When ``commit(at:)`` is to be called; nil while nothing waits for it.
+  var commitDue: MonotonicTime? {
+    guard failure == nil else { return nil }
+    if machine.isUnsettled { return MonotonicTime(nanoseconds: 0) }
+    return machine.hasUnwritten ? retryAt : nil
+  }
+
+  /// Puts everything that was staged on disk; the answers follow.
+  func commit(at now: Moment) {
+    guard failure == nil else { return }
+    if machine.hasUnwritten { happen(.retried, at: now) }
+    guard failure == nil, machine.isUnsettled else { return }
+    do throws(StoreError) { try store.commit() } catch { return storeFailed(error, at: now) }
+    for change in staged where change.kind == .bought {
+      if let product = change.product { sales[product, default: 0] += 1 }
+      recent.append(change)
+    }
+    recent = recent.suffix(Self.remembered)
+    staged.removeAll(keepingCapacity: true)
+    retryAt = nil
+    if isFull {
+      isFull = false
+      onDiskFull?(nil)
+    }
+    happen(.committed, at: now)
+  }
+
+  private func storeFailed(_ error: StoreError, at now: Moment) {
+    guard case .diskFull = error else {
+      failure = error
+      return
+    }
+    store.rollBack()
+    staged.removeAll(keepingCapacity: true)
+    retryAt = now.monotonic + Self.retryPause
+    if !isFull {
+      isFull = true
+      onDiskFull?(error)
+    }
+    happen(.commitRefused, at: now)
+  }
+
+  /// Purchases that are on disk. Nothing may be staged.
+  func purchases(after sequence: Int64, limit: Int) -> [MoneyChange] {
+    precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
+    return read { () throws(StoreError) in try store.purchases(after: sequence, limit: limit) } ?? []
+  }
+
+  /// Checks everything that can be checked. Nothing may be staged. Nil where the disk has failed.
+  func audit() -> VendingAudit? { read { () throws(StoreError) in try store.audit() } }
+
+  private func read<Value>(_ body: () throws(StoreError) -> Value) -> Value? {
+    guard failure == nil else { return nil }
+    do throws(StoreError) { return try body() } catch {
+      failure = error
+      return nil
+    }
+  }
+}

@@ -1,0 +1,290 @@
+// Owns the vending machine at work: one loop on which customers, the manager, the stock and the coordinator meet. It
+// knows no rule of the machine (VendingStateMachine does) and no byte of a message (Transport does).
+// The turn: hear everyone, commit once, answer, tell the viewers, write it all.
+// Invariant: what a socket is not for is refused before anybody looks at it. When the disk fails in a way that leaves it
+// in doubt, the machine ends, and a new one reads the disk again.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import StockClient
+import Transport
+import VendingCore
+import Wire
+
+typealias VendingSocket = ServiceSocket<VendingRequest, VendingResult>
+typealias VendingSession = ServiceSession<VendingRequest, VendingResult>
+
+/// The vending machine of one bank.
+final class VendingService {
+  /// How long somebody who looks waits for a stock that has not told anything yet.
+  static let lookPatience = Duration.seconds(8)
+  /// The pause before the stock is asked again for what it would not do.
+  private static let retryPause = Duration.seconds(1)
+
+  struct Asker {
+    var socket: VendingSocket
+    var session: VendingSession
+    var number: UInt32
+  }
+
+  let desk: VendingDesk
+  let shelf: DrinkShelf
+  private let loop: EventLoop
+  private let log: LogFile
+  private let link: ParentLink?
+  private let stock: StockClient
+  private let customers: VendingSocket
+  private let managers: VendingSocket
+  private let customerMode: CustomerMode
+  private let adminMode: AdminMode
+  private var askers: [VendingDesk.RequestID: Asker] = [:]
+  private var lastRequest: VendingDesk.RequestID = 0
+  private var viewers = ViewerTable()
+  /// Those who look, until the stock has told something.
+  private var looking: [(asker: Asker, command: VendingCommand, deadline: MonotonicInstant)] = []
+  private var questions: [(asker: Asker, command: VendingCommand)] = []
+  private var retryAt: MonotonicInstant?
+  private let clock = MachineClock()
+  private var isAskedToEnd = false
+
+  init(
+    desk: VendingDesk, table: ProductTable, stock: StockClient, loop: EventLoop, log: LogFile,
+    link: ParentLink?
+  ) {
+    self.desk = desk
+    self.stock = stock
+    self.loop = loop
+    self.log = log
+    self.link = link
+    shelf = DrinkShelf(table, stock)
+    var limits = ServiceLimits()
+    limits.admitsOthers = table.customersGroup != nil
+    customers = VendingSocket(loop: loop, limits: limits)
+    managers = VendingSocket(loop: loop)
+    customerMode = CustomerMode(desk, shelf, stock, clock)
+    adminMode = AdminMode(shelf, stock, clock)
+  }
+
+  private var now: Moment { clock.now }
+  /// The day that people here have.
+  var today: DayNumber { clock.today }
+
+  /// Goes on with what was left open, and begins to listen.
+  func open(in home: ServiceHome) throws {
+    loop.onWake = { [unowned self] in clock.turn() }
+    desk.onReply = { [unowned self] request, answer in reply(request, answer) }
+    desk.onDiskFull = { [unowned self] error in noteDisk(error) }
+    for socket in [customers, managers] {
+      socket.onRequest = { [unowned self, unowned socket] session, request in
+        serve(request, for: Asker(socket: socket, session: session, number: request.number))
+      }
+      socket.onEnd = { [unowned self] session in viewers.remove(session) }
+    }
+    shelf.open()
+    desk.happen(.began, at: now)
+    try managers.listen(at: Paths.join(home.run, "vending-admin.sock"))
+    try customers.listen(at: home.socket)
+    if let group = shelf.table.customersGroup { try share(home, with: group) }
+    log.write(event: "ready", at: now) {
+      $0.field("products", shelf.table.products.count)
+      $0.field("changes", desk.machine.settledSequence)
+      $0.field("unfinished", desk.machine.unfinishedCount)
+    }
+    link?.say(.ready)
+  }
+
+  /// The customers' socket, and the way to it, for the members of a group; nothing else is opened to them.
+  private func share(_ home: ServiceHome, with name: String) throws {
+    do throws(SystemError) {
+      let group = try Sharing.group(named: name)
+      for directory in [home.path, home.run] { try Sharing.share(directory, with: group, mode: 0o710) }
+      try Sharing.share(home.socket, with: group, mode: 0o660)
+    } catch {
+      throw Failure(.badConfiguration, subject: "customers_group", detail: error.description)
+    }
+  }
+
+  /// Asks the machine to answer what it has heard, and to end.
+  func askToEnd() { isAskedToEnd = true }
+
+  /// Runs until the end, and returns the code to exit with.
+  func run() throws(SystemError) -> Int32 {
+    endTurn()
+    while desk.failure == nil, !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true {
+      try loop.runOnce(until: nextDeadline)
+      clock.turn()
+      let instant = MonotonicInstant(now.monotonic)
+      customers.keepTime(instant)
+      managers.keepTime(instant)
+      endTurn()
+    }
+    return try finish()
+  }
+
+  private var nextDeadline: MonotonicInstant? {
+    [
+      customers.nextDeadline, managers.nextDeadline, log.nextFlush, stock.nextDeadline, retryAt,
+      shelf.nextDeadline,
+      looking.map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
+    ].compactMap { $0 }.min()
+  }
+
+  private func endTurn() {
+    // What the stock says is heard first, and what is asked of it leaves with this turn.
+    stock.endTurn()
+    shelf.endTurn(MonotonicInstant(now.monotonic))
+    if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
+    answerQuestions()
+    answerThoseWhoLook()
+    if !desk.machine.isUnsettled, shelf.isKnown { viewers.tell(self) }
+    retryReleases()
+    stock.endTurn()
+    link?.endTurn()
+    customers.flush()
+    managers.flush()
+    log.flushIfDue(MonotonicInstant(now.monotonic))
+  }
+
+  private func retryReleases() {
+    guard customerMode.hasReleasesToRetry else { return }
+    let instant = MonotonicInstant(now.monotonic)
+    guard let due = retryAt else { return retryAt = instant + Self.retryPause }
+    guard due <= instant else { return }
+    retryAt = nil
+    customerMode.retryReleases()
+  }
+
+  /// Everything that was heard is answered; clients ask the next machine for the rest.
+  private func finish() throws(SystemError) -> Int32 {
+    customers.stopListening()
+    managers.stopListening()
+    desk.commit(at: now)
+    endTurn()
+    let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
+    let reason = desk.failure?.description ?? misunderstood
+    log.write(event: "exit", level: reason == nil ? .info : .error) {
+      $0.field("code", reason == nil ? 0 : 1)
+      $0.field("msg", reason)
+    }
+    log.flush()
+    if let reason { _ = try? StandardStreams.write("bank-vending: \(reason)\n", to: .error) }
+    guard reason == nil else { return 1 }
+    customers.closeAfterFlush()
+    managers.closeAfterFlush()
+    // The last words may still be on their way to a client that reads slowly; nobody waits for the coordinator's end.
+    let until = SystemClock.monotonic() + (link?.state == .gone ? .zero : .seconds(1))
+    while !(customers.sessions.isEmpty && managers.sessions.isEmpty), SystemClock.monotonic() < until {
+      try loop.runOnce(until: until)
+    }
+    return 0
+  }
+
+  private func noteDisk(_ error: StoreError?) {
+    guard let error else { return log.write(event: "disk_available", at: now) }
+    log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
+  }
+
+  // MARK: - Requests
+
+  private func serve(_ request: VendingRequest, for asker: Asker) {
+    let isManager = asker.socket === managers
+    guard request.command.side == .both || (request.command.side == .manager) == isManager else {
+      let words = isManager ? "this is the manager's socket" : "this is the customers' socket"
+      return tell(asker, .failure(VendingFailure(.wrongSide, detail: words)))
+    }
+    guard request.command.changesSomething else { return question(request.command, asker) }
+    guard let name = request.order, name.isValid, name.text.utf8.count <= VendingLimits.requestLength else {
+      return tell(asker, .failure(VendingFailure(.badRequest(request.order?.text ?? ""))))
+    }
+    if let action = CustomerMode.action(request.command) {
+      lastRequest += 1
+      askers[lastRequest] = asker
+      customerMode.ask(action, as: name, for: lastRequest)
+    } else {
+      adminMode.ask(request.command, as: name) { [weak self] in self?.tell(asker, $0) }
+    }
+  }
+
+  private func reply(_ request: VendingDesk.RequestID, _ answer: VendingAnswer) {
+    guard let asker = askers.removeValue(forKey: request) else { return }
+    tell(asker, VendingResult(answer))
+  }
+
+  func tell(_ asker: Asker, _ result: VendingResult, more: Bool = false) {
+    asker.socket.answer(asker.session, asker.number, result, more: more)
+  }
+
+  // MARK: - Questions
+
+  private func question(_ command: VendingCommand, _ asker: Asker) {
+    switch command {
+    case .balance, .history, .audit: questions.append((asker, command))
+    default: looking.append((asker, command, MonotonicInstant(now.monotonic) + Self.lookPatience))
+    }
+  }
+
+  /// What needs no stock is answered when nothing is staged, and so at the end of this turn.
+  private func answerQuestions() {
+    guard !questions.isEmpty, !desk.machine.isUnsettled else { return }
+    let asked = questions
+    questions.removeAll()
+    for (asker, command) in asked {
+      switch command {
+      case .history(let page):
+        let limit = Int(min(max(page.limit, 0), 500))
+        tell(asker, .history(desk.purchases(after: max(0, page.after), limit: limit)))
+      case .audit: if let found = desk.audit() { tell(asker, .audit(report(found))) }
+      default: tell(asker, .picture(picture([], withLots: false)))
+      }
+    }
+  }
+
+  private func answerThoseWhoLook() {
+    guard !looking.isEmpty, !desk.machine.isUnsettled else { return }
+    let instant = MonotonicInstant(now.monotonic)
+    let asked = looking
+    looking.removeAll()
+    for one in asked {
+      if shelf.isKnown {
+        show(one.command, one.asker)
+      } else if one.deadline <= instant {
+        let words = shelf.trouble ?? "the stock service does not answer"
+        tell(one.asker, .failure(VendingFailure(.stockUnavailable, detail: words)))
+      } else {
+        looking.append(one)
+      }
+    }
+  }
+
+  private func show(_ command: VendingCommand, _ asker: Asker) {
+    let isManager = asker.socket === managers
+    switch command {
+    case .expired: tell(asker, .picture(picture(shelf.expired(on: today), withLots: true)))
+    case .follow:
+      guard viewers.admit(asker, showsLots: isManager, self) else {
+        let words = "\(ViewerTable.viewersOfOne) views are open"
+        return tell(asker, .failure(VendingFailure(.crowded, detail: words)))
+      }
+    default:
+      tell(asker, .picture(picture(shelf.reports(on: today, withLots: isManager), withLots: isManager)))
+    }
+  }
+
+  /// The machine as it is on disk, with these products.
+  func picture(_ products: [ProductReport], withLots: Bool) -> VendingPicture {
+    let sales = desk.sales.sorted { $0.key < $1.key }.map { SalesReport(product: $0.key, count: $0.value) }
+    return VendingPicture(
+      sequence: desk.machine.settledSequence, balance: desk.machine.settledAccount.balance,
+      free: desk.machine.settledFree, today: today, products: products, sales: sales, recent: desk.recent)
+  }
+
+  private func report(_ found: VendingAudit) -> VendingAuditReport {
+    VendingAuditReport(
+      changes: found.changes, account: found.account, purchases: found.purchases,
+      unfinished: found.unfinished, difference: found.difference, problems: found.problems,
+      machine: desk.machine.machine)
+  }
+}

@@ -1,0 +1,77 @@
+// Owns the translation between the machine's words and those of the protocol: refusals to codes and particulars.
+// It decides nothing and finds no words for people; those are the client's.
+
+import BankModel
+import QueueCore
+import VendingCore
+import Wire
+
+extension VendingResult {
+  /// What became of a request.
+  init(_ answer: VendingAnswer) {
+    switch answer {
+    case .done(let change): self = .done(change)
+    case .refused(let refusal): self = .failure(VendingFailure(refusal))
+    }
+  }
+}
+
+extension VendingFailure {
+  /// Why the machine has refused a request. What a client wrote is repeated in part only.
+  init(_ refusal: VendingRefusal) {
+    switch refusal {
+    case .badAmount(let amount):
+      let (least, most) = (VendingLimits.insertion.lowerBound, VendingLimits.insertion.upperBound)
+      self.init(.badRequest, subject: "\(amount)", detail: "\(least) to \(most) won can be put in at a time")
+    case .badRequest(let name):
+      let words = "a request has a name of 1 to \(VendingLimits.requestLength) bytes of visible ASCII"
+      self.init(.badRequest, subject: Self.cut(name), detail: words)
+    case .unknownProduct(let product): self.init(.unknownProduct, subject: Self.cut(product.name))
+    case .otherRequest(let id):
+      self.init(.otherOrder, subject: id.text, detail: "the name belongs to a request of something else")
+    case .tooLittleMoney(let product, let price, let available):
+      self.init(.tooLittleMoney, subject: product.name, price: price, available: available)
+    case .soldOut(let product): self.init(.soldOut, subject: product.name)
+    case .onlyExpired(let product): self.init(.onlyExpired, subject: product.name)
+    case .tillFull(let balance):
+      let words = "\(VendingLimits.balance) won may be in the machine at most"
+      self.init(.tillFull, detail: words, available: balance)
+    case .stockAway(let product): self.init(.stockUnavailable, subject: product.name)
+    case .crowded:
+      self.init(.crowded, detail: "\(VendingLimits.openPurchases) purchases are under way")
+    case .diskFull: self.init(.diskFull)
+    }
+  }
+
+  /// Why the stock has refused what the manager wants.
+  init(_ failure: StockFailure) {
+    let code: Code =
+      switch failure.code {
+      case .unknownItem: .stockUnavailable
+      case .badRequest, .datedItem: .badRequest
+      case .otherOrder, .givenBack: .otherOrder
+      case .overflow, .tooManyLots: .shelfFull
+      case .diskFull: .diskFull
+      case .crowded: .crowded
+      }
+    self.init(code, subject: failure.subject, detail: failure.detail)
+  }
+
+  /// A part of what a client wrote.
+  static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
+}
+
+extension Failure {
+  /// Why the machine's database could not be used.
+  init(store error: StoreError, path: String) {
+    let code: Code =
+      switch error {
+      case .diskFull: .diskFull
+      case .inUse: .alreadyOpen
+      case .newerSchema: .newerSchema
+      case .damaged: .damaged
+      case .failed: .system
+      }
+    self.init(code, subject: path, detail: error.description)
+  }
+}

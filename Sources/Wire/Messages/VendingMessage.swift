@@ -1,0 +1,197 @@
+// Owns what a client says to a vending machine, on the customers' socket and on the manager's. It knows no socket: who
+// may say what is the machine's to judge, by ``VendingCommand/side``.
+// Nothing here is checked beyond its form: the machine checks names, amounts and limits, and refuses with an answer.
+
+import BankModel
+
+/// What a client says to a vending machine.
+public typealias VendingMessage = ServiceQuestion<VendingRequest>
+
+/// A numbered request.
+public struct VendingRequest: Codable, Sendable, Equatable {
+  /// Chosen by the client; every answer repeats it.
+  public var number: UInt32
+  /// The name that makes a change repeatable; nil for a question.
+  public var order: OrderID?
+  /// What is asked for.
+  public var command: VendingCommand
+
+  /// Puts the parts together.
+  public init(number: UInt32, order: OrderID? = nil, command: VendingCommand) {
+    self.number = number
+    self.order = order
+    self.command = command
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case number = 1
+    case order = 2
+    case command = 3
+  }
+}
+
+/// Who may ask for something.
+public enum VendingSide: Sendable, Equatable {
+  /// Whoever may look.
+  case both
+  /// Whoever buys; on the customers' socket.
+  case customer
+  /// Whoever fills the machine; on the manager's socket.
+  case manager
+}
+
+/// Everything a vending machine can be asked. The manager's kinds begin with 33.
+public enum VendingCommand: Sendable, Equatable {
+  /// The machine as it is.
+  case look
+  /// The machine as it is, and everything that changes from then on.
+  case follow
+  /// Purchases behind a place in the ledger, oldest first.
+  case history(PurchasePage)
+  /// The balance alone, which needs no stock.
+  case balance
+  /// Put money in; needs an order's name.
+  case insert(Won)
+  /// Buy one of a product; needs an order's name.
+  case buy(ItemID)
+  /// Give the balance back; needs an order's name.
+  case giveChange
+  /// Put drinks in; needs an order's name.
+  case add(AddedDrinks)
+  /// Take drinks out, the earliest to expire first; needs an order's name.
+  case remove(ItemAmount)
+  /// Every product with its lots.
+  case stock
+  /// The products and lots that may not be sold any more.
+  case expired
+  /// Throw away whatever has expired; needs an order's name.
+  case discardExpired
+  /// Check everything that can be checked.
+  case audit
+
+  private enum Kind: Int, CodingKey {
+    case look = 1
+    case follow = 2
+    case history = 3
+    case insert = 4
+    case buy = 5
+    case giveChange = 6
+    case balance = 7
+    case add = 33
+    case remove = 34
+    case stock = 35
+    case expired = 36
+    case discardExpired = 37
+    case audit = 38
+  }
+
+  /// Who may ask for it.
+  public var side: VendingSide {
+    switch self {
+    case .look, .follow, .history, .balance: .both
+    case .insert, .buy, .giveChange: .customer
+    case .add, .remove, .stock, .expired, .discardExpired, .audit: .manager
+    }
+  }
+
+  /// Whether it changes something when it is done.
+  public var changesSomething: Bool {
+    switch self {
+    case .insert, .buy, .giveChange, .add, .remove, .discardExpired: true
+    case .look, .follow, .history, .balance, .stock, .expired, .audit: false
+    }
+  }
+}
+
+/// Which purchases are asked for.
+public struct PurchasePage: Codable, Sendable, Equatable {
+  /// The place in the ledger behind which they begin.
+  public var after: Int64
+  /// How many at most.
+  public var limit: Int64
+
+  /// Puts the parts together.
+  public init(after: Int64, limit: Int64) {
+    self.after = after
+    self.limit = limit
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case after = 1
+    case limit = 2
+  }
+}
+
+/// Drinks that are put into a machine.
+public struct AddedDrinks: Codable, Sendable, Equatable {
+  /// Of what.
+  public var product: ItemID
+  /// How many.
+  public var quantity: Quantity
+  /// When they were made; nil for today.
+  public var made: DayNumber?
+  /// The last day on which they may be sold; nil for as long as the product is good.
+  public var expires: DayNumber?
+
+  /// Puts the parts together.
+  public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {
+    self.product = product
+    self.quantity = quantity
+    self.made = made
+    self.expires = expires
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case product = 1
+    case quantity = 2
+    case made = 3
+    case expires = 4
+  }
+}
+
+extension VendingCommand: Codable {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var command = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .look: try command.encode(Nothing(), forKey: .look)
+    case .follow: try command.encode(Nothing(), forKey: .follow)
+    case .balance: try command.encode(Nothing(), forKey: .balance)
+    case .history(let page): try command.encode(page, forKey: .history)
+    case .insert(let amount): try command.encode(amount, forKey: .insert)
+    case .buy(let product): try command.encode(product, forKey: .buy)
+    case .giveChange: try command.encode(Nothing(), forKey: .giveChange)
+    case .add(let drinks): try command.encode(drinks, forKey: .add)
+    case .remove(let amount): try command.encode(amount, forKey: .remove)
+    case .stock: try command.encode(Nothing(), forKey: .stock)
+    case .expired: try command.encode(Nothing(), forKey: .expired)
+    case .discardExpired: try command.encode(Nothing(), forKey: .discardExpired)
+    case .audit: try command.encode(Nothing(), forKey: .audit)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let command = try decoder.container(keyedBy: Kind.self)
+    let kind = try command.onlyKind()
+    switch kind {
+    case .history: self = .history(try command.decode(PurchasePage.self, forKey: kind))
+    case .insert: self = .insert(try command.decode(Won.self, forKey: kind))
+    case .buy: self = .buy(try command.decode(ItemID.self, forKey: kind))
+    case .add: self = .add(try command.decode(AddedDrinks.self, forKey: kind))
+    case .remove: self = .remove(try command.decode(ItemAmount.self, forKey: kind))
+    case .look, .follow, .balance, .giveChange, .stock, .expired, .discardExpired, .audit:
+      _ = try command.decode(Nothing.self, forKey: kind)
+      switch kind {
+      case .look: self = .look
+      case .follow: self = .follow
+      case .balance: self = .balance
+      case .giveChange: self = .giveChange
+      case .stock: self = .stock
+      case .expired: self = .expired
+      case .discardExpired: self = .discardExpired
+      default: self = .audit
+      }
+    }
+  }
+}

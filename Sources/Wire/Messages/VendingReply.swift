@@ -1,0 +1,173 @@
+// Owns what a vending machine answers. It knows no socket and no person's language: a failure is a code and its
+// particulars, and the client finds the words. Every answer repeats the number of its request, and says whether another
+// one follows.
+
+import BankModel
+
+/// What a vending machine sends to a client.
+public typealias VendingServiceMessage = ServiceAnswer<VendingResult>
+
+/// A numbered answer of a vending machine.
+public typealias VendingReply = NumberedReply<VendingResult>
+
+/// Everything a vending machine can answer.
+public enum VendingResult: Sendable, Equatable {
+  /// It was not done, and nothing was changed.
+  case failure(VendingFailure)
+  /// It is done and on disk.
+  case done(MoneyChange)
+  /// The machine as it is.
+  case picture(VendingPicture)
+  /// What has changed since what the viewer was told before.
+  case news(VendingNews)
+  /// Purchases, oldest first.
+  case history([MoneyChange])
+  /// Drinks were put in or taken out; these are the changes of the stock.
+  case stocked([StockChange])
+  /// What an audit found.
+  case audit(VendingAuditReport)
+
+  private enum Kind: Int, CodingKey {
+    case failure = 1
+    case done = 2
+    case picture = 3
+    case news = 4
+    case history = 5
+    case stocked = 6
+    case audit = 7
+  }
+}
+
+extension VendingResult: Codable {
+  /// Writes the message as its kind and what it carries.
+  public func encode(to encoder: any Encoder) throws {
+    var result = encoder.container(keyedBy: Kind.self)
+    switch self {
+    case .failure(let failure): try result.encode(failure, forKey: .failure)
+    case .done(let change): try result.encode(change, forKey: .done)
+    case .picture(let picture): try result.encode(picture, forKey: .picture)
+    case .news(let news): try result.encode(news, forKey: .news)
+    case .history(let purchases): try result.encode(purchases, forKey: .history)
+    case .stocked(let changes): try result.encode(changes, forKey: .stocked)
+    case .audit(let report): try result.encode(report, forKey: .audit)
+    }
+  }
+
+  /// Reads the message; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let result = try decoder.container(keyedBy: Kind.self)
+    let kind = try result.onlyKind()
+    switch kind {
+    case .failure: self = .failure(try result.decode(VendingFailure.self, forKey: kind))
+    case .done: self = .done(try result.decode(MoneyChange.self, forKey: kind))
+    case .picture: self = .picture(try result.decode(VendingPicture.self, forKey: kind))
+    case .news: self = .news(try result.decode(VendingNews.self, forKey: kind))
+    case .history: self = .history(try result.decode([MoneyChange].self, forKey: kind))
+    case .stocked: self = .stocked(try result.decode([StockChange].self, forKey: kind))
+    case .audit: self = .audit(try result.decode(VendingAuditReport.self, forKey: kind))
+    }
+  }
+}
+
+/// Why something asked of a vending machine was not done. Nothing was changed.
+public struct VendingFailure: Codable, Sendable, Equatable, Error {
+  /// A reason that a script can rely on.
+  public enum Code: String, Sendable, Codable, CaseIterable {
+    /// The machine sells no such product; `subject` is its name.
+    case unknownProduct = "unknown_product"
+    /// The request contradicts itself or a limit; `subject` is what it is about.
+    case badRequest = "bad_request"
+    /// The name belongs to a request of something else; `subject` is the name.
+    case otherOrder = "other_order"
+    /// The product costs more than there is; `subject` is the product.
+    case tooLittleMoney = "too_little_money"
+    /// There is none of the product, or not so many; `subject` is its name.
+    case soldOut = "sold_out"
+    /// All there is of the product has expired; `subject` is its name.
+    case onlyExpired = "only_expired"
+    /// There would be more money in the machine than there may be.
+    case tillFull = "till_full"
+    /// There would be more of a product, or of its lots, than there may be; `subject` is its name.
+    case shelfFull = "shelf_full"
+    /// The socket is for others: customers, or the manager.
+    case wrongSide = "wrong_side"
+    /// The stock service does not answer.
+    case stockUnavailable = "stock_unavailable"
+    /// The disk is full.
+    case diskFull = "disk_full"
+    /// As much is being worked on as may be at a time.
+    case crowded
+  }
+
+  /// The reason.
+  public var code: Code
+  /// What it is about.
+  public var subject: String
+  /// The particulars, in English.
+  public var detail: String
+  /// What the product costs, where that is the reason.
+  public var price: Won?
+  /// What is there, where that is the reason: won, or pieces.
+  public var available: Int64?
+
+  /// Puts the parts together.
+  public init(
+    _ code: Code, subject: String = "", detail: String = "", price: Won? = nil, available: Int64? = nil
+  ) {
+    self.code = code
+    self.subject = subject
+    self.detail = detail
+    self.price = price
+    self.available = available
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case code = 1
+    case subject = 2
+    case detail = 3
+    case price = 4
+    case available = 5
+  }
+}
+
+/// What an audit of a vending machine found.
+public struct VendingAuditReport: Codable, Sendable, Equatable {
+  /// Rows of the ledger.
+  public var changes: Int64
+  /// The money as the rows tell it.
+  public var account: MoneyAccount
+  /// Purchases that were made.
+  public var purchases: Int64
+  /// Purchases whose end is not known yet.
+  public var unfinished: Int64
+  /// Won by which the balance differs from what the rows say.
+  public var difference: Won
+  /// Everything that is not as promised, a sentence each, in English.
+  public var problems: [String]
+  /// Which machine this is; the names of its orders at the stock are made of it.
+  public var machine: Int64
+
+  /// Puts the parts together.
+  public init(
+    changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
+    problems: [String], machine: Int64
+  ) {
+    self.machine = machine
+    self.changes = changes
+    self.account = account
+    self.purchases = purchases
+    self.unfinished = unfinished
+    self.difference = difference
+    self.problems = problems
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case changes = 1
+    case account = 2
+    case purchases = 3
+    case unfinished = 4
+    case difference = 5
+    case problems = 6
+    case machine = 7
+  }
+}

@@ -1,0 +1,104 @@
+// Owns the manager's commands of the vending machine: `vending admin add`, `remove`, `stock`, `expired` and
+// `discard-expired`, on the manager's socket. They must not know how drinks are sold.
+// Invariant: dates that make no sense are refused before anybody is asked; what is printed is the stock after the change.
+// Failure: CommandError; exit code 2 for dates that make no sense, 5 where there are too few or would be too many.
+import Arguments
+import BankModel
+import Wire
+
+/// The commands of whoever fills the machine.
+enum VendingAdminCommands {
+  /// Puts drinks in.
+  static func add(_ session: Session) throws(CommandError) -> ProgramExit {
+    let made = try day("made", session)
+    let expires = try day("expires", session)
+    if let made, let expires, expires < made {
+      throw usage(session.words.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
+    }
+    let counter = try VendingCounter(session, .manager)
+    let before = try counter.picture(.stock)
+    let product = try named(before, session)
+    if let expires, made == nil, expires < before.today {
+      // Made today and expired yesterday: one of the two is not what was meant.
+      throw usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
+    }
+    let quantity = session.invocation.operands.integer("N") ?? 0
+    let drinks = AddedDrinks(product: product.id, quantity: quantity, made: made, expires: expires)
+    let changes = try counter.restock(.add(drinks))
+    try tell(changes, product, before, session)
+    return .done
+  }
+
+  /// Takes drinks out.
+  static func remove(_ session: Session) throws(CommandError) -> ProgramExit {
+    let counter = try VendingCounter(session, .manager)
+    let before = try counter.picture(.stock)
+    let product = try named(before, session)
+    let quantity = session.invocation.operands.integer("N") ?? 0
+    let changes = try counter.restock(.remove(ItemAmount(product.id, quantity)))
+    try tell(changes, product, before, session)
+    return .done
+  }
+
+  /// Everything in the machine, by kind.
+  static func stock(_ session: Session) throws(CommandError) -> ProgramExit {
+    let picture = try VendingCounter(session, .manager).picture(.stock)
+    let shelves = VendingShelves(picture: picture, words: session.words, palette: session.output.palette)
+    try session.show(.products(picture), or: shelves.lines)
+    return .done
+  }
+
+  /// What may not be sold any more.
+  static func expired(_ session: Session) throws(CommandError) -> ProgramExit {
+    let picture = try VendingCounter(session, .manager).picture(.expired)
+    let shelves = VendingShelves(picture: picture, words: session.words, palette: session.output.palette)
+    let none = [session.words.nothingExpired]
+    try session.show(.products(picture), or: picture.products.isEmpty ? none : shelves.lines)
+    return .done
+  }
+
+  /// Throws away what may not be sold any more.
+  static func discardExpired(_ session: Session) throws(CommandError) -> ProgramExit {
+    let changes = try VendingCounter(session, .manager).restock(.discardExpired)
+    let count = changes.reduce(0) { $0 - $1.difference }
+    let discarded = changes.map { change -> JSONValue in
+      ["product": .string(change.item.name), "quantity": .integer(-change.difference)]
+    }
+    try session.show(
+      ["version": 1, "discarded": .integer(count), "products": .array(discarded)],
+      or: [session.words.discarded(count)])
+    return .done
+  }
+
+  private static func tell(
+    _ changes: [StockChange], _ product: ProductReport, _ before: VendingPicture, _ session: Session
+  ) throws(CommandError) {
+    let difference = changes.reduce(0) { $0 + $1.difference }
+    let lots = changes.map { JSONValue.lot($0.dates, abs($0.difference), today: before.today) }
+    let present = changes.last?.present ?? product.stock + product.expired
+    let name = product.name(in: session.words.language)
+    try session.show(
+      [
+        "version": 1, "product": .string(product.id.name), "difference": .integer(difference),
+        "present": .integer(present), "lots": .array(lots),
+      ], or: [session.words.restocked(name, difference, present)])
+  }
+
+  private static func named(
+    _ picture: VendingPicture, _ session: Session
+  ) throws(CommandError) -> ProductReport {
+    try session.product(named: session.invocation.operands.text("PRODUCT") ?? "", in: picture)
+  }
+
+  private static func day(_ option: String, _ session: Session) throws(CommandError) -> DayNumber? {
+    guard let text = session.invocation.options.text(option) else { return nil }
+    guard let date = CalendarDate(text: text) else {
+      throw usage(session.words.noSuchDay(text, "--" + option))
+    }
+    return date.number
+  }
+
+  private static func usage(_ message: String) -> CommandError {
+    .complaint(Complaint(code: "usage", exit: .usage, message: message))
+  }
+}

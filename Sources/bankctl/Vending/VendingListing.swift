@@ -1,0 +1,65 @@
+// Owns how the machine looks in lines, away from a whole screen: to its customers, and lot by lot to its manager.
+// It must not know how the lines come to the terminal.
+// Invariant: what can be bought is told in words as well as in colour, so a terminal without colours says as much.
+// Failure: none.
+import BankModel
+import Wire
+
+/// The machine for its customers.
+struct VendingListing {
+  let picture: VendingPicture
+  let words: Words
+  let palette: Palette
+
+  /// Everything, top to bottom.
+  var lines: [String] {
+    [palette.paint(words.phrases.vendingTitle, .heading), words.balance(picture.balance), ""] + products
+  }
+
+  /// The products, one a line.
+  var products: [String] {
+    var table = TextTable([.left, .left, .right, .right, .left, .left])
+    for product in picture.products {
+      let isBuyable = picture.isBuyable(product)
+      let role: Palette.Role? = product.stock == 0 ? .quiet : nil
+      table.add([
+        .init("\(product.emoji) \(product.name(in: words.language))", role),
+        .init("\(product.brand) \(product.volume)ml", .quiet), .init(words.won(product.price), role),
+        .init(words.pieces(product.stock), product.stock == 0 ? .alarm : nil),
+        .init(isBuyable ? words.canBeBought : words.whyNot(product, picture), isBuyable ? .waiting : .quiet),
+        .init(product.id.name, .quiet),
+      ])
+    }
+    return table.lines(palette)
+  }
+}
+
+/// The machine for its manager.
+struct VendingShelves {
+  let picture: VendingPicture
+  let words: Words
+  let palette: Palette
+
+  /// Every product under its kind, with its lots.
+  var lines: [String] {
+    DrinkClass.Kind.allCases.flatMap { kind -> [String] in
+      let products = picture.products.filter { $0.kind == kind }
+      if products.isEmpty { return [] }
+      return [palette.paint(words.phrases.kind(kind), .heading)] + products.flatMap(lines)
+    }
+  }
+
+  private func lines(_ product: ProductReport) -> [String] {
+    let expired = product.expired > 0 ? palette.paint(words.expiredPieces(product.expired), .alarm) : nil
+    let head = [
+      "  \(product.emoji) \(product.name(in: words.language))", words.pieces(product.stock), expired,
+      palette.paint(product.id.name, .quiet),
+    ]
+    let lots = (product.lots ?? []).map { lot in
+      let isExpired = lot.dates.map { $0.expires < picture.today } ?? false
+      let text = "\(lot.description.isEmpty ? "-" : lot.description) × \(Words.grouped(lot.quantity))"
+      return "      " + palette.paint(text, isExpired ? .alarm : .quiet)
+    }
+    return [head.compactMap(\.self).joined(separator: "  ")] + lots
+  }
+}

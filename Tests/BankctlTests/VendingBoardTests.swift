@@ -1,0 +1,188 @@
+// The two screens of the vending machine without a terminal: what a key asks for, what news change, and that a picture
+// fits whatever terminal there is.
+
+import Arguments
+import BankModel
+import Posix
+import Testing
+import VendingClient
+import Wire
+
+@testable import bankctl
+
+@Suite("The screens of the vending machine")
+struct VendingBoardTests {
+  private static func purchase(_ sequence: Int64, _ product: String = "top") -> MoneyChange {
+    MoneyChange(
+      sequence: sequence, kind: .bought, amount: 1_700, balance: 0, product: ItemID(product),
+      request: OrderID("r\(sequence)"), at: WallTime(milliseconds: 0))
+  }
+
+  private static func picture(
+    _ balance: Won = 5_000, stock: Quantity = 3, sales: Int64 = 0, recent: [MoneyChange] = []
+  ) -> VendingPicture {
+    let products = ProductTable.standard.products.enumerated().map { place, product in
+      ProductReport(
+        product, stock: place.isMultiple(of: 2) ? stock : 0, expired: place == 1 ? 4 : 0,
+        lots: [LotReport(dates: LotDates(made: 1, expires: 9), quantity: stock, description: "x")])
+    }
+    return VendingPicture(
+      sequence: 9, balance: balance, free: balance, today: 20, products: products,
+      sales: sales > 0 ? [SalesReport(product: ItemID("top"), count: sales)] : [], recent: recent)
+  }
+
+  private func customer(_ picture: VendingPicture? = VendingBoardTests.picture()) -> CustomerBoard {
+    var board = CustomerBoard(Words(language: .english))
+    board.isConnected = true
+    if let picture { board.hear(.picture(picture)) }
+    return board
+  }
+
+  private func manager(_ picture: VendingPicture? = VendingBoardTests.picture()) -> AdminBoard {
+    var board = AdminBoard(Words(language: .english))
+    board.isConnected = true
+    if let picture { board.hear(.picture(picture)) }
+    return board
+  }
+
+  @Test("1 and 5 put money in, r gives it back, a leads to the manager, q leaves")
+  func keys() {
+    var board = customer()
+    #expect(board.press(.character("1")) == .insert(1_000))
+    #expect(board.press(.character("5")) == .insert(5_000))
+    #expect(board.press(.character("r")) == .giveChange)
+    #expect(board.press(.character("a")) == .manage)
+    #expect(board.press(.character("q")) == .leave && board.press(.escape) == .leave)
+    #expect(board.press(.character("7")) == nil)
+  }
+
+  @Test("the arrows choose, Enter buys what is chosen, and nobody falls off the edge")
+  func choosing() {
+    var board = customer()
+    board.columns = 5
+    #expect(board.press(.enter) == .buy(ItemID("strawberry-milk")))
+    _ = board.press(.up)
+    _ = board.press(.left)
+    #expect(board.chosen == 0)
+    _ = board.press(.down)
+    #expect(board.press(.enter) == .buy(ItemID("top")))
+    _ = board.press(.down)
+    #expect(board.chosen == 5)
+    _ = board.press(.end)
+    _ = board.press(.right)
+    #expect(board.press(.character(" ")) == .buy(ItemID("monster")))
+  }
+
+  @Test("a machine that is away does not catch up on keys later")
+  func away() {
+    var board = customer()
+    board.isConnected = false
+    for key in [Key.character("1"), .enter, .character("r")] {
+      #expect(board.press(key) == nil && board.notice?.isAlarm == true)
+    }
+    var unseen = manager(nil)
+    #expect(unseen.press(.character("d")) == nil && unseen.notice?.isAlarm == true)
+    #expect(unseen.press(.character("+")) == nil)
+  }
+
+  @Test("news change what is shown, and a refusal is told until the next key")
+  func news() {
+    var board = customer()
+    var product = Self.picture().products[0]
+    product.stock = 2
+    board.hear(
+      .news(
+        VendingNews(
+          sequence: 10, balance: 4_100, free: 4_100, today: 20, products: [product],
+          purchases: [Self.purchase(10)])))
+    #expect(board.picture?.balance == 4_100 && board.picture?.products[0].stock == 2)
+    #expect(
+      board.picture?.sales == [SalesReport(product: ItemID("top"), count: 1)] && board.purchases.count == 1)
+    board.hear(.success(.failure(VendingFailure(.soldOut, subject: "coke"))))
+    #expect(board.notice?.text == "It is sold out.")
+    _ = board.press(.right)
+    #expect(board.notice == nil)
+  }
+
+  @Test("the strip is pushed as far as there are purchases, and asks for those that it does not know")
+  func strip() {
+    let recent = (101...200 as ClosedRange<Int64>).map { Self.purchase($0) }
+    var board = customer(Self.picture(sales: 200, recent: recent))
+    var wishes: [CustomerBoard.Wish] = []
+    for _ in 0..<150 { if let wish = board.press(.character(",")) { wishes.append(wish) } }
+    #expect(board.pushed == 99 && wishes.contains(.older(before: 101)))
+    board.hear(older: (1...100 as ClosedRange<Int64>).map { Self.purchase($0, "coke") })
+    for _ in 0..<150 { _ = board.press(.character(",")) }
+    #expect(board.pushed == 199 && board.purchases.count == 200)
+    let lines = CustomerBoardPicture(board: board, palette: .none).lines(size: nil)
+    #expect(lines.contains { $0.contains("Purchases 200 │ 🥤 … │") }, "\(lines)")
+    for _ in 0..<300 { _ = board.press(.character(".")) }
+    #expect(board.pushed == 0)
+  }
+
+  @Test("the manager restocks, takes out, sees the expired alone and throws them away; Close leads back")
+  func managing() {
+    var board = manager()
+    #expect(board.press(.character("+")) == .add(ItemID("strawberry-milk"), 1))
+    #expect(board.press(.character("0")) == .add(ItemID("strawberry-milk"), 10))
+    #expect(board.press(.character("-")) == .remove(ItemID("strawberry-milk"), 1))
+    #expect(board.press(.character("d")) == .discardExpired)
+    #expect(board.press(.enter) == nil)
+    _ = board.press(.character("e"))
+    #expect(board.products.map(\.id.name) == ["chocolate-milk"])
+    #expect(board.press(.character("-")) == .remove(ItemID("chocolate-milk"), 1))
+    _ = board.press(.end)
+    #expect(board.isCloseChosen && board.press(.enter) == .close)
+  }
+
+  @Test("a picture has never more lines than the terminal, and none wider")
+  func sizes() {
+    let purchases = (1...120 as ClosedRange<Int64>).map { Self.purchase($0, $0 % 3 == 0 ? "coke" : "top") }
+    var boards = (customer(Self.picture(sales: 120, recent: purchases)), manager(Self.picture(sales: 120)))
+    for rows in [1, 2, 3, 5, 8, 13, 14, 20, 24, 50] {
+      for columns in [1, 7, 20, 31, 32, 40, 79, 80, 120, 200] {
+        let size = Terminal.Size(columns: columns, rows: rows)
+        boards.0.columns = CustomerBoardPicture.columns(size: size)
+        for key in [Key.down, .right, .end, .home] {
+          (_, _) = (boards.0.press(key), boards.1.press(key))
+          for lines in [
+            CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size),
+            AdminBoardPicture(board: boards.1, palette: .none).lines(size: size),
+          ] {
+            #expect(lines.count <= rows, "\(rows)×\(columns)")
+            let widest = lines.map { DisplayWidth.of($0) }.max() ?? 0
+            #expect(widest <= columns, "\(rows)×\(columns): \(lines)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "every product has a picture of three lines, what can be bought is marked, and what is sold out is not")
+  func drawings() {
+    for product in Self.picture().products {
+      let drawing = ProductDrawing.lines(product)
+      #expect(drawing.count == 3 && drawing.allSatisfy { DisplayWidth.of($0) <= 12 })
+      #expect(drawing[1].contains(product.emoji))
+    }
+    let text = CustomerBoardPicture(board: customer(), palette: .none).lines(size: nil).joined(
+      separator: "\n")
+    #expect(text.contains("●strawberry m") && !text.contains("●chocolate"), "\(text)")
+  }
+
+  @Test("the pie gives each product its share of the purchases")
+  func pie() {
+    var picture = Self.picture()
+    picture.sales = [
+      SalesReport(product: ItemID("top"), count: 3), SalesReport(product: ItemID("coke"), count: 1),
+    ]
+    let pie = SharePie(picture, Words(language: .english))
+    #expect(pie.legend(limit: 9) == ["█ Maxim T.O.P 3 (75.0%)", "▓ Coca-Cola 1 (25.0%)"])
+    let places = pie.lines.dropFirst().prefix(9).joined()
+    let (large, small) = (places.count { $0 == "█" }, places.count { $0 == "▓" })
+    let share = Double(large) / Double(large + small)
+    #expect(share > 0.68 && share < 0.82, "\(share)")
+    #expect(SharePie(Self.picture(), Words(language: .korean)).lines == ["구매 비율", "없습니다."])
+  }
+}

@@ -1,0 +1,213 @@
+// The machine's rules one by one: money, purchases, what is refused and with which words, what is repeated, and what a
+// crash at every boundary of a purchase leaves.
+
+import BankModel
+import Testing
+
+@testable import VendingCore
+
+@Suite("The machine's money")
+struct VendingStateMachineTests {
+  private let top = ItemID("top")
+
+  private func filled(_ won: Won = 5_000, top count: Quantity = 3) -> VendingWorld {
+    let world = VendingWorld()
+    world.shelves[top] = count
+    if won > 0 { _ = world.order(.insert(won), as: "fill") }
+    return world
+  }
+
+  @Test("any amount from 1 to 1,000,000 is taken, and nothing else")
+  func amounts() {
+    let world = VendingWorld()
+    for (place, amount) in ([1, 1_000, 5_000, 1_000_000] as [Won]).enumerated() {
+      #expect(world.order(.insert(amount), as: "a\(place)")?.change?.amount == amount)
+    }
+    for amount in [0, -1, 1_000_001, .min, .max] as [Won] {
+      #expect(world.order(.insert(amount), as: "bad")?.refusal == .badAmount(amount))
+    }
+    #expect(world.committed.account == MoneyAccount(balance: 1_006_001, inserted: 1_006_001))
+  }
+
+  @Test("the till holds a thousand million won at most, and totals never overflow")
+  func tillFull() {
+    let account = MoneyAccount(balance: VendingLimits.balance - 5, inserted: VendingLimits.balance - 5)
+    var machine = VendingStateMachine(StoredVending(machine: 1, account: account), prices: [:])
+    var effects: [VendingEffect] = []
+    for (number, amount) in ([6, 5] as [Won]).enumerated() {
+      let name = OrderID("r\(number)")
+      machine.apply(
+        .asked(UInt64(number), name, .insert(amount)), at: WallTime(milliseconds: 1), into: &effects)
+      machine.apply(.found(name, nil), at: WallTime(milliseconds: 1), into: &effects)
+    }
+    #expect(effects.contains(.reply(0, .refused(.tillFull(balance: VendingLimits.balance - 5)))))
+    #expect(machine.isUnsettled)
+    let full = MoneyAccount(balance: 0, inserted: .max, spent: .max)
+    machine = VendingStateMachine(StoredVending(machine: 1, account: full), prices: [:])
+    effects = []
+    machine.apply(.asked(9, OrderID("r"), .insert(1)), at: WallTime(milliseconds: 1), into: &effects)
+    machine.apply(.found(OrderID("r"), nil), at: WallTime(milliseconds: 1), into: &effects)
+    #expect(effects.last == .reply(9, .refused(.tillFull(balance: 0))))
+  }
+
+  @Test("a purchase takes its price, and stands in the history with its dates")
+  func purchase() {
+    let world = filled()
+    let change = world.order(.buy(top), as: "b")?.change
+    #expect(
+      change?.kind == .bought && change?.amount == 1_700 && change?.balance == 3_300 && change?.product == top
+    )
+    #expect(world.shelves[top] == 2)
+    #expect(world.committed.account == MoneyAccount(balance: 3_300, inserted: 5_000, spent: 1_700))
+  }
+
+  @Test("too little money, a product there is not, and an empty shelf change nothing and say which")
+  func refusals() {
+    let world = filled(1_000, top: 0)
+    #expect(world.order(.buy(top), as: "a")?.refusal == .tooLittleMoney(top, price: 1_700, available: 1_000))
+    #expect(world.order(.buy(ItemID("tea")), as: "b")?.refusal == .unknownProduct(ItemID("tea")))
+    #expect(world.order(.buy(ItemID("hot6")), as: "c")?.refusal == .soldOut(ItemID("hot6")))
+    #expect(world.committed.changes.count == 1 && world.committed.account.balance == 1_000)
+    let request = world.ask(.buy(ItemID("hot6")), as: "d")
+    world.commit()
+    world.happen(.stockAnswered(2, .none(onlyExpired: true)))
+    world.commit()
+    #expect(world.answers[request]?.refusal == .onlyExpired(ItemID("hot6")))
+    #expect(world.committed.account.balance == 1_000)
+  }
+
+  @Test("the balance is given back to the last won, also a balance of nothing")
+  func change() {
+    let world = filled()
+    _ = world.order(.buy(top), as: "b")
+    #expect(world.order(.giveChange, as: "c")?.change?.amount == 3_300)
+    #expect(world.order(.giveChange, as: "d")?.change?.amount == 0)
+    #expect(
+      world.committed.account == MoneyAccount(balance: 0, inserted: 5_000, spent: 1_700, returned: 3_300))
+  }
+
+  @Test("what a purchase under way will cost is neither spent twice nor given back")
+  func reserved() {
+    let world = filled(3_000)
+    let first = world.ask(.buy(top), as: "a")
+    world.commit()
+    #expect(world.machine.settledFree == 1_300)
+    #expect(world.ask(.buy(top), as: "b") > first)
+    #expect(world.answers[first + 1]?.refusal == .tooLittleMoney(top, price: 1_700, available: 1_300))
+    let back = world.ask(.giveChange, as: "c")
+    world.commit()
+    #expect(world.answers[back]?.change?.amount == 1_300)
+    world.stockAnswers()
+    world.commit()
+    #expect(world.answers[first]?.change?.balance == 0)
+  }
+
+  @Test("a request repeated under its name is answered, not repeated, and its name is for nothing else")
+  func repeated() {
+    let world = filled()
+    let bought = world.order(.buy(top), as: "b")
+    for _ in 0..<3 {
+      #expect(world.order(.buy(top), as: "b") == bought)
+      #expect(world.order(.insert(5_000), as: "fill")?.change?.sequence == 1)
+      world.crash()
+    }
+    #expect(world.order(.insert(1), as: "fill")?.refusal == .otherRequest(OrderID("fill")))
+    #expect(world.order(.insert(1), as: "b")?.refusal == .otherRequest(OrderID("b")))
+    #expect(world.order(.buy(ItemID("hot6")), as: "b")?.refusal == .otherRequest(OrderID("b")))
+    #expect(world.committed.changes.count == 2 && world.shelves[top] == 2)
+    for name in ["", "a b", String(repeating: "x", count: 41), "é"] {
+      #expect(world.order(.insert(1), as: name)?.refusal == .badRequest(name))
+    }
+  }
+
+  @Test("whoever repeats a purchase under way hears its end")
+  func waiting() {
+    let world = filled()
+    let requests = [world.ask(.buy(top), as: "b"), world.ask(.buy(top), as: "b")]
+    world.commit()
+    let third = world.ask(.buy(top), as: "b")
+    world.stockAnswers()
+    #expect(world.answers[third] == nil, "nothing is told before it is on disk")
+    world.commit()
+    for request in requests + [third] { #expect(world.answers[request]?.change?.balance == 3_300) }
+    #expect(world.shelves[top] == 2)
+  }
+
+  @Test("killed at every boundary, a purchase ends complete or without a trace", arguments: 0...5)
+  func boundaries(_ boundary: Int) {
+    let world = filled()
+    _ = world.ask(.buy(top), as: "b")
+    if boundary >= 1 { world.commit() }
+    // The stock has done it, and the machine never hears of it.
+    if boundary == 2 { world.stockAnswers() }
+    if boundary == 3 { world.stockAnswers(isLost: true) }
+    if boundary >= 4 { world.stockAnswers() }
+    if boundary >= 5 { world.commit() }
+    world.crash()
+    while !world.asked.isEmpty {
+      world.stockAnswers()
+      world.commit()
+    }
+    let isBought = boundary >= 1
+    #expect(world.committed.account.balance == (isBought ? 3_300 : 5_000))
+    #expect(world.shelves[top] == (isBought ? 2 : 3))
+    // The client asks again.
+    #expect(world.order(.buy(top), as: "b")?.change?.balance == 3_300)
+    #expect(world.shelves[top] == 2)
+  }
+
+  @Test(
+    "a stock that does not answer ends the purchase; whatever it took is put back, and the name buys nothing")
+  func away() {
+    let world = filled()
+    let request = world.ask(.buy(top), as: "b")
+    world.commit()
+    world.stockAnswers(isLost: true)
+    world.commit()
+    #expect(world.answers[request]?.refusal == .stockAway(top))
+    #expect(world.shelves[top] == 2 && world.committed.account.balance == 5_000)
+    world.crash()
+    world.stockAnswers()
+    world.commit()
+    #expect(world.shelves[top] == 3)
+    #expect(world.order(.buy(top), as: "b")?.refusal == .stockAway(top))
+    #expect(world.order(.buy(top), as: "c")?.change != nil)
+  }
+
+  @Test("a full disk refuses what is new, and what the stock has said is written when there is room")
+  func fullDisk() {
+    let world = filled()
+    let insert = world.ask(.insert(1_000), as: "a")
+    let bought = world.ask(.buy(top), as: "b")
+    world.refuseCommit()
+    #expect(world.answers[insert]?.refusal == .diskFull && world.answers[bought]?.refusal == .diskFull)
+    #expect(world.asked.isEmpty && world.machine.settledFree == 5_000)
+    let again = world.ask(.buy(top), as: "b")
+    world.commit()
+    world.stockAnswers()
+    world.refuseCommit()
+    #expect(world.machine.hasUnwritten && world.answers[again] == nil)
+    world.commit()
+    #expect(world.answers[again]?.change?.balance == 3_300)
+    #expect(!world.machine.hasUnwritten)
+  }
+
+  @Test("so many purchases can be under way, and no more")
+  func crowded() {
+    let world = VendingWorld()
+    for coin in 0..<2 { _ = world.order(.insert(1_000_000), as: "c\(coin)") }
+    for number in 0..<VendingLimits.openPurchases { _ = world.ask(.buy(ItemID("hot6")), as: "p\(number)") }
+    let last = world.ask(.buy(ItemID("hot6")), as: "last")
+    world.commit()
+    #expect(world.answers[last]?.refusal == .crowded)
+  }
+
+  @Test("the stock is asked under names that no other machine gives, in the order of the purchases")
+  func names() {
+    let names = [1, 2, 300, 70_000].map { VendingStateMachine.stockOrder(machine: 5, purchase: $0).text }
+    #expect(names == names.sorted() && Set(names).count == 4)
+    #expect(names.allSatisfy { OrderID($0).isValid })
+    #expect(!names.contains(VendingStateMachine.stockOrder(machine: 6, purchase: 1).text))
+    #expect(VendingStateMachine.stockOrder(machine: .max, purchase: .max).isValid)
+  }
+}

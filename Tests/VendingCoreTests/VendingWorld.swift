@@ -1,0 +1,196 @@
+// A vending machine with a shell, a disk and a stock of its own, all as plain as can be. What was asked of the stock is
+// answered when the world says so, or never. The world remembers every answer, and can crash or run out of disk at any
+// moment. A bug can be planted in the shell, to see that the checks would find it.
+
+import BankModel
+
+@testable import VendingCore
+
+/// A mistake that somebody could make.
+enum PlantedBug: String, CaseIterable {
+  /// Requests that were answered are not found again.
+  case forgetsRequests
+  /// The stock is asked before the intent is on disk.
+  case takesBeforeCommit
+  /// A machine that begins again knows nothing of what was left open.
+  case forgetsIntents
+  /// What was given up is never put back.
+  case neverReleases
+  /// A drink comes for nothing.
+  case chargesNothing
+  /// A crash makes the stock be asked under another name.
+  case renamesPurchases
+}
+
+final class VendingWorld {
+  static let prices: [ItemID: Won] = [ItemID("top"): 1_700, ItemID("hot6"): 1_000, ItemID("coke"): 3_500]
+
+  struct Disk {
+    var changes: [MoneyChange] = []
+    var purchases: [PurchaseNumber: StoredPurchase] = [:]
+
+    var account: MoneyAccount {
+      var account = MoneyAccount()
+      for change in changes { account.apply(change) }
+      return account
+    }
+
+    var stored: StoredVending {
+      StoredVending(
+        machine: 7, account: account, sequence: Int64(changes.count), lastPurchase: purchases.keys.max() ?? 0,
+        unfinished: purchases.values.filter { $0.state == .open || $0.state == .releasing }
+          .sorted { $0.number < $1.number })
+    }
+
+    func request(_ id: OrderID) -> StoredRequest? {
+      if let change = changes.first(where: { $0.request == id }) { return .done(change) }
+      return purchases.values.first { $0.request == id }.map { .purchase($0) }
+    }
+  }
+
+  /// What the stock remembers of a name.
+  enum Remembered: Equatable {
+    case taken(ItemID)
+    case short
+    case void
+  }
+
+  let bug: PlantedBug?
+  private(set) var machine: VendingStateMachine
+  private(set) var answers: [RequestNumber: VendingAnswer] = [:]
+  private(set) var committed = Disk()
+  private var staged = Disk()
+  /// What the stock has been asked and has not answered.
+  private(set) var asked: [(purchase: PurchaseNumber, product: ItemID?)] = []
+  /// What is on the shelves, and what the stock remembers.
+  var shelves: [ItemID: Quantity] = [:]
+  private(set) var names: [OrderID: Remembered] = [:]
+  private var lastRequest: RequestNumber = 0
+  private var clock: Int64 = 1_000
+  private var epoch = 0
+
+  init(_ bug: PlantedBug? = nil) {
+    self.bug = bug
+    machine = VendingStateMachine(Disk().stored, prices: Self.prices)
+  }
+
+  func happen(_ event: VendingEvent) {
+    clock += 1
+    var effects: [VendingEffect] = []
+    machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
+    for effect in effects { perform(effect) }
+  }
+
+  private func perform(_ effect: VendingEffect) {
+    switch effect {
+    case .lookUp(let id): happen(.found(id, bug == .forgetsRequests ? nil : staged.request(id)))
+    case .stage(let entry):
+      if var change = entry.change {
+        if bug == .chargesNothing, change.kind == .bought { change.amount = 0 }
+        staged.changes.append(change)
+      }
+      if let purchase = entry.purchase {
+        staged.purchases[purchase.number] = purchase
+        if bug == .takesBeforeCommit, purchase.state == .open { take(purchase.number, purchase.product) }
+      }
+    case .reply(let request, let answer):
+      precondition(answers[request] == nil, "request \(request) is answered twice")
+      answers[request] = answer
+    case .take(let purchase, let product): asked.append((purchase, product))
+    case .release(let purchase): if bug != .neverReleases { asked.append((purchase, nil)) }
+    }
+  }
+
+  // MARK: - The stock
+
+  private func name(_ purchase: PurchaseNumber) -> OrderID {
+    let order = machine.stockOrder(of: purchase)
+    return bug == .renamesPurchases ? OrderID(order.text + "-\(epoch)") : order
+  }
+
+  @discardableResult
+  private func take(_ purchase: PurchaseNumber, _ product: ItemID) -> StockOutcome {
+    switch names[name(purchase)] {
+    case .taken: return .taken(nil)
+    case .short: return .none(onlyExpired: false)
+    case .void: return .away
+    case nil: break
+    }
+    guard let left = shelves[product], left > 0 else {
+      names[name(purchase)] = .short
+      return .none(onlyExpired: false)
+    }
+    shelves[product] = left - 1
+    names[name(purchase)] = .taken(product)
+    return .taken(nil)
+  }
+
+  /// The stock answers what it was asked first; or does it, and its answer is lost.
+  func stockAnswers(isLost: Bool = false) {
+    guard !asked.isEmpty else { return }
+    let (purchase, product) = asked.removeFirst()
+    guard let product else {
+      if case .taken(let product) = names[name(purchase)] { shelves[product, default: 0] += 1 }
+      names[name(purchase)] = .void
+      return isLost ? asked.append((purchase, nil)) : happen(.released(purchase))
+    }
+    let outcome = take(purchase, product)
+    happen(.stockAnswered(purchase, isLost ? .away : outcome))
+  }
+
+  /// The stock does not answer in time, and has not heard of it.
+  func stockIsAway() {
+    guard let place = asked.firstIndex(where: { $0.product != nil }) else { return }
+    let (purchase, _) = asked.remove(at: place)
+    happen(.stockAnswered(purchase, .away))
+  }
+
+  // MARK: - Requests, the disk, the end
+
+  func ask(_ action: VendingAction, as name: String) -> RequestNumber {
+    lastRequest += 1
+    happen(.asked(lastRequest, OrderID(name), action))
+    return lastRequest
+  }
+
+  /// Asks, and lets the disk and the stock answer; the answer.
+  func order(_ action: VendingAction, as name: String) -> VendingAnswer? {
+    let request = ask(action, as: name)
+    commit()
+    while answers[request] == nil, !asked.isEmpty {
+      stockAnswers()
+      commit()
+    }
+    return answers[request]
+  }
+
+  func commit() {
+    if machine.hasUnwritten { happen(.retried) }
+    guard machine.isUnsettled else { return }
+    committed = staged
+    happen(.committed)
+  }
+
+  /// The disk is full: the store has forgotten what was staged.
+  func refuseCommit() {
+    guard machine.isUnsettled else { return }
+    staged = committed
+    happen(.commitRefused)
+  }
+
+  /// The process is killed, and the next one reads what is on disk.
+  func crash() {
+    staged = committed
+    asked = []
+    epoch += 1
+    var stored = committed.stored
+    if bug == .forgetsIntents { stored.unfinished = [] }
+    machine = VendingStateMachine(stored, prices: Self.prices)
+    happen(.began)
+  }
+}
+
+extension VendingAnswer {
+  var change: MoneyChange? { if case .done(let change) = self { change } else { nil } }
+  var refusal: VendingRefusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+}

@@ -1,0 +1,142 @@
+// Purchases from several clients while the machine and the stock are killed again and again, at moments drawn from a
+// seed. In the end every coin and every drink is where it must be, and no name has bought twice.
+// `BANK_SEED=… swift test --filter VendingKillTests` repeats a run.
+
+import BankModel
+import Glibc
+import Posix
+import StockClient
+import Testing
+import VendingClient
+import Wire
+
+@Suite("Kills", .serialized)
+struct VendingKillTests {
+  private static var seed: UInt64 {
+    getenv("BANK_SEED").flatMap { UInt64(String(cString: $0)) } ?? 20_261_121
+  }
+
+  private final class Shopper {
+    let client: VendingClient
+    let name: String
+    var asked = 0
+    var bought: [MoneyChange] = []
+    var refused: [VendingFailure] = []
+    var isWaiting = false
+
+    init(_ client: VendingClient, _ name: String) {
+      self.client = client
+      self.name = name
+    }
+
+    /// Asks for the next purchase when the last one was answered.
+    func shop(_ product: ItemID) {
+      guard !isWaiting else { return }
+      isWaiting = true
+      asked += 1
+      let deadline = SystemClock.monotonic() + VendingHouse.patience
+      client.ask(.buy(product), as: OrderID("\(name)-\(asked)"), until: deadline) { [weak self] result in
+        guard let self else { return }
+        isWaiting = false
+        switch result {
+        case .success(.done(let change)): bought.append(change)
+        case .success(.failure(let failure)): refused.append(failure)
+        case .success(let other): Issue.record("\(other)")
+        case .failure(let error): Issue.record("\(error)")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "kill the machine and the stock while four clients buy: money and drinks are conserved, and nobody buys twice"
+  )
+  func killed() throws {
+    let seed = Self.seed
+    print("BANK_SEED=\(seed) swift test --filter VendingKillTests")
+    var chance = SeededGenerator(seed: seed)
+    let house = try VendingHouse()
+    try house.start()
+    let (each, products) = (30, ["top", "hot6", "monster"])
+    for product in products { #expect(try house.add(product, 60).stocked != nil) }
+    for coin in 0..<2 { _ = try house.call(.insert(100_000), as: "coin-\(coin)") }
+    let shoppers = (0..<4).map { Shopper(house.customer(), "shopper-\($0)") }
+    var kills = 0
+    try house.wait {
+      for shopper in shoppers where shopper.asked < each {
+        shopper.shop(ItemID(products[Int(chance.draw(0...2))]))
+      }
+      for shopper in shoppers { shopper.client.endTurn() }
+      if shoppers.reduce(0, { $0 + $1.asked }) > kills * 5, kills < 24 {
+        kills += 1
+        if chance.draw(0...1) == 0 {
+          house.kill(house.machine)
+          try house.startMachine()
+        } else {
+          house.kill(house.stock)
+          try house.startStock()
+        }
+      }
+      return shoppers.allSatisfy { $0.asked == each && !$0.isWaiting }
+    }
+    try house.wait { try house.audit()?.unfinished == 0 }
+    let bought = shoppers.flatMap(\.bought)
+    let history = try house.history()
+    #expect(Set(history.map(\.request)) == Set(bought.map(\.request)), "seed \(seed), \(kills) kills")
+    #expect(Set(history.map(\.request)).count == history.count)
+    #expect(history.sorted { $0.sequence < $1.sequence } == bought.sorted { $0.sequence < $1.sequence })
+    let refused = shoppers.flatMap(\.refused)
+    #expect(bought.count + refused.count == 4 * each)
+    #expect(
+      refused.allSatisfy { [.soldOut, .stockUnavailable, .tooLittleMoney].contains($0.code) }, "\(refused)")
+    let audit = try #require(try house.audit())
+    #expect(audit.problems == [] && audit.difference == 0 && audit.account.inserted == 200_000)
+    #expect(audit.account.spent == bought.reduce(0) { $0 + $1.amount })
+    let left = try house.picture()
+    for product in products {
+      let count = Int64(bought.count { $0.product?.name == product })
+      #expect(left.stock(product) == 60 - count, "seed \(seed): \(product)")
+    }
+    let stock = StockClient(socket: StockClient.socket(inHome: house.home), loop: house.loop)
+    guard case .audit(let shelves) = try stock.call(.audit, within: VendingHouse.patience) else {
+      Issue.record("no audit of the stock")
+      return
+    }
+    #expect(shelves.problems == [] && shelves.difference == 0)
+    #expect(kills >= 20)
+  }
+
+  @Test(
+    "a machine that is killed between intent and booking ends the purchase when it comes back",
+    arguments: 0..<6)
+  func midway(_ round: Int) throws {
+    let house = try VendingHouse()
+    try house.start()
+    _ = try house.add("top", 3)
+    _ = try house.call(.insert(5_000))
+    // The stock stands still: the intent is written, and the drink is not taken yet.
+    house.stock?.kill(SIGSTOP)
+    let client = house.customer()
+    var answer: VendingResult?
+    client.ask(.buy(ItemID("top")), as: OrderID("b"), until: SystemClock.monotonic() + VendingHouse.patience)
+    {
+      answer = try? $0.get()
+    }
+    try house.wait {
+      client.endTurn()
+      guard case .picture(let picture) = try house.call(.balance) else { return false }
+      return picture.free == 3_300
+    }
+    if round % 2 == 0 { house.stock?.kill(SIGCONT) }
+    house.kill(house.machine)
+    house.stock?.kill(SIGCONT)
+    try house.startMachine()
+    try house.wait {
+      client.endTurn()
+      return answer != nil
+    }
+    #expect(answer?.change?.balance == 3_300)
+    #expect(try house.picture().stock("top") == 2)
+    #expect(try house.history().count == 1)
+  }
+}
