@@ -27,9 +27,12 @@ final class FuzzRun {
     do throws(FuzzFailure) {
       return try attack(bank)
     } catch {
-      // That it has ended explains everything else. It may be on its way.
-      _ = poll(nil, 0, 200)
-      try bank.requireAlive()
+      // That it has ended explains everything else, and a busy machine takes its time over an end.
+      let deadline = SystemClock.monotonic() + .seconds(5)
+      repeat {
+        try bank.requireAlive()
+        _ = poll(nil, 0, 50)
+      } while SystemClock.monotonic() < deadline
       throw error
     }
   }
