@@ -190,6 +190,8 @@ extension SimulatedCoordinator {
     case (.leaving, _): break
     case (_, _):
       expel(post.window, post.generation)
+      // Whatever is due by itself is done before, so that nothing of it is taken for the work of this word.
+      happen(.tick)
       pass(message, from: post.window, post.generation)
     }
   }
