@@ -220,7 +220,7 @@ struct CrashTests {
   func everything() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
-      try branch.done("enqueue", "12")
+      try branch.done("enqueue", "300")
       try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
       let status = try branch.status()
       let guardian = try #require(status.guardianPid)
@@ -229,7 +229,7 @@ struct CrashTests {
       try branch.waitUntil("all are gone") { branch.processes.all().isEmpty }
       try branch.start("--speed", "max")
       try branch.done("wait")
-      try branch.expectOneReceiptEach(12)
+      try branch.expectOneReceiptEach(300)
       try branch.expectClean()
     }
   }
