@@ -5,12 +5,12 @@ import BankModel
 
 /// How far apart commits are while the bank is busy.
 ///
-/// A commit keeps everybody waiting while the disk works, so at most one part in nine of the time is given to it: after
-/// a commit the next waits eight times as long as it took. A quiet disk (0.2 ms) is asked every `gather`; one that
+/// A commit keeps everybody waiting while the disk works, so at most one part in seventeen of the time is given to it:
+/// after a commit the next waits sixteen times as long as it took. A quiet disk (0.2 ms) is asked every `gather`; one that
 /// others keep busy (5 ms) is asked less often, and more customers share each answer.
 struct CommitPacing {
   /// The pause after a commit, in durations of that commit.
-  static let rest: Int64 = 8
+  static let rest: Int64 = 16
   /// The longest pause that a slow disk can bring about; those who watch the receipts see them so much later.
   static let longestPause = TimeSpan.milliseconds(25)
 

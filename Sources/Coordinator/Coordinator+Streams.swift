@@ -11,8 +11,8 @@ extension Coordinator {
   func begin(_ stream: AnswerStream, _ seat: Followers.Seat) {
     seat.session.streams[seat.number] = stream
     streaming.insert(seat.session.id)
-    seat.session.channel.onDrained = { [weak self, weak session = seat.session] in
-      guard let self, let session else { return }
+    seat.session.channel.onDrained = { [unowned self, weak session = seat.session] in
+      guard let session else { return }
       streaming.insert(session.id)
     }
   }

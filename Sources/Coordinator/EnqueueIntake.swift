@@ -67,7 +67,4 @@ final class EnqueueIntake {
     head = 0
     return requests
   }
-
-  /// Whether the loop must not wait.
-  func hasWork(_ machine: QueueMachine) -> Bool { !isEmpty }
 }

@@ -55,17 +55,16 @@ extension WindowStaff {
       descriptor: pair.first, loop: loop, incomingLimit: TellerLimits.frame, backlogLimit: TellerLimits.unread
     )
     let generation = post.generation
-    channel.onMessage = { [weak self, weak post] message in
-      guard let self, let post, post.generation == generation else { return }
-      self.hear(message, from: post)
+    // The post is held until its channel and its child have ended, as they always do. A weak reference would make
+    // every other one to the same object twice as dear for good, and there are a dozen a customer.
+    channel.onMessage = { [unowned self] message in
+      if post.generation == generation { hear(message, from: post) }
     }
-    channel.onEnd = { [weak self, weak post] end in
-      guard let self, let post, post.generation == generation else { return }
-      self.channelEnded(post, end)
+    channel.onEnd = { [unowned self] end in
+      if post.generation == generation { channelEnded(post, end) }
     }
-    let registration = try loop.register(fd: child.fd, interest: .read) { [weak self, weak post] _ in
-      guard let self, let post, post.generation == generation else { return }
-      self.processEnded(post)
+    let registration = try loop.register(fd: child.fd, interest: .read) { [unowned self] _ in
+      if post.generation == generation { processEnded(post) }
     }
     post.child = child
     post.channel = channel

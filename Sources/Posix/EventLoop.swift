@@ -6,6 +6,7 @@
 // on nobody.
 // Failure: SystemError; a stale registration is never an error when it is taken out.
 import CLinux
+import Glibc
 
 /// Waits for descriptors and calls their handlers, on one thread.
 ///
@@ -20,6 +21,9 @@ public final class EventLoop {
 
   /// Called once when something is ready, before the first handler: the moment to read the clock for all of them.
   public var onWake: (() -> Void)?
+
+  /// When events were last fetched, or looked for in vain.
+  public private(set) var wokeAt = MonotonicInstant(nanoseconds: 0)
 
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
@@ -114,13 +118,40 @@ public final class EventLoop {
       // Inside the retry: after an interruption only what is left of the time may be waited for.
       linux_epoll_wait(epoll.rawValue, batch, Self.nanoseconds(until: deadline))
     }
+    wokeAt = SystemClock.monotonic()
+    deliver(fetched)
+    return Int(fetched)
+  }
+
+  /// Asks for what is ready, again and again for a while, without sleeping, and calls the handlers of the first that
+  /// comes.
+  ///
+  /// For a process that has just answered somebody who will answer in turn: to fall asleep and to be woken costs both
+  /// of them more than the wait. Who else wants to run on this core runs meanwhile. `sched_yield(2)`
+  /// - Returns: the number of events fetched, 0 when the time was over.
+  public func runAwake(for span: Duration) throws(SystemError) -> Int {
+    precondition(!isDelivering, "a handler must not run the loop that called it")
+    let end = SystemClock.monotonic() + span
+    while true {
+      let fetched = try systemCall("epoll_wait", on: "") { linux_epoll_wait(epoll.rawValue, batch, 0) }
+      wokeAt = SystemClock.monotonic()
+      if fetched > 0 {
+        deliver(fetched)
+        return Int(fetched)
+      }
+      if wokeAt >= end { return 0 }
+      sched_yield()
+    }
+  }
+
+  /// Calls the handlers of everything that was fetched.
+  private func deliver(_ fetched: CInt) {
     isDelivering = true
     defer { isDelivering = false }
     if fetched > 0 { onWake?() }
     for index in 0..<Int(fetched) {
       deliver(batch[index])
     }
-    return Int(fetched)
   }
 
   private func deliver(_ event: linux_event) {

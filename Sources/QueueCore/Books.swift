@@ -30,11 +30,15 @@ public struct Books: Sendable, Equatable {
   public var servedByService: [Int64]
   /// Services that an operator has paused, by raw value − 1.
   public var paused: [Bool]
+  /// How often the calendar's clock was seen to go back, over all days: what was written down before such a step is
+  /// not to be compared with what was written down after it.
+  public var clockSteps: Int64
 
-  /// The numbers of a day that has just begun. Pauses outlive a day.
-  public init(day: BusinessDay, openedAt: WallTime, paused: [Bool]? = nil) {
+  /// The numbers of a day that has just begun. Pauses and the count of the clock's steps outlive a day.
+  public init(day: BusinessDay, openedAt: WallTime, paused: [Bool]? = nil, clockSteps: Int64 = 0) {
     self.day = day
     self.openedAt = openedAt
+    self.clockSteps = clockSteps
     issued = 0
     served = 0
     cancelled = 0
@@ -44,6 +48,11 @@ public struct Books: Sendable, Equatable {
     waiting = Array(repeating: 0, count: Line.allCases.count)
     servedByService = Array(repeating: 0, count: Service.allCases.count)
     self.paused = paused ?? Array(repeating: false, count: Service.allCases.count)
+  }
+
+  /// The numbers of the day after this one.
+  public func next(openedAt: WallTime) -> Books {
+    Books(day: day + 1, openedAt: openedAt, paused: paused, clockSteps: clockSteps)
   }
 
   /// Customers in line or at a window, over all lines.

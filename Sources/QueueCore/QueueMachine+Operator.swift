@@ -231,7 +231,7 @@ extension QueueMachine {
     }
     revivals.removeAll()
     stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
-    books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)
+    books = books.next(openedAt: now.wall)
     replyWhenSettled(request, .done, into: &effects)
   }
 
@@ -280,7 +280,7 @@ extension QueueMachine {
   /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
   mutating func endDay(at now: Moment) {
     guard books.isFinished, admissions.isEmpty else { return }
-    books = Books(day: books.day + 1, openedAt: now.wall, paused: books.paused)
+    books = books.next(openedAt: now.wall)
   }
 
   /// Reports once that nobody can be served any more: all have been served, or those who wait stand before

@@ -65,7 +65,8 @@ public struct QueueMachine: Sendable {
   /// Dead letters that a request has brought back so far.
   var revivals: [RequestNumber: Int64] = [:]
 
-  var lastMoment: MonotonicTime
+  /// When the last event happened: by the steady clock the latest moment, by the calendar's the last reading.
+  var lastMoment: Moment
 
   /// Tickets of one request that are not on disk yet.
   struct Admission: Sendable {
@@ -85,7 +86,7 @@ public struct QueueMachine: Sendable {
     }
     desks = Array(repeating: [], count: Service.allCases.count)
     idleDesks = Array(repeating: 0, count: Service.allCases.count)
-    lastMoment = now.monotonic
+    lastMoment = now
     for entry in stored.delayed {
       // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
       let (left, overflow) = entry.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
@@ -97,7 +98,7 @@ public struct QueueMachine: Sendable {
 
   /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
   public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
-    keepTime(now.monotonic)
+    keepTime(now)
     switch event {
     case .enqueue(let request, let orders, let total, let isLast):
       takeIn(orders, total: total, isLast: isLast, for: request, at: now, into: &effects)
@@ -163,12 +164,14 @@ public struct QueueMachine: Sendable {
   /// Requests whose tickets are staged and were not spoken yet.
   public var requestsTakenIn: [RequestNumber] { admissions.map(\.request) }
 
-  /// Business time runs while somebody waits or is served.
-  private mutating func keepTime(_ now: MonotonicTime) {
+  /// Business time runs while somebody waits or is served. The calendar's clock is read and not trusted: where it goes
+  /// back, the books say so, because order is judged by what was read from it.
+  private mutating func keepTime(_ now: Moment) {
     if books.waitingInAll > unsettledTickets || books.delayed > 0 {
-      books.businessTime = books.businessTime + now.since(lastMoment)
+      books.businessTime = books.businessTime + now.monotonic.since(lastMoment.monotonic)
     }
-    lastMoment = max(lastMoment, now)
+    if now.wall < lastMoment.wall { books.clockSteps += 1 }
+    lastMoment = Moment(monotonic: max(lastMoment.monotonic, now.monotonic), wall: now.wall)
   }
 
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }

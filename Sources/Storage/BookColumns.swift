@@ -4,7 +4,7 @@
 import BankModel
 import QueueCore
 
-/// The columns of `day` that count by line and by service.
+/// The columns of `day` that count by line and by service, and the steps of the clock.
 enum BookColumns {
   /// `deposit_vvip` and so on, in the order of ``Line/index``.
   static let waiting = Line.allCases.map { "\($0.service.name)_\($0.grade.name)" }
@@ -12,8 +12,12 @@ enum BookColumns {
   static let served = Service.allCases.map { "\($0.name)_served" }
   /// `deposit_paused` and so on: 0 or 1.
   static let paused = Service.allCases.map { "\($0.name)_paused" }
+  /// What is counted for the present day alone: 0 in the row of a closed one.
+  static let present = waiting + served + paused
+  /// How often the calendar's clock had gone back, over all days until the end of this one.
+  static let clock = "clock_steps"
   /// All of them.
-  static let all = waiting + served + paused
+  static let all = present + [clock]
   /// All of them, for a statement.
   static let list = all.joined(separator: ", ")
 
@@ -28,6 +32,7 @@ enum BookColumns {
       statement.bind(index, isPaused ? 1 as Int64 : 0)
       index += 1
     }
+    statement.bind(index, books.clockSteps)
   }
 
   /// Reads them into books, from a column on.
@@ -45,5 +50,6 @@ enum BookColumns {
       books.paused[index] = row.integer(column) != 0
       column += 1
     }
+    books.clockSteps = row.integer(column)
   }
 }

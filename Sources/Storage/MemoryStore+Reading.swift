@@ -146,20 +146,14 @@ extension MemoryStore {
   }
 
   private func auditOrder(_ report: inout AuditReport) {
-    var clock = ClockWitness()
-    for receipt in contents.receipts {
-      clock.visit(
-        receipt.day, issuedAt: receipt.issuedAt.milliseconds, startedAt: receipt.startedAt?.milliseconds,
-        finishedAt: receipt.finishedAt.milliseconds)
-    }
-    var walk = OrderWalk(starts: starts, disordered: clock.disordered)
+    let days = (closedDays + (books.map { [$0] } ?? [])).map { ($0.day, $0.clockSteps) }
+    var walk = OrderWalk(starts: starts, disordered: DisorderedDays.among(days))
     let served = contents.receipts.filter { $0.outcome == .served }
     for receipt in served.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
       guard let startedAt = receipt.startedAt else { continue }
       walk.visit(
         receipt.day, receipt.ticket, Line(service: receipt.service, grade: receipt.grade),
-        receipt: receipt.sequence, attempts: Int64(receipt.attempts), issuedAt: receipt.issuedAt.milliseconds,
-        startedAt: startedAt.milliseconds, &report)
+        receipt: receipt.sequence, attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds, &report)
     }
   }
 

@@ -134,7 +134,9 @@ public final class MemoryStore: QueueStore {
       recover(from: error)
       throw error
     }
-    for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt) }
+    for day in saved.day..<books.day {
+      close(day, after: saved, at: books.openedAt, steps: books.clockSteps)
+    }
     self.books = books
     reverse = []
     hasStagedChanges = false
@@ -153,7 +155,7 @@ public final class MemoryStore: QueueStore {
       detail: "day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
   }
 
-  private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime) {
+  private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime, steps: Int64) {
     var books = day == saved.day ? saved : Books(day: day, openedAt: moment)
     let receipts = contents.receipts.filter { $0.day == day }
     books.served = Int64(receipts.count(where: \.outcome.isAttended))
@@ -161,6 +163,7 @@ public final class MemoryStore: QueueStore {
     books.issued = max(books.issued, books.served + books.cancelled)
     books.delayed = 0
     books.dead = 0
+    books.clockSteps = steps
     closedDays.append(books)
   }
 

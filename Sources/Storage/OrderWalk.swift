@@ -3,7 +3,8 @@
 // was at a window when the coordinator was killed has no such record, so only customers who were begun under the same
 // coordinator are compared. Nobody outlives his coordinator, so that is the one whose receipts the customer's is among.
 // Invariant: memory grows with the starts of the coordinator, never with the queue.
-// Where the calendar's clock visibly went back nothing is said of that day: order is judged by its readings.
+// Where the calendar's clock went back nothing is said of that day: order is judged by its readings. The queue sees every
+// one of them and counts the steps in the books.
 
 import BankModel
 
@@ -24,9 +25,8 @@ struct OrderWalk {
   /// How many receipts there were at each start of the coordinator, fewest first.
   private let starts: [Int64]
   /// Days of which nothing can be said.
-  private var disordered: Set<BusinessDay>
+  private let disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
-  private var lastIssued = Int64.min
   private var latest: [Place: Latest] = [:]
 
   init(starts: [Int64], disordered: Set<BusinessDay>) {
@@ -37,16 +37,12 @@ struct OrderWalk {
   /// The next customer who was served.
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
-    issuedAt: Int64, startedAt: Int64, _ report: inout AuditReport
+    startedAt: Int64, _ report: inout AuditReport
   ) {
     if day != self.day {
       self.day = day
       latest.removeAll(keepingCapacity: true)
-      lastIssued = .min
     }
-    // Tickets are issued in the order of their numbers, so a clock that says otherwise went back.
-    if issuedAt < lastIssued { disordered.insert(day) }
-    lastIssued = max(lastIssued, issuedAt)
     guard !disordered.contains(day), let start = start(of: receipt) else { return }
     let place = Place(line: line.index, start: start)
     if var before = latest[place], before.startedAt > startedAt {
@@ -73,16 +69,18 @@ struct OrderWalk {
   }
 }
 
-/// Looks whether the calendar's clock went back, as far as the receipts show it in the order of their commits.
-struct ClockWitness {
-  /// Days on which it did.
-  private(set) var disordered: Set<BusinessDay> = []
-  private var last: (day: BusinessDay, finishedAt: Int64)?
-
-  /// The next receipt.
-  mutating func visit(_ day: BusinessDay, issuedAt: Int64, startedAt: Int64?, finishedAt: Int64) {
-    if let startedAt, startedAt < issuedAt || startedAt > finishedAt { disordered.insert(day) }
-    if let last, last.finishedAt > finishedAt { disordered.formUnion([last.day, day]) }
-    last = (day, finishedAt)
+/// The days of which the audit cannot say who was begun first.
+enum DisorderedDays {
+  /// Those on which the calendar's clock went back.
+  ///
+  /// - Parameter days: Every day, the first one first, with the number of steps that the clock had made until its end.
+  static func among(_ days: [(day: BusinessDay, steps: Int64)]) -> Set<BusinessDay> {
+    var disordered: Set<BusinessDay> = []
+    var before: Int64 = 0
+    for (day, steps) in days {
+      if steps != before { disordered.insert(day) }
+      before = steps
+    }
+    return disordered
   }
 }

@@ -8,7 +8,7 @@ import QueueCore
 extension SQLiteStore {
   /// Reads all receipts: sequence, day, outcome, money, attempts.
   func auditReceipts(
-    _ days: [DayRow], _ clock: inout ClockWitness, _ report: inout AuditReport
+    _ days: [DayRow], _ report: inout AuditReport
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
     var counts: [BusinessDay: DayReceipts] = [:]
     var expected: Int64 = 1
@@ -16,8 +16,7 @@ extension SQLiteStore {
     let last = days.last?.day ?? 0
     try database.withStatement(
       """
-      SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit,
-        started_ms, finished_ms, issued_ms
+      SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit
       FROM receipt ORDER BY sequence
       """, while: "reading all receipts"
     ) { row throws(StoreError) in
@@ -33,8 +32,6 @@ extension SQLiteStore {
         }
         if day < latest { report.note("receipt \(sequence) of day \(day) comes after day \(latest)") }
         latest = max(latest, day)
-        clock.visit(
-          day, issuedAt: row.integer(13), startedAt: row.optional(11), finishedAt: row.integer(12))
         guard 1...max(last, 1) ~= day, last >= 1 else {
           report.audit.duplicated += 1
           report.note("receipt \(sequence): ticket \(ticket) of day \(day) was never issued")
@@ -54,7 +51,7 @@ extension SQLiteStore {
   }
 
   /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
-  func auditOrder(_ clock: ClockWitness, _ report: inout AuditReport) throws(StoreError) {
+  func auditOrder(_ days: [DayRow], _ report: inout AuditReport) throws(StoreError) {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
     ) { row throws(StoreError) in
@@ -62,10 +59,10 @@ extension SQLiteStore {
       while try row.step() { starts.append(row.integer(0)) }
       return starts
     }
-    var walk = OrderWalk(starts: starts, disordered: clock.disordered)
+    var walk = OrderWalk(starts: starts, disordered: DisorderedDays.among(days.map { ($0.day, $0.counted.clockSteps) }))
     try database.withStatement(
       """
-      SELECT day, ticket, service, grade, attempts, started_ms, sequence, issued_ms FROM receipt
+      SELECT day, ticket, service, grade, attempts, started_ms, sequence FROM receipt
       WHERE outcome = 1 AND started_ms IS NOT NULL ORDER BY day, ticket
       """, while: "reading all receipts by number"
     ) { row throws(StoreError) in
@@ -74,7 +71,7 @@ extension SQLiteStore {
         guard let line = try? line(service: row.integer(2), grade: row.integer(3)) else { continue }
         walk.visit(
           row.integer(0), row.integer(1), line, receipt: row.integer(6), attempts: row.integer(4),
-          issuedAt: row.integer(7), startedAt: row.integer(5), &report)
+          startedAt: row.integer(5), &report)
       }
     }
   }

@@ -93,13 +93,16 @@ extension SQLiteStore {
       statement.bind(2, books.openedAt.milliseconds)
       statement.bind(3, receipts.served)
       statement.bind(4, receipts.cancelled)
+      // Steps of the clock that nobody has saved yet may belong to the day that ends.
+      statement.bind(5, books.clockSteps)
       try statement.run()
       try requireRow("day \(day)")
       first += receipts.served + receipts.cancelled
       day += 1
       if day == books.day { break }
       // A day that began and ended within this very transaction.
-      try open(Books(day: day, openedAt: books.openedAt), firstSequence: first)
+      try open(
+        Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
       receipts = try countReceipts(of: day)
     }
     try open(books, firstSequence: first)

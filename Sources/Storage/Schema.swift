@@ -25,7 +25,8 @@ struct Schema: Sendable {
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
   ///   The present day's row also counts the waiting customers by line (`loan_vip`) and the served ones by service
-  ///   (`loan_served`), and says which services are paused; in the row of a closed day these are 0.
+  ///   (`loan_served`), and says which services are paused; in the row of a closed day these are 0. `clock_steps` is
+  ///   how often the calendar's clock had gone back until then, over all days: where it grew, order is not judged.
   /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
@@ -194,5 +195,9 @@ struct Schema: Sendable {
     WHERE closed_ms IS NULL;
     DROP TABLE line;
     DROP TABLE service_state;
+
+    -- Of the days before this version nobody knows what the clock did.
+    ALTER TABLE day ADD COLUMN clock_steps INTEGER NOT NULL DEFAULT 0;
+    UPDATE day SET clock_steps = day;
     """
 }

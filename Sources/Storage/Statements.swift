@@ -90,7 +90,7 @@ struct Statements {
     closeDay = try database.prepare(
       """
       UPDATE day SET closed_ms = ?2, issued = max(issued, ?3 + ?4), served = ?3, cancelled = ?4, delayed = 0,
-        dead = 0, \(BookColumns.all.map { "\($0) = 0" }.joined(separator: ", "))
+        dead = 0, \(BookColumns.present.map { "\($0) = 0" }.joined(separator: ", ")), \(BookColumns.clock) = ?5
       WHERE day = ?1
       """, while: "closing a day")
     countReceipts = try database.prepare(

@@ -10,7 +10,8 @@ import Wire
 extension MessageChannel {
   func attach() throws(SystemError) {
     guard let number = descriptor?.rawValue else { return }
-    registration = try loop.register(fd: number, interest: interest) { [weak self] in self?.handle($0) }
+    // Taken out before the channel goes, so the loop never calls one that is gone.
+    registration = try loop.register(fd: number, interest: interest) { [unowned self] in handle($0) }
   }
 
   private var interest: Interest {
@@ -66,7 +67,7 @@ extension MessageChannel {
     case .wouldBlock: return
     case .endOfFile: end(decoder.isMidFrame ? .midFrame : .endOfFile)
     case .bytes(let count):
-      lastReceiveAt = SystemClock.monotonic()
+      lastReceiveAt = loop.wokeAt
       decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       deliver()
     }

@@ -107,19 +107,30 @@ final class Branch {
 
   /// The present status, which there must be.
   func status(at location: SourceLocation = #_sourceLocation) throws -> Status {
-    let status = Status(try json("status", at: location))
-    // Seen alive once, they are recognised while they end.
+    seen(Status(try json("status", at: location)))
+  }
+
+  /// The present status; nil where nobody answers just now, because the coordinator was killed a moment ago.
+  func statusIfAnswered() throws -> Status? {
+    let outcome = try launch(["status", "--json"]).finish()
+    return outcome.code == 0 ? seen(Status(try outcome.json())) : nil
+  }
+
+  /// Seen alive once, processes are recognised while they end.
+  private func seen(_ status: Status) -> Status {
     let pids = [status.pid] + status.workers.map(\.pid) + [status.guardianPid].compactMap { $0 }
     for pid in pids { _ = processes.isAlive(pid) }
     return status
   }
 
   /// Waits until something is so, looking again and again.
+  ///
+  /// - Parameter limit: How long at the most on a machine that has nothing else to do; see ``Patience``.
   func waitUntil(
     _ what: String, within limit: Duration = .seconds(15), at location: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
   ) throws {
-    let deadline = ContinuousClock.now + limit
+    let deadline = ContinuousClock.now + Patience.stretched(limit)
     while true {
       if try condition() { return }
       guard ContinuousClock.now < deadline else { break }

@@ -96,7 +96,9 @@ struct ForegroundTests {
       let before = try branch.status()
       #expect(before.guardianPid == Int(bank.pid))
       branch.processes.signal(before.pid, SIGKILL)
-      try branch.waitUntil("it is back") { try branch.status().pid != before.pid }
+      try branch.waitUntil("it is back") {
+        try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
+      }
       #expect(bank.isRunning)
       bank.signal(SIGTERM)
       let outcome = try bank.finish()

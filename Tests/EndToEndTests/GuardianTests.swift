@@ -203,7 +203,7 @@ struct GuardianTests {
       let pid = try branch.status().pid
       branch.processes.signal(pid, SIGKILL)
       #expect(try stop.finish().code == 1)
-      try branch.waitUntil("the bank is open again") { try branch.status().state == "open" }
+      try branch.waitUntil("the bank is open again") { try branch.statusIfAnswered()?.state == "open" }
       #expect(try branch.events("drain_cut_off", in: "guardian", count: 1).count == 1)
       #expect(try branch.json("stop")["served"].integer == 40)
       try branch.expectNobodyLeft()

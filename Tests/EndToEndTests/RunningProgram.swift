@@ -91,7 +91,7 @@ final class RunningProgram {
   func finish(within limit: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation) throws
     -> Outcome
   {
-    let deadline = ContinuousClock.now + limit
+    let deadline = ContinuousClock.now + Patience.stretched(limit)
     while true {
       if let code = exitCode() { return outcome(code) }
       guard ContinuousClock.now < deadline else { break }

@@ -110,7 +110,7 @@ struct SteeringTests {
   @Test("scale opens windows at once, and a closing window finishes its customer first")
   func scale() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "400ms")
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "2s")
       try branch.start("--config", file)
       let grown = Status(try branch.json("scale", "deposit=3", "loan=2"))
       #expect(grown.document.differences(from: Samples.status) == [])

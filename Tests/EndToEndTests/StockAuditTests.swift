@@ -78,7 +78,8 @@ struct StockAuditTests {
       try branch.done("stop")
       let report = try audit(branch)
       #expect(report["stock_difference"].integer == 5)
-      #expect(words(report).count == 4)
+      // The one who did not wait was cancelled, and may have been before the order reached the stock.
+      #expect((3...4).contains(words(report).count), "\(report)")
       #expect(
         words(report).first == "the stock has an order of ticket 6 of day 1, and there is no such ticket")
     }

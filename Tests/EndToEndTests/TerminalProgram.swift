@@ -83,7 +83,7 @@ final class TerminalProgram {
 
   /// Waits until this stands on the screen.
   func waitFor(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
-    let deadline = ContinuousClock.now + .seconds(15)
+    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
     while !screen.contains(text) {
       guard ContinuousClock.now < deadline else {
         throw Trouble("\(text.debugDescription) does not appear:\n\(screen)", at: location)
@@ -94,7 +94,7 @@ final class TerminalProgram {
 
   /// Waits for the end, and returns the exit code; 128 and the signal where it was ended by one.
   func finish(at location: SourceLocation = #_sourceLocation) throws -> Int32 {
-    let deadline = ContinuousClock.now + .seconds(15)
+    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
     while ContinuousClock.now < deadline {
       if master >= 0 { read(for: 10) } else { Moment.pass(milliseconds: 10) }
       var status: Int32 = 0

@@ -40,6 +40,8 @@ struct VendingChaosTests {
   private func killThroughout(
     _ branch: Branch, _ shoppers: [RunningProgram], _ chance: inout Chance
   ) throws -> Int {
+    // A process that is dead and was not collected yet still has its number: nobody is killed twice.
+    var killed: Set<Int> = []
     for kill in 0..<Self.kills {
       let goal = kill * (Self.purchases - 30) / Self.kills
       let draw = Int.random(in: 0..<10, using: &chance)
@@ -47,9 +49,11 @@ struct VendingChaosTests {
       try branch.waitUntil("\(goal) purchases have ended and \(victim) is killed", within: .seconds(120)) {
         guard shoppers.reduce(0, { $0 + $1.lines.count }) >= goal else { return false }
         // A coordinator that was killed a moment ago is not there to be asked yet.
-        guard let status = try? branch.status() else { return false }
+        guard let status = try branch.statusIfAnswered() else { return false }
         let pid = victim == "coordinator" ? status.pid : status.worker(victim)?.pid ?? 0
-        return pid > 0 && branch.processes.signal(pid, SIGKILL)
+        guard pid > 0, !killed.contains(pid) else { return false }
+        killed.insert(pid)
+        return branch.processes.signal(pid, SIGKILL)
       }
     }
     return Self.kills

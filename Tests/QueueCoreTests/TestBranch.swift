@@ -44,6 +44,9 @@ struct TestBranch {
     now.wall.milliseconds += span.milliseconds
   }
 
+  /// Somebody sets the calendar's clock; the queue learns of it with the next event.
+  mutating func setCalendar(by span: TimeSpan) { now.wall.milliseconds += span.milliseconds }
+
   mutating func request() -> RequestNumber {
     requests += 1
     return requests

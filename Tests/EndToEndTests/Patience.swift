@@ -1,0 +1,7 @@
+// How long the tests wait for what must come. Nothing is proved by a limit: it only ends a test that would wait for ever.
+
+/// The patience of all tests, which run beside others on machines of any speed.
+enum Patience {
+  /// A limit that is right on a quiet machine, as long as a busy one may need.
+  static func stretched(_ limit: Duration) -> Duration { limit * 6 }
+}
