@@ -153,7 +153,8 @@ extension MemoryStore {
       guard let startedAt = receipt.startedAt else { continue }
       walk.visit(
         receipt.day, receipt.ticket, Line(service: receipt.service, grade: receipt.grade),
-        receipt: receipt.sequence, attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds, &report)
+        receipt: receipt.sequence, attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds,
+        &report)
     }
   }
 

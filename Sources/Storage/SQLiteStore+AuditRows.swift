@@ -59,7 +59,8 @@ extension SQLiteStore {
       while try row.step() { starts.append(row.integer(0)) }
       return starts
     }
-    var walk = OrderWalk(starts: starts, disordered: DisorderedDays.among(days.map { ($0.day, $0.counted.clockSteps) }))
+    var walk = OrderWalk(
+      starts: starts, disordered: DisorderedDays.among(days.map { ($0.day, $0.counted.clockSteps) }))
     try database.withStatement(
       """
       SELECT day, ticket, service, grade, attempts, started_ms, sequence FROM receipt

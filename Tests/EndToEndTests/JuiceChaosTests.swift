@@ -54,7 +54,9 @@ struct JuiceChaosTests {
         let names = ["stock", "juice-1", "juice-2", "juice-3"]
         let isStock = Bool.random(using: &chance)
         let name = isStock ? "stock" : names.dropFirst().randomElement(using: &chance) ?? ""
-        guard let victim = status.worker(name)?.pid, victim > 0, !killed.contains(victim) else { return false }
+        guard let victim = status.worker(name)?.pid, victim > 0, !killed.contains(victim) else {
+          return false
+        }
         killed.insert(victim)
         return branch.processes.signal(victim, SIGKILL)
       }

@@ -27,6 +27,23 @@ import Testing
     #expect(loop.contains(registration))
   }
 
+  @Test("a loop that stays awake tells what is there, or gives up when its time is over")
+  func awake() throws {
+    let loop = try EventLoop()
+    let pair = SocketPair()
+    var heard = 0
+    var woken = 0
+    loop.onWake = { woken += 1 }
+    _ = try loop.register(fd: pair.near.rawValue, interest: .read) { _ in heard += 1 }
+    let start = SystemClock.monotonic()
+    #expect(try loop.runAwake(for: .microseconds(200)) == 0)
+    #expect(SystemClock.monotonic() - start >= .microseconds(200))
+    #expect(loop.wokeAt >= start && heard == 0 && woken == 0)
+    try pair.far.writeAll([1])
+    #expect(try loop.runAwake(for: .zero) == 1, "what is there already is told, however short the time is")
+    #expect(heard == 1 && woken == 1)
+  }
+
   @Test("without a deadline the loop waits for the event itself")
   func noDeadline() throws {
     let loop = try EventLoop()
