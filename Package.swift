@@ -109,7 +109,12 @@ let package = Package(
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
-    process("bank-bench", on: ["BankModel", "Wire", "Posix", "ControlClient", "StockClient"]),
+    process(
+      "bank-bench",
+      on: [
+        "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Teller", "ControlClient",
+        "StockClient",
+      ]),
     process("bank-fuzz", on: ["BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "BankModel"]),

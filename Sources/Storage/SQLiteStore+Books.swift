@@ -172,6 +172,11 @@ extension Books {
   /// Customers who wait, are delayed, or are dead letters.
   var kept: Int64 { waitingInAll + delayed + dead }
 
+  /// Those of them who may have to go without a juice. Of the delayed and the dead it is not known what they want.
+  var keptForJuice: Int64 {
+    Line.allCases.reduce(delayed + dead) { $0 + ($1.service.drawsOnStock ? waiting[$1.index] : 0) }
+  }
+
   /// What these books cannot mean, as a sentence; nil where they agree with themselves.
   var contradiction: String? {
     var sum: Int64 = 0

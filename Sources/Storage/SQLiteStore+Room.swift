@@ -16,6 +16,8 @@ extension SQLiteStore {
   /// By how much the database grows when one who waits is served: the receipt less the row that leaves. Measured:
   /// 36 bytes with everyday numbers.
   private static let growthPerCustomer: Int64 = 64
+  /// By how much more when one who wants a juice is sent away: what was missing, for a recipe of two fruits.
+  private static let growthPerJuice: Int64 = 96
   /// By how much less than this an accepted customer or a key can let the need grow: its row and its receipt.
   private static let growthPerChange: Int64 = 256
   /// What a customer costs in the log and in the database when many are moved in one transaction.
@@ -59,7 +61,9 @@ extension SQLiteStore {
   // MARK: Holding back
 
   private func whatIsNeeded(by books: Books?) -> Int64 {
-    reserveBase + Self.growthPerCustomer * (books?.kept ?? 0) + databaseGrowth
+    reserveBase + Self.growthPerCustomer * (books?.kept ?? 0) + Self.growthPerJuice
+      * (books?.keptForJuice ?? 0)
+      + databaseGrowth
   }
 
   /// How long the file is when the log was copied.

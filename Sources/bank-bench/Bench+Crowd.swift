@@ -1,4 +1,4 @@
-// Owns what a million waiting customers cost: the coordinator's memory while they wait and while they are served,
+// Owns what ten million waiting customers cost: the coordinator's memory while they wait and while they are served,
 // and the time of a start with all of them in the database. Failure: BenchFailure.
 
 import BankModel
@@ -11,8 +11,8 @@ extension Bench {
     let home = newHome()
     var bank = try BenchBank(self, home: home)
     try bank.ask(.pause(nil))
-    try bank.enqueue(thoroughness.crowd)
-    let crowd = Figure.grouped(thoroughness.crowd)
+    try bank.enqueue(thoroughness.waiting)
+    let crowd = Figure.grouped(thoroughness.waiting)
     addMemory("coordinator's RSS after taking in \(crowd)", ProcessMemory.residentBytes(pid: bank.pid))
     try bank.stop()
 

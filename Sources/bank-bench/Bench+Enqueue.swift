@@ -14,14 +14,21 @@ extension Bench {
     // A log that still grows makes the file system write its own books too. As with the raw limit, which overwrites
     // blocks that are there, the log has reached its size before anything is counted.
     _ = try ticketsPerSecond(of: 1, at: bank)
-    for (clients, target) in [(1, Target.atLeast(5_000)), (16, nil)] {
-      let (samples, ratios) = try rounds(
-        beside: { () throws(BenchFailure) in try syncsPerSecond(for: thoroughness.span / 4) },
-        { () throws(BenchFailure) in try ticketsPerSecond(of: clients, at: bank) })
-      let name = clients == 1 ? "durable enqueue, 1 client, one at a time" : "the same, \(clients) clients"
-      add(
-        "enqueue", name, "/s", samples, target: target,
-        note: "\(Figure.text(ratios.median)) of raw fdatasync beside it")
+    let works: [(clients: Int, name: String, target: Target?, raw: Target?, others: [Target?])] = [
+      (1, "durable enqueue, 1 client, one at a time", .atLeast(5_000), .atLeast(0.9), [nil]),
+      (16, "durable enqueue, 16 clients", nil, nil, [.atLeast(8)]),
+    ]
+    for work in works {
+      let (servers, rivals) = try beanstalks(work.others) { [self] server, _ throws(BenchFailure) in
+        try putsPerSecond(of: work.clients, at: server)
+      }
+      let raw = Rival(name: "raw fdatasync", target: work.raw) { [self] () throws(BenchFailure) in
+        try syncsPerSecond(for: thoroughness.span / 2)
+      }
+      try contest("enqueue", work.name, target: work.target, against: [raw] + rivals) {
+        () throws(BenchFailure) in try ticketsPerSecond(of: work.clients, at: bank)
+      }
+      for server in servers { server.discard() }
     }
     try bank.discard()
   }
@@ -42,17 +49,20 @@ extension Bench {
 
   func measureBulk() throws(BenchFailure) {
     let count = thoroughness.crowd
-    let samples = try rounds { () throws(BenchFailure) in
+    let (servers, rivals) = try beanstalks([nil, .atLeast(5)]) { [self] server, care throws(BenchFailure) in
+      try bulkPerSecond(care == .none ? count / 5 : count / 100, at: server)
+    }
+    try contest(
+      "bulk", "durable enqueue, \(Figure.grouped(count)) in one command", target: .atLeast(1_000_000),
+      against: rivals, note: { "bankctl from start to end" }
+    ) { () throws(BenchFailure) in
       let bank = try BenchBank(self)
       try bank.ask(.pause(nil))
       let time = try command(["enqueue", String(count)], at: bank.home)
       try bank.discard()
       return Double(count) / time.seconds
     }
-    add(
-      "bulk", "durable enqueue, \(Figure.grouped(count)) in one command", "/s", samples,
-      target: .atLeast(300_000),
-      note: "bankctl from start to end")
+    for server in servers { server.discard() }
   }
 }
 

@@ -16,7 +16,7 @@ extension Bench {
     guard !tellers.isEmpty else { throw .surprise("the bank at \(home.path) has no tellers") }
     add(
       "idle", "memory of an idle teller (PSS)", "MB", Samples(tellers.map { Double($0) / 1e6 }),
-      target: .below(4))
+      target: .below(3))
     if let bytes = ProcessMemory.proportionalBytes(pid: status.pid) {
       add("idle", "memory of an idle coordinator (PSS)", "MB", Samples(Double(bytes) / 1e6))
     }
@@ -30,7 +30,7 @@ extension Bench {
       return Double(after - before) / 5
     }
     add(
-      "idle", "wake-ups a second, \(processes.count) processes together", "/s", wakes, target: .below(2))
+      "idle", "wake-ups a second, \(processes.count) processes together", "/s", wakes, target: .below(1))
     _ = try command(["stop"], at: home)
     Scratch.remove(home.path)
   }

@@ -16,8 +16,9 @@ extension Bench {
     try bank.discard()
     let samples = Samples(watch.latencies)
     add(
-      "latency", "enqueue to start of service, 1,000 customers a second", "ms", samples,
-      note: "p99 \(Figure.text(samples.percentile(99))) ms; durable in between")
+      "latency", "enqueue to start of service, 1,000 customers a second", "ms", samples, target: .below(1),
+      note: "durable in between")
+    add("latency", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(5))
   }
 }
 

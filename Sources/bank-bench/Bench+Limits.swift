@@ -9,14 +9,14 @@ extension Bench {
   func measureLimits() throws(BenchFailure) {
     let syncs = try rounds { () throws(BenchFailure) in try syncsPerSecond(for: thoroughness.span) }
     add("limits", "write + fdatasync of 4 KiB", "/s", syncs)
-    let trips = try rounds { () throws(BenchFailure) in try tripsPerSecond(for: thoroughness.span) }
+    let trips = try rounds { () throws(BenchFailure) in try tripsPerSecond(of: 3, for: thoroughness.span) }
     add(
       "limits", "Unix-socket ping-pong, 3 workers", "/s", trips, note: "one poller; 40 bytes there, 20 back")
   }
 
-  /// Round trips between one poller and three workers.
-  func tripsPerSecond(for span: Duration) throws(BenchFailure) -> Double {
-    try PingPong(program: Paths.join(programs, "bank-bench"), workers: 3).tripsPerSecond(for: span)
+  /// Round trips between one poller and so many workers.
+  func tripsPerSecond(of workers: Int, for span: Duration) throws(BenchFailure) -> Double {
+    try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
 
   /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.

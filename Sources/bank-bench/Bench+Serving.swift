@@ -9,20 +9,38 @@ import Wire
 
 extension Bench {
   func measureServing() throws(BenchFailure) {
-    try measureServing("served, 2 deposit and 1 loan teller", BankSetting(), shares: [.deposit: 2, .loan: 1])
-    try measureServing("served, 3 deposit tellers", BankSetting(deposit: 3, loan: 0), shares: [.deposit: 3])
+    try measureServing(
+      BankSetting(deposit: 1, loan: 0), shares: [.deposit: 3], raw: nil, others: [nil, nil])
+    try measureServing(
+      BankSetting(), shares: [.deposit: 2, .loan: 1], target: .atLeast(85_000), raw: .atLeast(0.85),
+      others: [.atLeast(11), .atLeast(2)])
+    try measureServing(
+      BankSetting(deposit: 16, loan: 0), shares: [.deposit: 3], raw: nil, others: [nil, nil])
   }
 
   private func measureServing(
-    _ name: String, _ setting: BankSetting, shares: [Service: Int64]
+    _ setting: BankSetting, shares: [Service: Int64], target: Target? = nil, raw: Target?, others: [Target?]
   ) throws(BenchFailure) {
+    let workers = Int(setting.deposit + setting.loan)
     let bank = try BenchBank(self, setting)
     try bank.ask(.pause(nil))
     let customers = thoroughness.served / 3 * 3
     var spent: [Double] = []
-    let limit = { () throws(BenchFailure) in try self.tripsPerSecond(for: self.thoroughness.span / 4) }
-    let (samples, ratios) = try rounds(beside: limit) { () throws(BenchFailure) in
-      for (service, share) in shares { try bank.enqueue(customers / 3 * share, service) }
+    let (servers, rivals) = try beanstalks(others) { [self] server, care throws(BenchFailure) in
+      try jobsPerSecond(
+        care == .none ? thoroughness.served / 4 : thoroughness.served / 40, workers: workers, at: server)
+    }
+    let pingPong = Rival(name: "raw ping-pong", target: raw) { [self] () throws(BenchFailure) in
+      try tripsPerSecond(of: workers, for: thoroughness.span / 2)
+    }
+    try contest(
+      "serve", "served, \(workers) \(workers == 1 ? "teller" : "tellers")", target: target,
+      against: [pingPong] + rivals,
+      note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }
+    ) { () throws(BenchFailure) in
+      for (service, share) in shares {
+        try bank.ask(.enqueue(BenchBank.order(customers / 3 * share, service, payload: Self.payload)))
+      }
       let before = ProcessFacts.processorTime(of: bank.pid)
       let time = try Self.time { () throws(BenchFailure) in
         try bank.ask(.resume(nil))
@@ -33,8 +51,6 @@ extension Bench {
       return Double(customers) / time.seconds
     }
     try bank.discard()
-    let ratio = "\(Figure.text(ratios.median)) of the ping-pong beside it"
-    let cost = "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer"
-    add("serve", name, "/s", samples, target: .atLeast(50_000), note: [ratio, cost].joined(separator: "; "))
+    for server in servers { server.discard() }
   }
 }

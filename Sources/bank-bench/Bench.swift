@@ -38,6 +38,11 @@ final class Bench {
     report.add(Row(group: group, name: name, unit: unit, samples: samples, target: target, note: note))
   }
 
+  /// Takes a chart into the report.
+  func chart(_ name: String, _ bars: [(name: String, figure: Double)]) {
+    report.charts.append(Chart(name: name, bars: bars))
+  }
+
   /// One figure a round.
   func rounds(_ body: () throws(BenchFailure) -> Double) throws(BenchFailure) -> Samples {
     var figures: [Double] = []
@@ -45,8 +50,7 @@ final class Bench {
     return Samples(figures)
   }
 
-  /// One figure a round, and its ratio to a raw limit that is measured anew beside each, because disks and
-  /// processors that are shared with others are never the same for long.
+  /// One figure a round, and its ratio to a raw limit that is measured anew beside each.
   func rounds(
     beside limit: () throws(BenchFailure) -> Double, _ body: () throws(BenchFailure) -> Double
   ) throws(BenchFailure) -> (figures: Samples, ratios: Samples) {

@@ -76,9 +76,10 @@ final class BenchBank {
     try ask(.enqueue(Self.order(count, service)))
   }
 
-  static func order(_ count: Int64, _ service: Service? = nil) -> EnqueueOrder {
+  static func order(_ count: Int64, _ service: Service? = nil, payload: String? = nil) -> EnqueueOrder {
     EnqueueOrder(
-      count: count, service: service, grade: .regular, amount: nil, account: nil, seed: 1, key: nil)
+      count: count, service: service, grade: .regular, amount: nil, account: nil, seed: 1, key: nil,
+      payload: payload)
   }
 
   /// Another conversation with the same bank.

@@ -12,15 +12,18 @@ struct Thoroughness {
   var span: Duration
   /// Customers who are served in one round.
   var served: Int64
-  /// Customers of one large command, and customers who wait.
+  /// Customers of one large command.
   var crowd: Int64 = 1_000_000
+  /// Customers who wait while memory and starts are measured.
+  var waiting: Int64
   var tellerKills: Int
   var coordinatorKills: Int
 
   static let full = Thoroughness(
-    rounds: 5, span: .seconds(2), served: 300_000, tellerKills: 50, coordinatorKills: 10)
+    rounds: 5, span: .seconds(1), served: 300_000, waiting: 10_000_000, tellerKills: 50, coordinatorKills: 10)
   static let quick = Thoroughness(
-    rounds: 2, span: .milliseconds(500), served: 200_000, tellerKills: 10, coordinatorKills: 3)
+    rounds: 2, span: .milliseconds(500), served: 200_000, waiting: 1_000_000, tellerKills: 10,
+    coordinatorKills: 3)
 }
 
 /// One call of the load driver: `bank-bench SCRATCH [--quick] [--json] [NAME …]`.

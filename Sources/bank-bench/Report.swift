@@ -27,10 +27,30 @@ struct Row {
   var note = ""
 }
 
+/// The same work by several, as bars of a length.
+struct Chart {
+  private static let width = 40.0
+
+  var name: String
+  var bars: [(name: String, figure: Double)]
+
+  var lines: [String] {
+    let most = bars.map(\.figure).max() ?? 0
+    let column = bars.map(\.name.count).max() ?? 0
+    return [name]
+      + bars.map { bar in
+        let length = most > 0 ? max(1, Int((bar.figure / most * Self.width).rounded())) : 0
+        let gap = String(repeating: " ", count: column - bar.name.count)
+        return "  \(bar.name)\(gap)  \(String(repeating: "█", count: length)) \(Figure.text(bar.figure))"
+      }
+  }
+}
+
 /// Everything that was measured.
 struct Report {
   var machine: Machine
   private(set) var rows: [Row] = []
+  var charts: [Chart] = []
 
   init(machine: Machine) { self.machine = machine }
 
@@ -61,6 +81,7 @@ struct Report {
       if number > 1, rows[number - 1].group != rows[number - 2].group { lines.append("") }
       lines.append(line)
     }
+    for chart in charts { lines += [""] + chart.lines }
     return lines.joined(separator: "\n") + "\n"
   }
 

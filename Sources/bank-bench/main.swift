@@ -9,6 +9,20 @@ import Posix
 Signals.ignorePipe()
 // A worker of the ping-pong is this same program.
 if CommandLine.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo()) }
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == BeanstalkCrew.workerWord {
+  exit((try? BeanstalkCrew.serve(CommandLine.arguments[2])) == nil ? 1 : 0)
+}
+if CommandLine.arguments.count == 5, CommandLine.arguments[1] == WorkPath.word,
+  let work = WorkPath.Work(rawValue: CommandLine.arguments[2]), let count = Int(CommandLine.arguments[3])
+{
+  do throws(BenchFailure) {
+    try WorkPath(in: CommandLine.arguments[4]).perform(work, count)
+    exit(0)
+  } catch {
+    _ = try? StandardStreams.write("bank-bench: \(error)\n", to: .error)
+    exit(1)
+  }
+}
 
 guard let order = BenchOrder(Array(CommandLine.arguments.dropFirst())) else {
   _ = try? StandardStreams.write("bank-bench: run scripts/bench --help\n", to: .error)

@@ -45,7 +45,7 @@ struct TestBranch {
   }
 
   /// Somebody sets the calendar's clock; the queue learns of it with the next event.
-  mutating func setCalendar(by span: TimeSpan) { now.wall.milliseconds += span.milliseconds }
+  mutating func setCalendar(byMilliseconds change: Int64) { now.wall.milliseconds += change }
 
   mutating func request() -> RequestNumber {
     requests += 1

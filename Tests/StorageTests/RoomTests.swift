@@ -61,6 +61,10 @@ struct RoomTests {
     #expect(base > 0 && !branch.store.isShort)
     try branch.arrive(60_000)
     #expect(branch.store.reservedBytes >= base - (1 << 20) + 60_000 * 64)
+    try branch.arrive(60_000, .juice)
+    let need: Int64 = 60_000 * 64 + 60_000 * (64 + 96)
+    #expect(
+      branch.store.reservedBytes >= base - (1 << 20) + need, "who is sent away is told what was missing")
     #expect(branch.store.hasRoom(toMove: 60_000))
     #expect(!branch.store.hasRoom(toMove: .max))
   }
@@ -115,18 +119,18 @@ private final class Counter {
     books = try store.load(now: WallTime(milliseconds: 1)).books
   }
 
-  func customer(_ ticket: TicketNumber) -> Customer {
+  func customer(_ ticket: TicketNumber, _ service: Service = .deposit) -> Customer {
     Customer(
-      ticket: ticket, service: .deposit, grade: .regular, amount: 1, account: 1,
+      ticket: ticket, service: service, grade: .regular, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 1))
   }
 
-  func arrive(_ count: Int64) throws {
+  func arrive(_ count: Int64, _ service: Service = .deposit) throws {
     var next = books
     for _ in 0..<count {
       next.issued += 1
-      next.waiting[Line.deposit.index] += 1
-      try store.stage(.insert(customer(next.issued)))
+      next.waiting[Line(service: service, grade: .regular).index] += 1
+      try store.stage(.insert(customer(next.issued, service)))
     }
     try store.commit(next)
     books = next

@@ -107,9 +107,19 @@ extension SeededGenerator {
   }
 
   fileprivate mutating func assignment(_ lease: Lease) -> Assignment {
-    Assignment(
+    var assignment = Assignment(
       day: number(), lease: lease, service: BankModel.Service.allCases.randomElement(using: &self)!,
       grade: BankModel.Grade.allCases.randomElement(using: &self)!, amount: number(), account: number())
+    assignment.payload = text()
+    return assignment
+  }
+
+  /// A text of any length up to a head of three bytes, or none.
+  fileprivate mutating func text() -> String? {
+    guard Bool.random(using: &self) else { return nil }
+    let letters = ["a", "쥬", "🍓", "\u{0}"]
+    let length = [0, 1, 23, 24, 90, 300].randomElement(using: &self)!
+    return (0..<length).map { _ in letters.randomElement(using: &self)! }.joined()
   }
 
   fileprivate mutating func order() -> ClientMessage {
@@ -117,7 +127,7 @@ extension SeededGenerator {
       count: number(), service: Bool.random(using: &self) ? .loan : nil,
       grade: BankModel.Grade.allCases.randomElement(using: &self)!,
       amount: Bool.random(using: &self) ? number() : nil, account: Bool.random(using: &self) ? number() : nil,
-      seed: next(), key: nil)
+      seed: next(), key: text(), payload: text())
     return .request(ControlRequest(number: number(), command: .enqueue(order)))
   }
 

@@ -1,4 +1,4 @@
-// Owns the writing and reading of single heads and integers of the profile, for messages whose shape is known.
+// Owns the writing and reading of single heads, integers and texts of the profile, for messages whose shape is known.
 // It must not know any message, nor Codable. Invariant: heads are written in their shortest form, and only the
 // shortest form is read, so that the bytes are those of `CBOREncoder` and pass `CBORDecoder`.
 // Failure: a reader that has met anything else says so, and stays failed.
@@ -27,6 +27,17 @@ extension [UInt8] {
   /// Appends a field that nobody has to have; nil writes nothing.
   mutating func appendField(_ key: UInt8, ifPresent value: (some FixedWidthInteger)?) {
     if let value { appendField(key, value) }
+  }
+
+  /// Appends a field of text that nobody has to have; nil writes nothing.
+  mutating func appendField(_ key: UInt8, ifPresent value: String?) {
+    guard var text = value else { return }
+    precondition(key < 24, "this head is one byte long")
+    append(key)
+    text.withUTF8 { bytes in
+      append(CBORMajor.text, UInt64(bytes.count))
+      append(contentsOf: bytes)
+    }
   }
 
   /// Appends a field of true or false.
@@ -66,6 +77,12 @@ struct DirectReader {
     expect(CBORMajor.map | fields)
   }
 
+  /// Goes past what every message begins with, but for the head of the content's map.
+  mutating func expectHeads(kind: UInt8) {
+    expect(CBORMajor.map | 1)
+    expect(kind)
+  }
+
   private mutating func expect(_ byte: UInt8) {
     if place < bytes.count, bytes[place] == byte { place += 1 } else { hasFailed = true }
   }
@@ -102,24 +119,46 @@ struct DirectReader {
   /// The integer in a field with a key below 24; 0 after a failure.
   mutating func field<I: FixedWidthInteger>(_ key: UInt8) -> I {
     expect(key)
-    guard !hasFailed, place < bytes.count else { return fail() }
-    let (major, information) = (bytes[place] & 0xE0, bytes[place] & 0x1F)
-    guard major == CBORMajor.unsigned || major == CBORMajor.negative, information < 28 else { return fail() }
-    place += 1
-    var argument = UInt64(information)
-    if information >= 24 {
-      let width = 1 << Int(information - 24)
-      guard width <= bytes.count - place else { return fail() }
-      argument = 0
-      for _ in 0..<width {
-        argument = argument << 8 | UInt64(bytes[place])
-        place += 1
-      }
-      let leastForThisWidth: UInt64 = width == 1 ? 24 : 1 << (4 * UInt64(width))
-      guard argument >= leastForThisWidth else { return fail() }
+    guard let (major, argument) = head() else { return fail() }
+    switch major {
+    case CBORMajor.unsigned: return I(exactly: argument) ?? fail()
+    case CBORMajor.negative: return Int64(exactly: argument).flatMap { I(exactly: ~$0) } ?? fail()
+    default: return fail()
     }
-    if major == CBORMajor.unsigned { return I(exactly: argument) ?? fail() }
-    return Int64(exactly: argument).flatMap { I(exactly: ~$0) } ?? fail()
+  }
+
+  /// The next head, whose argument stands in its shortest form; nil for anything else.
+  private mutating func head() -> (major: UInt8, argument: UInt64)? {
+    guard !hasFailed, place < bytes.count else { return nil }
+    let (major, information) = (bytes[place] & 0xE0, bytes[place] & 0x1F)
+    guard information < 28 else { return nil }
+    place += 1
+    guard information >= 24 else { return (major, UInt64(information)) }
+    let width = 1 << Int(information - 24)
+    guard width <= bytes.count - place else { return nil }
+    var argument: UInt64 = 0
+    for _ in 0..<width {
+      argument = argument << 8 | UInt64(bytes[place])
+      place += 1
+    }
+    let leastForThisWidth: UInt64 = width == 1 ? 24 : 1 << (4 * UInt64(width))
+    return argument >= leastForThisWidth ? (major, argument) : nil
+  }
+
+  /// The text in a field with a key below 24 that nobody has to have; each one that is there is counted.
+  mutating func text(_ key: UInt8, counting present: inout UInt8) -> String? {
+    guard isAt(key) else { return nil }
+    present += 1
+    place += 1
+    guard let (major, length) = head(), major == CBORMajor.text, length <= UInt64(bytes.count - place),
+      let text = String(
+        validating: UnsafeBufferPointer(rebasing: bytes[place..<(place + Int(length))]), as: UTF8.self)
+    else {
+      hasFailed = true
+      return nil
+    }
+    place += Int(length)
+    return text
   }
 
   /// The integer in a field with a key below 24 that nobody has to have; each one that is there is counted.

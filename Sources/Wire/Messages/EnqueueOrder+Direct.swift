@@ -1,32 +1,35 @@
 // Owns the short way for taking tickets one at a time: the order, and the tickets.
 // It must not differ from the Codable conformances beside it in any byte; the tests compare them.
-// Failure: nil or false, and the long way is taken, as it is by every order with a key or a payload.
+// Failure: nil or false, and the long way is taken.
 
 import BankModel
 
 extension ClientMessage: FrameMessage {
-  /// Orders for customers of one kind, without a key and a payload.
+  /// Orders for customers of one kind.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
-    guard case .request(let request) = self, case .enqueue(let order) = request.command, order.key == nil,
-      order.payload == nil
-    else {
-      return false
-    }
+    guard case .request(let request) = self, case .enqueue(let order) = request.command else { return false }
     buffer.appendHeads(kind: 2, fields: 2)
     buffer.appendField(1, request.number)
     buffer.append(2)
-    let optional = [order.service != nil, order.amount != nil, order.account != nil].count { $0 }
-    buffer.appendHeads(kind: 4, fields: 3 + UInt8(optional))
+    var fields: UInt8 = 3
+    if order.service != nil { fields += 1 }
+    if order.amount != nil { fields += 1 }
+    if order.account != nil { fields += 1 }
+    if order.key != nil { fields += 1 }
+    if order.payload != nil { fields += 1 }
+    buffer.appendHeads(kind: 4, fields: fields)
     buffer.appendField(1, order.count)
     buffer.appendField(2, ifPresent: order.service?.rawValue)
     buffer.appendField(3, order.grade.rawValue)
     buffer.appendField(4, ifPresent: order.amount)
     buffer.appendField(5, ifPresent: order.account)
     buffer.appendField(6, order.seed)
+    buffer.appendField(7, ifPresent: order.key)
+    buffer.appendField(8, ifPresent: order.payload)
     return true
   }
 
-  /// Orders for customers of one kind, without a key and a payload.
+  /// Orders for customers of one kind.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> ClientMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 2, fields: 2)
@@ -40,12 +43,14 @@ extension ClientMessage: FrameMessage {
     let amount: Int64? = reader.field(4, counting: &found)
     let account: Int64? = reader.field(5, counting: &found)
     let seed: UInt64 = reader.field(6)
+    let key = reader.text(7, counting: &found)
+    let payload = reader.text(8, counting: &found)
     guard reader.isComplete, found == fields, let grade = Grade(rawValue: grade) else { return nil }
     let known = service.map { Service(rawValue: $0) }
     if let known, known == nil { return nil }
     let order = EnqueueOrder(
       count: count, service: known ?? nil, grade: grade, amount: amount, account: account, seed: seed,
-      key: nil)
+      key: key, payload: payload)
     return .request(ControlRequest(number: number, command: .enqueue(order)))
   }
 }

@@ -29,12 +29,10 @@ extension TellerMessage: FrameMessage {
 }
 
 extension WindowMessage: FrameMessage {
-  /// Assignments without a payload, acknowledgements and recalls.
+  /// Assignments, acknowledgements and recalls.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
-    case .assign(let assignment):
-      guard assignment.payload == nil else { return false }
-      assignment.append(to: &buffer, kind: 3)
+    case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
     case .acknowledged(let lease): lease.append(to: &buffer, kind: 4)
     case .recall(let lease): lease.append(to: &buffer, kind: 5)
     case .welcome, .refused, .close: return false
@@ -42,7 +40,7 @@ extension WindowMessage: FrameMessage {
     return true
   }
 
-  /// Assignments without a payload, acknowledgements and recalls.
+  /// Assignments, acknowledgements and recalls.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> WindowMessage? {
     guard body.count > 1 else { return nil }
     switch body[1] {
@@ -72,7 +70,7 @@ extension Lease {
 
 extension Assignment {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
-    buffer.appendHeads(kind: kind, fields: 8)
+    buffer.appendHeads(kind: kind, fields: payload == nil ? 8 : 9)
     buffer.appendField(1, ticket)
     buffer.appendField(2, attempt)
     buffer.appendField(3, generation)
@@ -81,20 +79,24 @@ extension Assignment {
     buffer.appendField(6, grade.rawValue)
     buffer.appendField(7, amount)
     buffer.appendField(8, account)
+    buffer.appendField(9, ifPresent: payload)
   }
 
   fileprivate static func read(_ body: UnsafeBufferPointer<UInt8>, kind: UInt8) -> Assignment? {
     var reader = DirectReader(body)
-    reader.expectHeads(kind: kind, fields: 8)
+    reader.expectHeads(kind: kind)
+    let fields = reader.mapCount()
+    var found: UInt8 = 8
     let lease = Lease(ticket: reader.field(1), attempt: reader.field(2), generation: reader.field(3))
     let day: Int64 = reader.field(4)
     guard let service = Service(rawValue: reader.field(5)), let grade = Grade(rawValue: reader.field(6))
     else {
       return nil
     }
-    let assignment = Assignment(
+    var assignment = Assignment(
       day: day, lease: lease, service: service, grade: grade, amount: reader.field(7),
       account: reader.field(8))
-    return reader.isComplete ? assignment : nil
+    assignment.payload = reader.text(9, counting: &found)
+    return reader.isComplete && found == fields ? assignment : nil
   }
 }

@@ -1,0 +1,105 @@
+// Owns one conversation with a beanstalkd, as far as the measurements need it: put, reserve, delete.
+// It must not measure. Source: the protocol's own description, doc/protocol.txt of beanstalkd 1.12.
+// Invariant: every answer belongs to the oldest request without one. Failure: BenchFailure, with the server's word.
+
+import Glibc
+import Posix
+
+/// A client of a beanstalkd.
+final class BeanstalkClient {
+  /// The answers that the measurements have to tell apart.
+  enum Answer {
+    case inserted
+    case reserved(id: Int64)
+    case deleted
+    case timedOut
+  }
+
+  private let socket: FileDescriptor
+  private var output: [UInt8] = []
+  private var input: [UInt8] = []
+  private var place = 0
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+
+  init(socket path: String) throws(BenchFailure) {
+    let outcome = try BenchFailure.system { () throws(SystemError) in try UnixSocket.connect(path: path) }
+    guard case .connected(let socket) = consume outcome else {
+      throw .surprise("nobody listens at \(path)")
+    }
+    self.socket = socket
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// For whoever waits for several at once.
+  var fd: CInt { socket.rawValue }
+
+  // MARK: Asking
+
+  /// A job of the usual priority, which a worker may keep for an hour.
+  func put(_ payload: [UInt8]) {
+    say("put 1024 0 3600 \(payload.count)")
+    output += payload
+    output += [13, 10]
+  }
+
+  /// The next job; waits for it, or not.
+  func reserve(waits: Bool) { say(waits ? "reserve" : "reserve-with-timeout 0") }
+
+  func delete(_ id: Int64) { say("delete \(id)") }
+
+  /// Sends everything that was asked for since the last time.
+  func flush() throws(BenchFailure) {
+    let bytes = output
+    output.removeAll(keepingCapacity: true)
+    try BenchFailure.system { () throws(SystemError) in try socket.writeAll(bytes) }
+  }
+
+  private func say(_ words: String) {
+    output += words.utf8
+    output += [13, 10]
+  }
+
+  // MARK: Hearing
+
+  /// The next answer, which is waited for.
+  func next() throws(BenchFailure) -> Answer {
+    let words = try line().split(separator: " ")
+    switch (words.first.map(String.init), words.count) {
+    case ("INSERTED", 2): return .inserted
+    case ("DELETED", 1): return .deleted
+    case ("TIMED_OUT", 1): return .timedOut
+    case ("RESERVED", 3):
+      guard let id = Int64(words[1]), let length = Int(words[2]) else { break }
+      try skip(length + 2)
+      return .reserved(id: id)
+    default: break
+    }
+    throw .surprise("beanstalkd said: \(words.joined(separator: " "))")
+  }
+
+  private func line() throws(BenchFailure) -> String {
+    while true {
+      if let end = input[place...].firstIndex(of: 10) {
+        defer { place = end + 1 }
+        return String(decoding: input[place..<max(place, end - 1)], as: UTF8.self)
+      }
+      try read()
+    }
+  }
+
+  private func skip(_ count: Int) throws(BenchFailure) {
+    while input.count - place < count { try read() }
+    place += count
+  }
+
+  private func read() throws(BenchFailure) {
+    if place > 0 {
+      input.removeSubrange(..<place)
+      place = 0
+    }
+    let result = try BenchFailure.system { () throws(SystemError) in try socket.read(into: buffer) }
+    guard case .bytes(let count) = result else { throw .surprise("beanstalkd has hung up") }
+    input += buffer[..<count]
+  }
+}

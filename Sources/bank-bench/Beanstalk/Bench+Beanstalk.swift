@@ -1,0 +1,73 @@
+// Owns the work that a beanstalkd is given, the same as the bank's: jobs put one at a time, many in one go, and served
+// by workers with one job in hand. A job has 64 bytes, as a customer has who carries a payload.
+// It must not know what the bank does. Failure: BenchFailure.
+
+import Glibc
+import Posix
+
+extension Bench {
+  /// What every job and every customer carries.
+  static let payload = String(repeating: "x", count: 64)
+
+  /// Each client puts a job and waits for the answer before it puts the next.
+  func putsPerSecond(of clients: Int, at server: BeanstalkServer) throws(BenchFailure) -> Double {
+    let loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
+    var crowd: [BeanstalkClient] = []
+    var jobs = 0
+    var failure: BenchFailure?
+    let payload = Array(Self.payload.utf8)
+    for _ in 0..<clients {
+      let client = try server.connect()
+      crowd.append(client)
+      try BenchFailure.system { () throws(SystemError) in
+        _ = try loop.register(fd: client.fd, interest: .read) { [unowned client] _ in
+          do throws(BenchFailure) {
+            _ = try client.next()
+            jobs += 1
+            client.put(payload)
+            try client.flush()
+          } catch {
+            failure = error
+          }
+        }
+      }
+      client.put(payload)
+      try client.flush()
+    }
+    let begin = SystemClock.monotonic()
+    let end = begin + thoroughness.span
+    while SystemClock.monotonic() < end {
+      try BenchFailure.system { () throws(SystemError) in _ = try loop.runOnce(until: end) }
+      if let failure { throw failure }
+    }
+    return Double(jobs) / (SystemClock.monotonic() - begin).seconds
+  }
+
+  /// So many jobs in one go, with a bounded number of answers on the way.
+  func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws(BenchFailure) -> Double {
+    let client = try server.connect()
+    let time = try Self.time { () throws(BenchFailure) in try fill(count, client) }
+    return Double(count) / time.seconds
+  }
+
+  private func fill(_ count: Int64, _ client: BeanstalkClient) throws(BenchFailure) {
+    let payload = Array(Self.payload.utf8)
+    var left = count
+    while left > 0 {
+      let slice = min(left, 500)
+      for _ in 0..<slice { client.put(payload) }
+      try client.flush()
+      for _ in 0..<slice { _ = try client.next() }
+      left -= slice
+    }
+  }
+
+  /// The jobs are there before, and the clock stops when none is left.
+  func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws(BenchFailure) -> Double
+  {
+    try fill(count, try server.connect())
+    let crew = try BeanstalkCrew(workers, of: server, program: Paths.join(programs, "bank-bench"))
+    let time = try Self.time { () throws(BenchFailure) in try crew.work() }
+    return Double(count) / time.seconds
+  }
+}
