@@ -57,10 +57,18 @@ enum LogValue {
       && byte != UInt8(ascii: "\\")
   }
 
+  /// Appends in quotes. What needs no escape is copied in one piece: byte by byte, the two lines of a customer took
+  /// twice as many instructions.
   private static func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\""))
     var place = 0
     while place < bytes.count {
+      let run = plainRun(bytes, from: place)
+      if run > place {
+        line.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[place..<run]))
+        place = run
+        continue
+      }
       let byte = bytes[place]
       let length = byte < 0x80 ? 1 : scalarLength(bytes, at: place)
       if place + max(length, 1) > longest {
@@ -75,6 +83,16 @@ enum LogValue {
       place += max(length, 1)
     }
     line.append(UInt8(ascii: "\""))
+  }
+
+  /// Where the bytes end that stand between quotes as they are; `begin` where there is none.
+  private static func plainRun(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Int {
+    let end = min(bytes.count, longest)
+    var place = begin
+    while place < end, isPlain(bytes[place]) || bytes[place] == 0x20 || bytes[place] == UInt8(ascii: "=") {
+      place += 1
+    }
+    return place
   }
 
   private static func appendASCII(_ byte: UInt8, to line: inout [UInt8]) {
