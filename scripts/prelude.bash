@@ -49,6 +49,28 @@ find_swift() {
   return 1
 }
 
+# Prints where a program is: the system's, or else one that is unpacked from its Debian package in .build, which needs
+# no password and changes nothing on the machine. Fails where there is neither.
+# borrowed PACKAGE PROGRAM
+borrowed() {
+  local place=$build/.borrowed/$1
+  command -v "$2" && return 0
+  if [[ ! -x $place/usr/bin/$2 ]]; then
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
+    say "$2 프로그램을 받습니다." "Fetching $2."
+    rm -rf -- "$place"
+    mkdir -p -- "$place"
+    (
+      cd -- "$place"
+      as_root=()
+      ((EUID == 0)) || as_root=(sudo -n)
+      apt-get -q download "$1" || { "${as_root[@]}" apt-get -q update && apt-get -q download "$1"; } || exit 1
+      dpkg-deb -x "$1"_*.deb .
+    ) >/dev/null 2>&1 || return 1
+  fi
+  [[ -x $place/usr/bin/$2 ]] && printf '%s\n' "$place/usr/bin/$2"
+}
+
 # The identity of a build: a digest of the sources' names and contents, the same in every checkout of the same
 # sources. Hidden files are an editor's business.
 build_identity() {

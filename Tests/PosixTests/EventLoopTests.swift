@@ -44,6 +44,28 @@ import Testing
     #expect(heard == 1 && woken == 1)
   }
 
+  @Test("who stays awake in vain does it less often, until something comes in that time")
+  func vain() throws {
+    let loop = try EventLoop()
+    let pair = SocketPair()
+    _ = try loop.register(fd: pair.near.rawValue, interest: .read) { _ in
+      var byte: UInt8 = 0
+      _ = read(pair.near.rawValue, &byte, 1)
+    }
+    let span = Duration.milliseconds(100)
+    func waits() throws -> Bool {
+      let start = SystemClock.monotonic()
+      #expect(try loop.runAwake(for: span) == 0)
+      return SystemClock.monotonic() - start >= span
+    }
+    #expect(try (0..<6).map { _ in try waits() } == [true, false, true, false, false, false])
+    #expect(try loop.runAwake(for: .zero) == 0)
+    #expect(try waits())
+    try pair.far.writeAll([1])
+    #expect(try loop.runAwake(for: span) == 1)
+    #expect(try waits(), "whoever was heard is waited for again")
+  }
+
   @Test("without a deadline the loop waits for the event itself")
   func noDeadline() throws {
     let loop = try EventLoop()
