@@ -59,13 +59,30 @@ public struct Phrasebook: Sendable {
     line(ticket, grade, service, korean: "완료", english: "completed")
   }
 
+  /// What stands before and after the ticket's number in ``started(ticket:grade:service:)``, for whoever says it often.
+  public func started(grade: Grade, service: Service) -> (before: String, after: String) {
+    around(grade, service, korean: "시작", english: "started")
+  }
+
+  /// The same of ``completed(ticket:grade:service:)``.
+  public func completed(grade: Grade, service: Service) -> (before: String, after: String) {
+    around(grade, service, korean: "완료", english: "completed")
+  }
+
   private func line(
     _ ticket: TicketNumber, _ grade: Grade, _ service: Service, korean: String, english: String
   ) -> String {
+    let words = around(grade, service, korean: korean, english: english)
+    return "\(words.before)\(ticket)\(words.after)"
+  }
+
+  private func around(
+    _ grade: Grade, _ service: Service, korean: String, english: String
+  ) -> (before: String, after: String) {
     switch language {
-    case .korean: "\(ticket)번 \(self.grade(grade) ?? "")고객 \(self.service(service))업무 \(korean)"
+    case .korean: ("", "번 \(self.grade(grade) ?? "")고객 \(self.service(service))업무 \(korean)")
     case .english:
-      "\(self.grade(grade).map { $0 + " " } ?? "")customer \(ticket): \(self.service(service)) \(english)"
+      ("\(self.grade(grade).map { $0 + " " } ?? "")customer ", ": \(self.service(service)) \(english)")
     }
   }
 

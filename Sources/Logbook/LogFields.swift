@@ -26,6 +26,12 @@ public struct LogFields {
     LogValue.append(value, to: &bytes)
   }
 
+  /// Adds a text around a number.
+  public mutating func field(_ key: StaticString, _ sentence: LogSentence, _ number: Int64) {
+    append(key: key)
+    sentence.append(number, to: &bytes)
+  }
+
   /// Adds bytes that should be UTF-8 and need not be.
   public mutating func field(_ key: StaticString, bytes value: [UInt8]) {
     append(key: key)

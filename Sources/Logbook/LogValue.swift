@@ -50,6 +50,14 @@ enum LogValue {
     }
   }
 
+  /// A text in quotes, whether it needs them or not.
+  static func quoted(_ text: String) -> [UInt8] {
+    var text = text
+    var bytes: [UInt8] = []
+    text.withUTF8 { appendQuoted($0, to: &bytes) }
+    return bytes
+  }
+
   /// Whether a byte can stand in a value without quotes.
   @inline(__always)
   static func isPlain(_ byte: UInt8) -> Bool {

@@ -11,12 +11,21 @@ import Wire
 struct TellerLog {
   private let file: LogFile
   private let orders: TellerOrders
-  private let phrasebook: Phrasebook
+  /// What is said of each customer, by grade.
+  private let started, completed: [LogSentence]
 
   init(_ file: LogFile, orders: TellerOrders) {
     self.file = file
     self.orders = orders
-    phrasebook = Phrasebook(orders.language)
+    let phrases = Phrasebook(orders.language)
+    started = Grade.allCases.map {
+      let words = phrases.started(grade: $0, service: orders.service)
+      return LogSentence(before: words.before, after: words.after)
+    }
+    completed = Grade.allCases.map {
+      let words = phrases.completed(grade: $0, service: orders.service)
+      return LogSentence(before: words.before, after: words.after)
+    }
   }
 
   /// The file behind it, for flushing.
@@ -29,17 +38,13 @@ struct TellerLog {
     case .started(let customer):
       file.write(event: "started", at: moment) {
         $0.customer(customer)
-        $0.field(
-          "msg",
-          phrasebook.started(ticket: customer.ticket, grade: customer.grade, service: customer.service))
+        $0.field("msg", started[Int(customer.grade.rawValue) - 1], customer.ticket)
       }
     case .completed(let customer, let took):
       file.write(event: "completed", at: moment) {
         $0.customer(customer)
         $0.field("took_ms", took.milliseconds)
-        $0.field(
-          "msg",
-          phrasebook.completed(ticket: customer.ticket, grade: customer.grade, service: customer.service))
+        $0.field("msg", completed[Int(customer.grade.rawValue) - 1], customer.ticket)
       }
     case .sentAway(let customer, let shortages):
       file.write(event: "out_of_stock", at: moment) {

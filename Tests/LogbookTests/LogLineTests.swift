@@ -1,5 +1,6 @@
 // Holds the format of a log line to its word: one event is one line, and it reads back as it was written.
 
+import BankModel
 import Testing
 
 @testable import Logbook
@@ -44,6 +45,26 @@ import Testing
     #expect(written(#"say "hi""#) == #""say \"hi\"""#)
     #expect(written(#"back\slash"#) == #""back\\slash""#)
     #expect(written("예금") == "\"예금\"")
+  }
+
+  @Test("a sentence that was made ready reads back as the very text", arguments: Language.allCases)
+  func sentence(language: Language) throws {
+    let phrases = Phrasebook(language)
+    var samples = [("say \"", "\"\n"), ("", ""), ("=", "\u{202e}"), ("5 ", " of 9")]
+    for grade in Grade.allCases {
+      for service in Service.allCases {
+        samples += [
+          phrases.started(grade: grade, service: service), phrases.completed(grade: grade, service: service),
+        ]
+      }
+    }
+    for (before, after) in samples {
+      for number in [0, 7, -12, .max, .min] as [Int64] {
+        var fields = LogFields(continuing: Array("ts=1970-01-01T00:00:00.000Z".utf8))
+        fields.field("msg", LogSentence(before: before, after: after), number)
+        #expect(LogLine.parse(fields.bytes)?.message == "\(before)\(number)\(after)")
+      }
+    }
   }
 
   @Test("escapes everything that could break a line or mislead a terminal") func escapes() {

@@ -37,7 +37,7 @@ extension Bench {
     let begin = SystemClock.monotonic()
     let end = begin + thoroughness.span
     while SystemClock.monotonic() < end {
-      try BenchFailure.system { () throws(SystemError) in _ = try loop.runOnce(until: end) }
+      try BenchFailure.system { () throws(SystemError) in try hear(on: loop, until: end) }
       if let failure { throw failure }
     }
     return Double(jobs) / (SystemClock.monotonic() - begin).seconds
