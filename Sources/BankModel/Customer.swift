@@ -27,6 +27,8 @@ public enum Limits {
   public static let windowsPerService: Int64 = 256
   /// The longest payload of a customer, in bytes of UTF-8.
   public static let payloadLength = 1_024
+  /// Customers whom one worker may have in hand, where an operator lets them be handed out ahead.
+  public static let customersInHand = 64
   /// The highest ticket number of a day.
   public static let ticket: TicketNumber = 1_000_000_000_000
 }

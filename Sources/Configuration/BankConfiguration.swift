@@ -68,6 +68,8 @@ public struct BankConfiguration: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// How long a teller may go without progress. `lease`
   public var lease = TimeSpan.seconds(10)
+  /// Customers that a teller may have in hand. `prefetch`
+  public var prefetch: Int32 = 1
   /// Crashed attempts after which a customer is put aside. `max_crashes`
   public var maxCrashes: Int32 = 3
   /// Failed attempts after which a customer is put aside. `max_failures`
@@ -106,6 +108,7 @@ enum ConfigurationBounds {
   static let maxWaiting: ClosedRange<Int64> = 1...1_000_000_000
   static let lease: ClosedRange<TimeSpan> = .milliseconds(100)...day
   static let attempts: ClosedRange<Int64> = 1...1000
+  static let prefetch: ClosedRange<Int64> = 1...Int64(Limits.customersInHand)
   static let retry: ClosedRange<TimeSpan> = .zero...day
   static let restart: ClosedRange<TimeSpan> = .milliseconds(1)...day
   static let recycleCustomers: ClosedRange<Int64> = 0...1_000_000_000_000

@@ -270,8 +270,8 @@ final class Coordinator {
     case .said(let message):
       hear(message, from: window, generation)
       // The next customer leaves before the next teller is heard: a teller that waited for the end of the turn would
-      // leave a core without work meanwhile.
-      staff.flush()
+      // leave a core without work meanwhile. Who has said more in one breath gets all answers in one.
+      if staff.posts[window]?.channel?.isMidFrame != true { staff.flush() }
     case .ended(let end):
       takeTime()
       happen(.tellerLost(window, generation, end))

@@ -36,6 +36,7 @@ extension BankConfiguration {
     var policy = QueuePolicy()
     policy.maxWaiting = maxWaiting
     policy.lease = lease
+    policy.prefetch = Int(prefetch)
     policy.maxCrashes = maxCrashes
     policy.maxFailures = maxFailures
     policy.retryFirst = retryFirst

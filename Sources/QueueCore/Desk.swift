@@ -1,5 +1,6 @@
 // Owns what the queue knows of one window and of the teller behind it. It knows no process and no socket.
-// Invariant: a customer stands here exactly while the state is `serving`, under the lease that the state names.
+// Invariant: a customer stands here exactly while the state is `serving`, under the lease that the state names. Only then
+// others may have been handed out ahead, who are served in the order in which they came.
 
 import BankModel
 
@@ -13,8 +14,8 @@ struct Desk: Sendable {
     case idle
     /// Serving a customer.
     case serving(Lease)
-    /// The customer was taken back; the teller's answer is still to come.
-    case recalling(Lease)
+    /// Everyone in hand was taken back; the teller's answers about these are still to come.
+    case recalling([Lease])
     /// The teller is being ended or was told to go, and whatever it says is not heard.
     case doomed
   }
@@ -30,6 +31,9 @@ struct Desk: Sendable {
 
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?
+  /// Customers who were handed out ahead; see ``QueuePolicy/prefetch``.
+  var ahead: [HandedOut] = []
+  /// When the customer was handed out.
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
   var deadline = MonotonicTime(nanoseconds: .max)
 
@@ -38,6 +42,20 @@ struct Desk: Sendable {
   var served: Int64 = 0
 
   init(window: Window) { self.window = window }
+
+  /// A customer in a teller's hands whose turn has not come.
+  struct HandedOut: Sendable {
+    var customer: Customer
+    var at: Moment
+  }
+
+  /// Customers in the teller's hands, of whom the first is being served.
+  var inHand: Int { isServing ? 1 + ahead.count : 0 }
+
+  /// Whether this customer is in the teller's hands.
+  func holds(_ ticket: TicketNumber) -> Bool {
+    isServing && (customer?.ticket == ticket || ahead.contains { $0.customer.ticket == ticket })
+  }
 
   var isServing: Bool { if case .serving = state { true } else { false } }
 

@@ -14,7 +14,7 @@ extension QueueMachine {
   ) {
     guard admitsChanges(request, into: &effects) else { return }
     for places in desks {
-      if places.contains(where: { $0.isServing && $0.customer?.ticket == ticket }) {
+      if places.contains(where: { $0.holds(ticket) }) {
         effects.append(.reply(request, .refused(.wrongState(ticket, .serving))))
         return
       }
@@ -87,7 +87,7 @@ extension QueueMachine {
   }
 
   private func isServed(_ ticket: TicketNumber) -> Bool {
-    desks.contains { $0.contains { $0.isServing && $0.customer?.ticket == ticket } }
+    desks.contains { $0.contains { $0.holds(ticket) } }
   }
 
   private mutating func finishCancelled(
@@ -214,7 +214,11 @@ extension QueueMachine {
     for service in desks.indices {
       for place in desks[service].indices {
         guard let customer = release(service, place) else { continue }
-        recallForReset(customer, service, place, at: now, into: &effects)
+        // Those whose turn had not come are cancelled with everybody who waits.
+        let ahead = releaseAhead(service, place).map { desks[service][place].lease(of: $0.customer) }
+        // The last one first, so that nobody's turn comes who was taken back.
+        for lease in ahead.reversed() { effects.append(.recall(desks[service][place].window, lease)) }
+        recallForReset(customer, ahead, service, place, at: now, into: &effects)
       }
     }
     books.cancelled += books.waitingInAll + books.delayed + books.dead
@@ -236,7 +240,8 @@ extension QueueMachine {
   }
 
   private mutating func recallForReset(
-    _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+    _ customer: Customer, _ ahead: [Lease], _ service: Int, _ place: Int, at now: Moment,
+    into effects: inout [QueueEffect]
   ) {
     let desk = desks[service][place]
     let lease = desk.lease(of: customer)
@@ -245,7 +250,7 @@ extension QueueMachine {
     books.cancelled += 1
     let receipt = receipt(of: customer, .cancelled, at: desk, lease, now)
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
-    desks[service][place].state = .recalling(lease)
+    desks[service][place].state = .recalling([lease] + ahead)
     desks[service][place].deadline = now.monotonic + policy.lease
     effects.append(.recall(desk.window, lease))
   }
@@ -267,6 +272,7 @@ extension QueueMachine {
         effects.append(.announce(.interrupted, desk.window, lease, customer))
         stage(.update(customer), into: &effects)
         lines[customer.line.index].takeBack(customer)
+        takeBackAhead(service, place, at: now, into: &effects)
       }
     }
   }

@@ -54,7 +54,7 @@ extension QueueMachine {
     for grade in Grade.allCases { waiting += lines[Line(service: service, grade: grade).index].count }
     return ServiceNumbers(
       windows: Int64(desks[index].count(where: { !$0.isClosing })), waiting: waiting,
-      serving: Int64(desks[index].count(where: { $0.isServing })), served: books.servedByService[index],
+      serving: Int64(desks[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
       isPaused: books.paused[index])
   }
 
@@ -72,14 +72,19 @@ extension QueueMachine {
   /// Only the heads of the lines are looked at: within a line the numbers, and with them the times, are in order.
   public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
 
-  /// Everyone at a window, by window.
-  public var atWindows:
-    [(window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime)]
-  {
+  /// Somebody at a window, and since when.
+  public typealias AtWindow = (
+    window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime
+  )
+
+  /// Everyone at a window, by window, and those in a teller's hands in the order in which they are served.
+  public var atWindows: [AtWindow] {
     desks.flatMap { places in
-      places.compactMap { desk in
-        guard desk.isServing, let customer = desk.customer else { return nil }
-        return (desk.window, desk.generation, desk.pid, customer, desk.startedAt.wall)
+      places.flatMap { desk in
+        guard desk.isServing, let customer = desk.customer else { return [] as [AtWindow] }
+        return ([Desk.HandedOut(customer: customer, at: desk.startedAt)] + desk.ahead).map {
+          (desk.window, desk.generation, desk.pid, $0.customer, $0.at.wall)
+        }
       }
     }
   }

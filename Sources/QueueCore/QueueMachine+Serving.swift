@@ -16,6 +16,31 @@ extension QueueMachine {
       }
       begin(customer, at: place, of: index, now, into: &effects)
     }
+    if policy.prefetch > 1 { handOutAhead(service, at: now, into: &effects) }
+  }
+
+  /// Gives tellers who are at work those who come next, the one with the fewest in hand first.
+  private mutating func handOutAhead(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
+    let index = Int(service.rawValue) - 1
+    while unsettled.count < policy.maxUnsettled, let place = leastLaden(index),
+      let customer = nextInLine(service, into: &effects)
+    {
+      let lease = desks[index][place].lease(of: customer)
+      desks[index][place].ahead.append(Desk.HandedOut(customer: customer, at: now))
+      servingCount += 1
+      effects.append(.assign(desks[index][place].window, lease, customer))
+    }
+  }
+
+  /// The window where the fewest are in hand, of those where one more may be; nil where there is none. A teller that is
+  /// to go gets nobody, so that its hands become free.
+  private func leastLaden(_ service: Int) -> Int? {
+    var best: (place: Int, inHand: Int)?
+    for (place, desk) in desks[service].enumerated()
+    where desk.isServing && !desk.isClosing && !desk.isReplaced && desk.inHand < policy.prefetch {
+      if desk.inHand < best?.inHand ?? .max { best = (place, desk.inHand) }
+    }
+    return best?.place
   }
 
   /// The next customer of a service; nil when nobody waits, or when a page has to come first.
@@ -37,23 +62,37 @@ extension QueueMachine {
   /// The next page of a line has come.
   mutating func join(_ page: [Customer], _ line: Line) {
     let places = desks[Int(line.service.rawValue) - 1]
-    let atWindows = places.compactMap { $0.isServing ? $0.customer?.ticket : nil }
-    lines[line.index].append(page: page) { atWindows.contains($0) }
+    lines[line.index].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
   }
 
   private mutating func begin(
     _ customer: Customer, at place: Int, of service: Int, _ now: Moment, into effects: inout [QueueEffect]
   ) {
-    let lease = desks[service][place].lease(of: customer)
-    desks[service][place].state = .serving(lease)
-    desks[service][place].customer = customer
-    desks[service][place].startedAt = now
-    desks[service][place].deadline = now.monotonic + policy.lease
     idleDesks[service] -= 1
     servingCount += 1
-    let window = desks[service][place].window
-    effects.append(.assign(window, lease, customer))
-    effects.append(.announce(.started, window, lease, customer))
+    let desk = desks[service][place]
+    effects.append(.assign(desk.window, desk.lease(of: customer), customer))
+    serve(Desk.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
+  }
+
+  /// It is the turn of a customer who is in the teller's hands: the lease begins.
+  private mutating func serve(
+    _ next: Desk.HandedOut, _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let lease = desks[service][place].lease(of: next.customer)
+    desks[service][place].state = .serving(lease)
+    desks[service][place].customer = next.customer
+    desks[service][place].startedAt = next.at
+    desks[service][place].deadline = now.monotonic + policy.lease
+    effects.append(.announce(.started, desks[service][place].window, lease, next.customer))
+  }
+
+  /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
+  private mutating func goOn(
+    _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
+  ) {
+    guard !desks[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
+    serve(desks[service][place].ahead.removeFirst(), service, place, now, into: &effects)
   }
 
   /// A teller says that it is ready for its first customer.
@@ -95,8 +134,11 @@ extension QueueMachine {
       case .failed, .returned:
         interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
       }
-      free(service, place, into: &effects)
-    case .recalling(let held) where held == lease: free(service, place, into: &effects)
+      goOn(service, place, now, into: &effects)
+    case .recalling(let held) where held.contains(lease):
+      let left = held.filter { $0 != lease }
+      desks[service][place].state = .recalling(left)
+      if left.isEmpty { free(service, place, into: &effects) }
     // A teller that is being ended is not heard, and one whose end was reported speaks from the grave.
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
@@ -117,7 +159,7 @@ extension QueueMachine {
     switch desks[service][place].state {
     case .serving(let held) where held == lease:
       desks[service][place].deadline = now.monotonic + policy.lease
-    case .recalling(let held) where held == lease: return
+    case .recalling(let held) where held.contains(lease): return
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
       breakOff(
@@ -212,7 +254,7 @@ extension QueueMachine {
     }
   }
 
-  /// Takes the customer, if there is one, from a teller that is lost, stuck or rogue.
+  /// Takes everyone in hand from a teller that is lost, stuck or rogue.
   private mutating func takeFrom(
     _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, at now: Moment,
     into effects: inout [QueueEffect]
@@ -220,6 +262,31 @@ extension QueueMachine {
     guard let customer = release(service, place) else { return }
     let lease = desks[service][place].lease(of: customer)
     interrupt(customer, lease, service, place, end, processEnd, at: now, into: &effects)
+    takeBackAhead(service, place, at: now, into: &effects)
+  }
+
+  /// Those whose turn had not come stand in line again. It is nobody's fault, and yet an attempt: who was overtaken
+  /// meanwhile is explained by it.
+  mutating func takeBackAhead(
+    _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    for next in releaseAhead(service, place) {
+      var desk = desks[service][place]
+      desk.startedAt = next.at
+      record(desk.lease(of: next.customer), at: desk, .recalled, nil, now, into: &effects)
+      var customer = next.customer
+      customer.attempts += 1
+      stage(.update(customer), into: &effects)
+      lines[customer.line.index].takeBack(customer)
+    }
+  }
+
+  /// Those whose turn has not come leave the teller's hands.
+  mutating func releaseAhead(_ service: Int, _ place: Int) -> [Desk.HandedOut] {
+    let ahead = desks[service][place].ahead
+    desks[service][place].ahead = []
+    servingCount -= Int64(ahead.count)
+    return ahead
   }
 
   /// The desk's customer leaves it; nil when there is none.

@@ -9,6 +9,9 @@ public struct QueuePolicy: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// How long a teller may go without progress.
   public var lease: TimeSpan = .seconds(10)
+  /// Customers that a teller may have in hand, 1 to `Limits.customersInHand`. All but the first wait there for their turn, and
+  /// the next one is at hand without a word to the coordinator. They are held back from other windows meanwhile.
+  public var prefetch = 1
   /// Crashes after which a customer becomes a dead letter.
   public var maxCrashes: Int32 = 3
   /// Reported failures after which a customer becomes a dead letter.

@@ -79,6 +79,8 @@ struct FaultPlan {
     policy.lease = .milliseconds(Int64(work) / 1_000 * chance.draw(1...8) / 2 + chance.draw(30...300))
     policy.retryFirst = .milliseconds(chance.draw(5...200))
     policy.retryLimit = .milliseconds(chance.draw(200...2_000))
+    // In half of the histories nobody is handed out ahead, as is the default.
+    if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     self.policy = policy
     windows = [
       .deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations,

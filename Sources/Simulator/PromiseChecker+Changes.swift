@@ -76,11 +76,27 @@ extension PromiseChecker {
       switch attempt.end {
       case .leaseExpired where holders[place].progressAt + policy.lease <= now.monotonic:
         step.stuck.append(holders[place].window)
-      case .recalled: step.toRecall.append((holders[place].window, holders[place].lease))
+      case .recalled:
+        // A teller is asked for everyone whom it has in hand.
+        for holder in holders where holder.window == holders[place].window {
+          guard !recalled.contains(where: { $0.window == holder.window && $0.lease == holder.lease }) else { continue }
+          step.toRecall.append((holder.window, holder.lease))
+        }
       default:
         violate(.attempt, "ticket \(attempt.ticket): the attempt ended as \(attempt.end.name) for no reason")
       }
-      holder = holders.remove(at: place)
+      let first = holders.remove(at: place)
+      holder = first
+      if attempt.end == .recalled {
+        // A reset cancels those whose turn had not come with everybody who waits.
+        for other in holders where other.window == first.window {
+          view.states[other.customer.ticket] = .waiting
+          view.stand(other.customer)
+        }
+        holders.removeAll { $0.window == first.window }
+      } else {
+        takeBackAhead(first.window)
+      }
     }
     guard let holder, attempt.number == holder.lease.attempt, attempt.window == holder.window,
       attempt.generation == holder.lease.generation

@@ -61,8 +61,11 @@ extension PromiseChecker {
     case .finish: isFinishing = true
     case .vacate:
       isFinishing = true
-      for holder in holders { step.owed.append((holder, .recalled)) }
-      holders.removeAll()
+      while let first = holders.first {
+        step.owed.append((first, .recalled))
+        holders.removeFirst()
+        takeBackAhead(first.window)
+      }
     case .endDay:
       if hasEndedDay {
         violate(.books, "day \(view.day) is closed, and the day before was closed a moment ago")
@@ -89,7 +92,7 @@ extension PromiseChecker {
     guard let place = holders.firstIndex(where: { $0.window == window }) else {
       // The teller holds nobody: its answer to a recall, a late word, or a lie.
       if answer != nil, recalled.contains(where: { $0.window == window && $0.lease == lease }) {
-        recalled.removeAll { $0.window == window }
+        recalled.removeAll { $0.window == window && $0.lease == lease }
       } else {
         step.rogue = window
       }
@@ -98,12 +101,21 @@ extension PromiseChecker {
     if holders[place].lease == lease, let answer, answer != .returned {
       let holder = holders.remove(at: place)
       if case .failed = answer { step.owed.append((holder, .failed)) } else { step.done = holder }
+      // The next one in hand, if there is any, has its turn: its lease begins.
+      if let next = holders.firstIndex(where: { $0.window == window }) { holders[next].progressAt = now.monotonic }
     } else if holders[place].lease == lease, answer == nil {
       holders[place].progressAt = now.monotonic
     } else {
       step.rogue = window
       step.owed.append((holders.remove(at: place), .killed))
+      takeBackAhead(window)
     }
+  }
+
+  /// The first one in hand has left this window without an answer: those whose turn had not come stand in line again.
+  func takeBackAhead(_ window: Window) {
+    for holder in holders where holder.window == window { step.owed.append((holder, .recalled)) }
+    holders.removeAll { $0.window == window }
   }
 
   private func lose(_ window: Window, _ generation: Generation) {
@@ -113,6 +125,7 @@ extension PromiseChecker {
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease.generation == generation })
     else { return }
     step.owed.append((holders.remove(at: place), .killed))
+    takeBackAhead(window)
   }
 
   // MARK: - What the core wants
@@ -182,9 +195,12 @@ extension PromiseChecker {
       return violate(
         .crossedServices, "\(window) got ticket \(customer.ticket), which is for \(customer.service.name)")
     }
-    if let held = holders.first(where: { $0.window == window }) {
+    let held = holders.filter { $0.window == window }
+    if held.count >= policy.prefetch {
+      let tickets = held.map { String($0.lease.ticket) }.joined(separator: ", ")
       return violate(
-        .doubleLease, "\(window) got ticket \(customer.ticket) and holds ticket \(held.lease.ticket)")
+        .doubleLease,
+        "\(window) got ticket \(customer.ticket), may have \(policy.prefetch) in hand and holds \(tickets)")
     }
     if let held = holders.first(where: { $0.lease.ticket == customer.ticket }) {
       return violate(.doubleLease, "\(window) got ticket \(customer.ticket), which \(held.window) holds")
@@ -207,7 +223,8 @@ extension PromiseChecker {
     }
     _ = view.leaveLine(customer)
     view.states[customer.ticket] = .serving
-    holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: now.monotonic))
+    let begins = held.isEmpty ? now.monotonic : MonotonicTime(nanoseconds: .max)
+    holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: begins))
   }
 
   // MARK: - After the step

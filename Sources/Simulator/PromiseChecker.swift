@@ -16,11 +16,12 @@ struct TicketName: Hashable {
 
 /// Watches a history and says when a promise is broken.
 final class PromiseChecker {
-  /// A customer at a window.
+  /// A customer in the hands of a teller. The first of a window is served; the turn of the others comes in their order.
   struct Holder {
     var window: Window
     var lease: Lease
     var customer: Customer
+    /// When it was heard last that the customer is being served; the end of time before its turn.
     var progressAt: MonotonicTime
   }
 

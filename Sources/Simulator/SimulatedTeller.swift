@@ -37,8 +37,10 @@ final class SimulatedTeller {
   var fuse: Int?
   /// It reports the next customer as failed.
   var failsNext = false
+  /// Whom it has in hand, in the order in which they are served.
+  private var leases: [Lease] = []
   /// Whom it serves.
-  private(set) var lease: Lease?
+  var lease: Lease? { leases.first }
   private var wakesAt: MonotonicTime?
   /// What gets each customer its fruit; nil where nobody needs any.
   private var station: SimulatedStation?
@@ -77,7 +79,7 @@ final class SimulatedTeller {
       do {
         while isAlive, let body = try decoder.next() {
           let message = try CBORDecoder().decode(WindowMessage.self, from: body)
-          if case .assign(let assignment) = message { lease = assignment.lease }
+          if case .assign(let assignment) = message { leases.append(assignment.lease) }
           apply(.heard(message))
         }
       } catch {
@@ -160,11 +162,12 @@ final class SimulatedTeller {
     case .say(.done(let lease)) where failsNext:
       failsNext = false
       world.statistics.note(.tellerFailed)
-      self.lease = nil
+      leases.removeAll { $0 == lease }
       say(.failed(lease, reason: "the simulated work has failed"))
     case .say(let message):
       switch message {
-      case .done, .outOfStock, .failed, .returned: lease = nil
+      case .done(let lease), .outOfStock(let lease, _), .failed(let lease, _), .returned(let lease):
+        leases.removeAll { $0 == lease }
       default: break
       }
       say(message)

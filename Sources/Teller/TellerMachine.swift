@@ -14,11 +14,12 @@ import Wire
 /// | new | | says hello |
 /// | greeting | welcome | opens its log, says ready |
 /// | idle | assign | begins to serve; no work at all is done on the spot |
+/// | serving | assign | keeps the customer in hand, whose turn comes after those who came before |
 /// | providing | what the customer needs is there | begins the work |
 /// | providing | it is missing, or cannot be found out in time | says so in the place of done |
 /// | serving | | beats, and says done when the time has come |
-/// | serving | recall of its lease | says returned |
-/// | serving | close | ends after its customer |
+/// | serving | recall of a lease in hand | says returned |
+/// | serving | close | ends after the customers in hand |
 /// | idle | close | ends |
 /// | any | refused, or a message out of turn | ends |
 ///
@@ -45,6 +46,8 @@ public struct TellerMachine: Sendable {
   }
 
   private var state = State.new
+  /// Customers in hand whose turn has not come.
+  private var ahead: [Assignment] = []
   /// Why the process ends after the customer in hand; nil while it does not.
   private var closing: String?
   private let build: String
@@ -108,7 +111,7 @@ extension TellerMachine {
     case .refused(let refusal): refused(refusal, &actions)
     case .assign(let assignment): assign(assignment, now, &actions)
     case .acknowledged: break
-    case .recall(let lease): recall(lease, &actions)
+    case .recall(let lease): recall(lease, now, &actions)
     case .close: close("the window was closed", &actions)
     }
   }
@@ -138,10 +141,13 @@ extension TellerMachine {
   private mutating func assign(
     _ assignment: Assignment, _ now: MonotonicTime, _ actions: inout [TellerAction]
   ) {
+    if case .serving = state, ahead.count + 1 < BankModel.Limits.customersInHand {
+      ahead.append(assignment)
+      return
+    }
     guard case .idle(let orders) = state else { return violate("an assignment out of turn", &actions) }
     if let reason = orders.objection(to: assignment) {
-      actions.append(.log(.failed(assignment, reason: reason)))
-      actions.append(.say(.failed(assignment.lease, reason: reason)))
+      fail(assignment, reason, orders, now, &actions)
       return
     }
     if orders.logsCustomers { actions.append(.log(.started(assignment))) }
@@ -175,24 +181,30 @@ extension TellerMachine {
     case .missing(let shortages):
       if orders.logsCustomers { actions.append(.log(.sentAway(service.assignment, shortages))) }
       actions.append(.say(.outOfStock(lease, shortages)))
-      rest(orders, &actions)
-    case .unknown(let reason): fail(service.assignment, reason, orders, &actions)
+      rest(orders, now, &actions)
+    case .unknown(let reason): fail(service.assignment, reason, orders, now, &actions)
     }
   }
 
   private mutating func fail(
-    _ assignment: Assignment, _ reason: String, _ orders: TellerOrders, _ actions: inout [TellerAction]
+    _ assignment: Assignment, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
+    _ actions: inout [TellerAction]
   ) {
     actions.append(.log(.failed(assignment, reason: reason)))
     actions.append(.say(.failed(assignment.lease, reason: reason)))
-    rest(orders, &actions)
+    rest(orders, now, &actions)
   }
 
-  private mutating func recall(_ lease: Lease, _ actions: inout [TellerAction]) {
-    guard case .serving(let orders, let service) = state, service.assignment.lease == lease else { return }
-    actions.append(.log(.recalled(service.assignment)))
-    actions.append(.say(.returned(lease)))
-    rest(orders, &actions)
+  private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout [TellerAction]) {
+    guard case .serving(let orders, let service) = state else { return }
+    if service.assignment.lease == lease {
+      actions.append(.log(.recalled(service.assignment)))
+      actions.append(.say(.returned(lease)))
+      rest(orders, now, &actions)
+    } else if let place = ahead.firstIndex(where: { $0.lease == lease }) {
+      actions.append(.log(.recalled(ahead.remove(at: place))))
+      actions.append(.say(.returned(lease)))
+    }
   }
 
   private mutating func close(_ reason: String, _ actions: inout [TellerAction]) {
@@ -212,14 +224,14 @@ extension TellerMachine {
     guard case .serving(let orders, var service) = state else { return }
     if let deadline = service.providedBy {
       if now >= deadline {
-        fail(service.assignment, "the stock service did not answer in time", orders, &actions)
+        fail(service.assignment, "the stock service did not answer in time", orders, now, &actions)
       }
     } else if now >= service.ends {
       if orders.logsCustomers {
         actions.append(.log(.completed(service.assignment, took: now.since(service.began))))
       }
       actions.append(.say(.done(service.assignment.lease)))
-      rest(orders, &actions)
+      rest(orders, now, &actions)
     } else if now >= service.nextBeat {
       actions.append(.say(.beat(service.assignment.lease)))
       service.nextBeat = now + .microseconds(orders.beatMicroseconds)
@@ -227,10 +239,16 @@ extension TellerMachine {
     }
   }
 
-  /// The hands are empty: the next customer may come, unless the window closes.
-  private mutating func rest(_ orders: TellerOrders, _ actions: inout [TellerAction]) {
+  /// One customer less is in hand: the turn of the next comes, or the hands are free and the window may close.
+  private mutating func rest(
+    _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]
+  ) {
     state = .idle(orders)
-    if let closing { end(TellerExit.done, closing, &actions) }
+    if !ahead.isEmpty {
+      assign(ahead.removeFirst(), now, &actions)
+    } else if let closing {
+      end(TellerExit.done, closing, &actions)
+    }
   }
 
   private mutating func violate(_ words: String, _ actions: inout [TellerAction]) {

@@ -80,7 +80,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
 
   // MARK: What stands in between
 
-  /// Whether the beginning of a message has arrived and its end has not.
+  /// Whether more has arrived than was delivered: the beginning of a message, or within a handler also a whole one.
   public var isMidFrame: Bool { isOpen && decoder.isMidFrame }
 
   /// Whether bytes wait for a ``flush()`` or for the peer.

@@ -65,8 +65,14 @@ extension QueueWorld {
 
   private func holders() -> [(Window, Lease)] {
     tellers.keys.sorted().compactMap { window in
-      if case .holding(let lease) = tellers[window] { (window, lease) } else { nil }
+      tellers[window]?.leases.first.map { (window, $0) }
     }
+  }
+
+  /// The first in hand is about to be answered for.
+  private mutating func takeFromHand(_ window: Window) {
+    let rest = tellers[window]?.leases.dropFirst() ?? []
+    tellers[window] = rest.isEmpty ? .idle : .holding(Array(rest))
   }
 
   private mutating func tellerAnswers() {
@@ -74,7 +80,7 @@ extension QueueWorld {
     guard !all.isEmpty else { return }
     let (window, lease) = all[Int(chance.draw(0...Int64(all.count - 1)))]
     let isRecalled = machine.numbers(of: window)?.lease == nil
-    tellers[window] = .idle
+    takeFromHand(window)
     var answer: TellerAnswer =
       isRecalled && chance.draw(0...1) == 0
       ? .returned : chance.draw(0...3) == 0 ? .failed(reason: "paper jam") : .done
@@ -110,7 +116,7 @@ extension QueueWorld {
     guard let window = tellers.keys.sorted().last(where: { tellers[$0] != .starting }) else { return }
     let generation = generations[window] ?? 0
     let lease = Lease(ticket: anyTicket(), attempt: Int32(chance.draw(1...3)), generation: generation)
-    guard machine.numbers(of: window)?.lease != lease, tellers[window] != .holding(lease) else {
+    guard machine.numbers(of: window)?.lease != lease, tellers[window]?.leases.contains(lease) != true else {
       return lieAboutStock(window, generation, lease)
     }
     happen(.tellerAnswered(window, generation, lease, .done))
@@ -121,7 +127,7 @@ extension QueueWorld {
 
   /// A teller sends its customer away for want of what cannot be: it is ended, and the customer waits again.
   private mutating func lieAboutStock(_ window: Window, _ generation: Generation, _ lease: Lease) {
-    guard machine.numbers(of: window)?.lease == lease, tellers[window] == .holding(lease) else { return }
+    guard machine.numbers(of: window)?.lease == lease, tellers[window]?.leases.first == lease else { return }
     let one = Shortage(item: "kiwi", needed: 2, available: 1)
     let lies: [[Shortage]] = [
       [], [one, one], [Shortage(item: "kiwi", needed: 1, available: 1)],
@@ -160,7 +166,7 @@ extension QueueWorld {
       }
       while tellers.values.contains(.starting) { tellerComes() }
       for (window, lease) in holders() {
-        tellers[window] = .idle
+        takeFromHand(window)
         happen(.tellerAnswered(window, generations[window]!, lease, .done))
       }
       if machine.isIdle { break }

@@ -17,8 +17,11 @@ struct Kept {
 enum Teller: Equatable {
   case starting
   case idle
-  case holding(Lease)
+  /// These in hand, the first of whom is served.
+  case holding([Lease])
   case dismissed
+
+  var leases: [Lease] { if case .holding(let leases) = self { leases } else { [] } }
 }
 
 struct QueueWorld {
@@ -54,6 +57,7 @@ struct QueueWorld {
     policy.maxCrashes = Int32(chance.draw(1...3))
     policy.maxFailures = Int32(chance.draw(1...5))
     policy.lease = .seconds(10)
+    policy.prefetch = Int(chance.draw(1...2) == 1 ? 1 : chance.draw(2...5))
     self.policy = policy
     let kept = Kept(books: Books(day: 1, openedAt: WallTime(milliseconds: 0)))
     staged = kept
@@ -98,7 +102,7 @@ struct QueueWorld {
       machine.apply(.deadLoaded(request, Array(letters)), at: now, into: &effects)
     case .assign(let window, let lease, let customer): assign(window, lease, customer)
     case .recall(let window, let lease):
-      if tellers[window] != .holding(lease) {
+      if tellers[window]?.leases.contains(lease) != true {
         fault("\(window) is asked for \(lease), which it does not hold")
       }
     case .openWindow(let window): if tellers[window] == nil { tellers[window] = .starting }
@@ -138,7 +142,11 @@ struct QueueWorld {
 
   private mutating func assign(_ window: Window, _ lease: Lease, _ customer: Customer) {
     assignments += 1
-    if tellers[window] != .idle { fault("\(window) got a customer with \(tellers[window] as Any) in hand") }
+    let held = tellers[window]?.leases ?? []
+    let isServed = !held.isEmpty && machine.numbers(of: window)?.lease == held.first
+    if tellers[window] != .idle, !isServed || held.count >= policy.prefetch {
+      fault("\(window) got a customer with \(tellers[window] as Any) in hand")
+    }
     if customer.service != window.service { fault("\(window) got a customer for \(customer.service)") }
     if machine.books.paused[Int(window.service.rawValue) - 1] {
       fault("\(window) is paused and got a customer")
@@ -146,12 +154,8 @@ struct QueueWorld {
     if !spoken.contains(customer.ticket) { fault("ticket \(customer.ticket) is served before it was spoken") }
     // A teller that still holds a customer of a day that was reset holds nobody of today.
     let taken = Set(
-      tellers.compactMap { window, teller -> TicketNumber? in
-        if case .holding(let lease) = teller, machine.numbers(of: window)?.lease == lease {
-          lease.ticket
-        } else {
-          nil
-        }
+      tellers.flatMap { window, teller -> [TicketNumber] in
+        machine.numbers(of: window)?.lease == teller.leases.first ? teller.leases.map(\.ticket) : []
       })
     let first = staged.customers.values
       .filter {
@@ -162,7 +166,7 @@ struct QueueWorld {
     if first?.ticket != customer.ticket {
       fault("\(window) got ticket \(customer.ticket) before \(first?.ticket as Any)")
     }
-    tellers[window] = .holding(lease)
+    tellers[window] = .holding(held + [lease])
   }
 
   // MARK: - The store
@@ -243,9 +247,7 @@ struct QueueWorld {
     let sum =
       machine.waitingCount + books.delayed + machine.serving + books.served + books.dead + books.cancelled
     if machine.issuedCount != sum { fault("issued \(machine.issuedCount) and accounted for \(sum)") }
-    let holding = tellers.values.count { if case .holding = $0 { true } else { false } }
-    if machine.serving > holding {
-      fault("\(machine.serving) are served, and \(holding) tellers hold somebody")
-    }
+    let held = tellers.values.reduce(0) { $0 + $1.leases.count }
+    if machine.serving > held { fault("\(machine.serving) are at windows, and tellers hold \(held)") }
   }
 }

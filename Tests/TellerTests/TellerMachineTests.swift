@@ -135,12 +135,52 @@ import Wire
     #expect(teller.when(.heard(.assign(next))).last == .say(.done(next.lease)))
   }
 
-  @Test("a second customer while serving ends with 65, without an answer to either") func secondAssignment() {
+  @Test("customers who come while one is served are served in their order, one answer each") func ahead() {
     var teller = TestTeller.ready()
-    _ = teller.when(.heard(.assign(TestTeller.assignment(1))))
-    let actions = teller.when(.heard(.assign(TestTeller.assignment(2))))
+    let customers = (1...3).map { TestTeller.assignment($0) }
+    for customer in customers { _ = teller.when(.heard(.assign(customer))) }
+    for (index, customer) in customers.enumerated() {
+      var expected: [TellerAction] = [
+        .log(.completed(customer, took: .milliseconds(1))), .say(.done(customer.lease)),
+      ]
+      if index < 2 { expected.append(.log(.started(customers[index + 1]))) }
+      #expect(teller.when(.timeCame, at: Int64(index + 1) * 1_000_000) == expected)
+    }
+  }
+
+  @Test("customers in hand are served before the window closes") func aheadOfClosing() {
+    var teller = TestTeller.ready()
+    let customers = (1...2).map { TestTeller.assignment($0) }
+    for customer in customers { _ = teller.when(.heard(.assign(customer))) }
+    #expect(teller.when(.heard(.close)) == [])
+    #expect(teller.when(.timeCame, at: 1_000_000).last == .log(.started(customers[1])))
+    let actions = teller.when(.timeCame, at: 2_000_000)
+    #expect(actions.contains(.say(.done(customers[1].lease))) && actions.last == .exit(0))
+  }
+
+  @Test("more customers than hands can hold end with 65, without an answer to any") func tooManyInHand() {
+    var teller = TestTeller.ready()
+    for number in 1...Int64(BankModel.Limits.customersInHand) {
+      let actions = teller.when(.heard(.assign(TestTeller.assignment(number))))
+      #expect(actions == (number == 1 ? [.log(.started(TestTeller.assignment(1)))] : []))
+    }
+    let actions = teller.when(.heard(.assign(TestTeller.assignment(1_000))))
     #expect(actions.last == .exit(65))
     #expect(!actions.contains { if case .say = $0 { true } else { false } })
+  }
+
+  @Test("a customer whose turn has not come is given back, and the others are served") func recallAhead() {
+    var teller = TestTeller.ready()
+    let customers = (1...3).map { TestTeller.assignment($0) }
+    for customer in customers { _ = teller.when(.heard(.assign(customer))) }
+    #expect(
+      teller.when(.heard(.recall(customers[1].lease))) == [
+        .log(.recalled(customers[1])), .say(.returned(customers[1].lease)),
+      ])
+    #expect(teller.when(.timeCame, at: 1_000_000).last == .log(.started(customers[2])))
+    #expect(
+      teller.when(.heard(.recall(customers[2].lease))).last == .say(.returned(customers[2].lease)))
+    #expect(teller.when(.heard(.recall(customers[0].lease))) == [], "it was answered before")
   }
 
   // MARK: Recall
