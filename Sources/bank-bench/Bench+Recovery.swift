@@ -17,12 +17,7 @@ extension Bench {
 
   /// Work that does not end by itself, and customers who are never put aside.
   private func patientConfiguration() throws(BenchFailure) -> String {
-    let path = Paths.join(scratch, "patient.json")
-    let text = #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#
-    try BenchFailure.system { () throws(SystemError) in
-      try FileDescriptor.open(path, [.writeOnly, .create, .truncate]).writeAll(Array(text.utf8))
-    }
-    return path
+    try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
 
   private func measureTellerKills(_ name: String, windows: Int64) throws(BenchFailure) {

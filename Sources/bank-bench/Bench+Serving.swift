@@ -16,10 +16,14 @@ extension Bench {
       others: [.atLeast(11), .atLeast(2)])
     try measureServing(
       BankSetting(deposit: 16, loan: 0), shares: [.deposit: 3], raw: nil, others: [nil, nil])
+    try measureServing(
+      BankSetting(configuration: try file("ahead.json", #"{"prefetch":16}"#)),
+      shares: [.deposit: 2, .loan: 1], inHand: 16, target: .atLeast(400_000), raw: nil, others: [])
   }
 
   private func measureServing(
-    _ setting: BankSetting, shares: [Service: Int64], target: Target? = nil, raw: Target?, others: [Target?]
+    _ setting: BankSetting, shares: [Service: Int64], inHand: Int = 1, target: Target? = nil, raw: Target?,
+    others: [Target?]
   ) throws(BenchFailure) {
     let workers = Int(setting.deposit + setting.loan)
     let bank = try BenchBank(self, setting)
@@ -34,7 +38,9 @@ extension Bench {
       try tripsPerSecond(of: workers, for: thoroughness.span / 2)
     }
     try contest(
-      "serve", "served, \(workers) \(workers == 1 ? "teller" : "tellers")", target: target,
+      "serve",
+      "served, \(workers) \(workers == 1 ? "teller" : "tellers")\(inHand == 1 ? "" : ", \(inHand) in hand")",
+      target: target,
       against: [pingPong] + rivals,
       note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }
     ) { () throws(BenchFailure) in

@@ -30,6 +30,15 @@ final class Bench {
     return BankHome(path: Paths.join(scratch, "home-\(homes)"))
   }
 
+  /// A file under the scratch directory; its path.
+  func file(_ name: String, _ text: String) throws(BenchFailure) -> String {
+    let path = Paths.join(scratch, name)
+    try BenchFailure.system { () throws(SystemError) in
+      try FileDescriptor.open(path, [.writeOnly, .create, .truncate]).writeAll(Array(text.utf8))
+    }
+    return path
+  }
+
   /// Takes a row into the report.
   func add(
     _ group: String, _ name: String, _ unit: String, _ samples: Samples, target: Target? = nil,

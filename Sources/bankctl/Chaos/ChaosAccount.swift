@@ -54,6 +54,8 @@ struct ChaosAccount: Sendable, Equatable {
     var receipts: [ReceiptReport] = []
     var deaths: [Death] = []
     var windows: [Service: Int64] = [:]
+    /// Customers whom a teller may have had in hand at most.
+    var inHand: Int64 = 1
     /// Processes that lived too long.
     var orphans: [(pid: Int32, name: String)] = []
     var recovered = true
@@ -191,7 +193,7 @@ struct ChaosAccount: Sendable, Equatable {
     }
     for service in Service.allCases {
       let count = explained[service, default: 0]
-      let most = Int64(evidence.deaths.count) * evidence.windows[service, default: 0]
+      let most = Int64(evidence.deaths.count) * evidence.windows[service, default: 0] * evidence.inHand
       overtakenByCrash += count
       guard count > most else { continue }
       orderViolations += count - most

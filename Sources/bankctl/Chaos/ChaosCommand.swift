@@ -31,6 +31,24 @@ enum ChaosCommand {
     return isClean ? .done : .failed
   }
 
+  /// Customers whom the tellers of a scratch bank have in hand with every second seed.
+  private static let ahead: Int64 = 4
+
+  private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
+
+  /// The configuration of a scratch bank; nil for the built-in one.
+  private static func rules(seed: Int64, in home: BankHome) throws(CommandError) -> String? {
+    guard handsOutAhead(seed) else { return nil }
+    let path = Paths.join(home.path, "bank.json")
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(path, [.writeOnly, .create])
+      try file.writeAll(Array("{\"prefetch\":\(ahead)}\n".utf8))
+    } catch {
+      throw .system(error)
+    }
+    return path
+  }
+
   private static func chaos(
     _ session: Session, seed: Int64, isScratch: Bool
   ) throws(CommandError) -> ChaosReport {
@@ -40,7 +58,9 @@ enum ChaosCommand {
     let speed = session.invocation.speed("speed")?.description ?? "50"
     let order = LaunchOrder(
       .open, home: session.home,
-      configuration: isScratch ? nil : try session.surroundings.configuration(flag: nil, home: session.home),
+      configuration: isScratch
+        ? try rules(seed: seed, in: session.home)
+        : try session.surroundings.configuration(flag: nil, home: session.home),
       language: session.words.language.code, deposit: session.invocation.integer("deposit"),
       loan: session.invocation.integer("loan"), juice: session.invocation.integer("juice"), speed: speed)
     try bank.open(session, order)
@@ -84,6 +104,8 @@ enum ChaosCommand {
     evidence.ledger = run.traffic.ledger
     evidence.deaths = run.deaths
     evidence.windows = run.witness.windows
+    // What somebody else's bank lets its tellers have in hand is not known here.
+    evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1
     evidence.recovered = run.recovered
     let late = stragglers(bank)
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }

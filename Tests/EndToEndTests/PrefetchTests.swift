@@ -1,0 +1,82 @@
+// Tellers with several customers in hand: they serve them in their order, and nobody in hand is lost or served twice,
+// whoever dies.
+import Glibc
+import Testing
+
+@Suite("Customers in hand", .serialized)
+struct PrefetchTests {
+  @Test("a teller that dies with customers in hand costs only the first of them a crash; all are served once")
+  func killedTeller() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 1, loan: 0, depositWork: "800ms", more: #", "prefetch": 4"#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "6", "--service", "deposit")
+      try branch.waitUntil("four are in hand") { try branch.status().queue("serving") == 4 }
+      let status = try branch.status()
+      #expect(status.queue("waiting") == 2 && status.isBalanced)
+      #expect(try branch.json("ticket", "4")["state"].text == "serving")
+      try branch.expectRefusal(5, "wrong_state", of: "cancel", "4")
+      try branch.kill(worker: "deposit-1")
+      try branch.done("wait", timeout: .seconds(60))
+      try branch.expectOneReceiptEach(6)
+      let ends = try (1...6).map { ticket in
+        try branch.json("ticket", "\(ticket)")["attempts"].items.compactMap(\.["end"].text)
+      }
+      let again = ends.filter { $0.count > 1 }
+      #expect(again.count { $0.first == "killed" } == 1, "\(ends)")
+      #expect(again.allSatisfy { $0.last == "served" && ["killed", "recalled"].contains($0[0]) }, "\(ends)")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a coordinator that dies while customers are in hand loses nobody")
+  func killedCoordinator() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 2, loan: 1, depositWork: "100ms", more: #", "prefetch": 8"#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "60")
+      try branch.waitUntil("many are in hand") { try branch.status().queue("serving") > 8 }
+      branch.processes.signal(try branch.status().pid, SIGKILL)
+      try branch.waitUntil("it is back") { try branch.statusIfAnswered()?.state == "open" }
+      try branch.done("wait", timeout: .seconds(60))
+      try branch.expectOneReceiptEach(60)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a reset takes everybody out of every hand, and the next day begins with idle tellers")
+  func reset() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 1, loan: 0, depositWork: "30s", more: #", "prefetch": 3"#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "5", "--service", "deposit")
+      try branch.waitUntil("three are in hand") { try branch.status().queue("serving") == 3 }
+      try branch.done("reset")
+      try branch.waitUntil("the hands are free") { try branch.status().worker("deposit-1")?.state == "idle" }
+      #expect(try branch.status().worker("deposit-1")?.document["restarts"].integer == 0)
+      #expect(try branch.status().queue("issued") == 0)
+      try branch.expectClean()
+      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      try branch.done("stop", "--now", "--timeout", "0ms")
+    }
+  }
+
+  @Test("reload changes how many a teller has in hand")
+  func reload() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "30s")
+      try branch.start("--config", file)
+      try branch.done("enqueue", "5", "--service", "deposit")
+      try branch.waitUntil("one is in hand") { try branch.status().queue("serving") == 1 }
+      _ = try branch.configuration(
+        deposit: 1, loan: 0, depositWork: "30s", more: #", "prefetch": 3"#)
+      try branch.done("reload")
+      try branch.waitUntil("three are in hand") { try branch.status().queue("serving") == 3 }
+      try branch.done("stop", "--now", "--timeout", "0ms")
+    }
+  }
+}
