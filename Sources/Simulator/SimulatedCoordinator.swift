@@ -197,12 +197,19 @@ final class SimulatedCoordinator {
       if bug == .performsLastFirst, place < effects.count - 1 { swapStages(from: place) }
       let effect = effects[place]
       place += 1
+      guard place < Self.mostEffects else {
+        effects.removeAll()
+        return world.violate(.notDrained, "one event has led to \(place) effects, and there is no end of them")
+      }
       guard survives() else { return }
       world.statistics.effects += 1
       perform(effect)
     }
     effects.removeAll(keepingCapacity: true)
   }
+
+  /// Effects that one event may lead to: many times as many as any of a real core, whose largest page has 512 customers.
+  private static let mostEffects = 100_000
 
   private func swapStages(from place: Int) {
     if case .stage = effects[place], case .stage = effects[place + 1] { effects.swapAt(place, place + 1) }

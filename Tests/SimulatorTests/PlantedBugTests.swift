@@ -7,7 +7,7 @@ import Testing
 @Suite("The checker catches what is planted")
 struct PlantedBugTests {
   /// Seeds that are tried for one bug, at most.
-  static let patience: UInt64 = 300
+  static let patience: UInt64 = 1_000
 
   @Test("every planted bug is caught, and is not seen in the real core", arguments: PlantedBug.allCases)
   func isCaught(_ bug: PlantedBug) throws {
