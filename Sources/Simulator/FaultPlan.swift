@@ -63,7 +63,7 @@ struct FaultPlan {
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     // Each history has its favourite faults, so that rare ones meet each other too.
     stock = StockPlan(seed: seed)
-    vending = VendingPlan(seed: seed, besides: stock)
+    vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
     let kinds =
       Self.drawnKinds + (stock.isThere ? Self.stockKinds : [])
       + (vending.isThere ? Self.vendingKinds : [])

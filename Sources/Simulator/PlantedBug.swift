@@ -36,7 +36,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case paysInAgain, buysAgain, countsCoinsTwice, givesChangeOfIntents, takesBeforeTheIntent, forgetsIntents,
     keepsWhatWasGivenUp, chargesNothing
   // In the shell around the vending machine.
-  case vendingAnswersTooEarly, vendingBelievesAFullDisk, vendingGoesOnAfterARefusal, renamesPurchases
+  case vendingAnswersTooEarly, vendingBelievesAFullDisk, renamesPurchases
   case sellsTheExpired, takesSilenceForSoldOut, takesSilenceForTaken, stocksAgain, introducesOnce,
     vendingForgetsToRetry
   // In those who ask the stock.
@@ -74,7 +74,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .stagesTwice, .closesTheDayTwice, .stockAnswersTooEarly, .stockBelievesAFullDisk, .leavesOutAChange,
       .showsTooEarly, .forgetsWhoComesBack, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
       .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage,
-      .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .vendingGoesOnAfterARefusal, .renamesPurchases,
+      .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .renamesPurchases,
       .sellsTheExpired, .takesSilenceForSoldOut, .takesSilenceForTaken, .stocksAgain, .introducesOnce,
       .vendingForgetsToRetry:
       false
@@ -170,8 +170,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .chargesNothing: "A drink is bought, and costs nothing."
     case .vendingAnswersTooEarly: "The machine answers before the fsync."
     case .vendingBelievesAFullDisk: "The machine answers for what a full disk has refused."
-    case .vendingGoesOnAfterARefusal:
-      "The machine writes the rest of what it had to write when a full disk has refused the beginning."
     case .renamesPurchases: "A machine that begins again asks the stock under another name."
     case .sellsTheExpired: "The machine does not tell the stock what day it is."
     case .takesSilenceForSoldOut: "A stock that does not answer counts as one that has none of the drink."
@@ -238,10 +236,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .closesTheDayTwice: [.books]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
-    case .takesAgain: [.taking, .stock]
-    case .givesBackAgain, .takesInPart, .forgetsVoids, .refusesTheLastFruit: [.taking]
-    case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock]
-    case .forgetsShortages: [.notDurable]
+    case .takesAgain: [.taking, .stock, .drinks, .purchase]
+    case .givesBackAgain, .forgetsVoids: [.taking, .purchase]
+    case .takesInPart, .refusesTheLastFruit: [.taking]
+    case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock, .drinks, .purchase]
+    case .forgetsShortages: [.notDurable, .purchase]
     case .losesARow: [.taking, .storeContradiction]
     case .stockAnswersTooEarly: [.notDurable]
     case .stockBelievesAFullDisk: [.notDurable, .storeContradiction]
@@ -256,7 +255,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .chargesNothing: [.money]
     case .vendingAnswersTooEarly: [.notDurable, .refusal]
     case .vendingBelievesAFullDisk: [.notDurable, .refusal, .storeContradiction, .purchase]
-    case .vendingGoesOnAfterARefusal: [.storeContradiction, .money, .purchase]
     case .renamesPurchases: [.drinks, .purchase]
     case .sellsTheExpired: [.drinks, .taking]
     case .takesSilenceForSoldOut, .takesSilenceForTaken: [.purchase]

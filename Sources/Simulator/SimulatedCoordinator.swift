@@ -187,6 +187,9 @@ final class SimulatedCoordinator {
     world.checker.didApply(event, to: core, effects[before...], at: now)
   }
 
+  /// No event has as many effects, with everything that follows from them.
+  private static let longestStep = 100_000
+
   /// Performs everything that the queue wants, also what follows from performing it.
   func perform() {
     guard !isPerforming else { return }
@@ -198,6 +201,7 @@ final class SimulatedCoordinator {
       let effect = effects[place]
       place += 1
       guard survives() else { return }
+      if place > Self.longestStep { return world.violate(.notDrained, "one event has effects without an end") }
       world.statistics.effects += 1
       perform(effect)
     }

@@ -207,7 +207,9 @@ public final class Simulation {
       started.open()
       agenda.add(.stockStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
       guard hasVending else { return }
-      agenda.add(.vendingStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
+      let late = TimeSpan(nanoseconds: chance.draw(400_000...6_000_000))
+      agenda.add(
+        .vendingStart, at: clock.now + late + (vending.machines == 0 ? plan.vending.arrival : .zero))
     } catch {
       violate(.storeContradiction, "the store cannot be opened: \(error)")
     }

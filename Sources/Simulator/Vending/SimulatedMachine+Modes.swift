@@ -30,6 +30,7 @@ extension SimulatedMachine {
   private func hear(_ result: StockResult?, _ product: ItemID, _ purchase: PurchaseNumber) {
     guard isAlive else { return }
     heardOfTheStock()
+    if result != nil { world.fillVendingDisk() }
     switch result {
     case .done(let changes)?:
       // What is taken is taken, and nobody has been told.

@@ -176,7 +176,7 @@ final class SimulatedMachine {
     for effect in effects {
       guard survives() else { return }
       // What was refused is not written in part.
-      if case .stage = effect, refusals != before, bug != .vendingGoesOnAfterARefusal { continue }
+      if case .stage = effect, refusals != before { continue }
       world.trace.line(now.monotonic, "    vending: effect \(effect)")
       perform(effect)
     }

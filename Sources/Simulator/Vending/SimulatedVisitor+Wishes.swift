@@ -8,8 +8,9 @@ extension SimulatedVisitor {
   /// The next wish.
   func think() -> Wish {
     if isManager { return change(managersThought()) }
-    switch chance.draw(0...19) {
-    case 0..<6: return change(.insert([100, 500, 1_000, 1_000, 5_000, 10_000][Int(chance.draw(0...5))]))
+    // Without money there is nothing to be had.
+    switch changes == 0 ? 0 : chance.draw(0...19) {
+    case 0..<6: return change(.insert([100, 500, 1_000, 5_000, 10_000, 20_000][Int(chance.draw(0...5))]))
     case 6..<15: return change(.buy(someProduct()))
     case 15: return change(.giveChange)
     case 16:
@@ -19,6 +20,9 @@ extension SimulatedVisitor {
     default: return Wish(command: .balance)
     }
   }
+
+  /// Another drink.
+  func oneMore() -> Wish { change(.buy(someProduct())) }
 
   private func someProduct() -> ItemID {
     let products = world.plan.vending.table.products

@@ -65,6 +65,8 @@ final class SimulatedVisitor {
         ask(wish)
         // Somebody who presses a button twice means it once.
         if wish.name != nil, chance.draw(0...9) == 0 { ask(wish) }
+        // Somebody who buys for a friend, too, has two purchases under way.
+        if case .buy = wish.command, chance.draw(0...2) == 0 { ask(oneMore()) }
       }
     }
     let thought = chance.draw(1_000...120_000) * (world.isCalm ? 1 : world.plan.thought)

@@ -15,6 +15,8 @@ struct VendingScene {
   var visitors: [SimulatedVisitor] = []
   /// Connections to the present machine.
   var links: [Int] = []
+  /// The disk will be full for so long from the next answer of the stock on.
+  var fullAtAnswer: TimeSpan?
   /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// The next commit fails: with what was staged on disk, or not.
@@ -54,6 +56,11 @@ extension Simulation {
   func startVending() {
     guard hasVending, vending.machine == nil, coordinator != nil else { return }
     vending.machines += 1
+    if vending.machines == 1, plan.vending.meetsAFullStock {
+      // The stock cannot write down that it has heard of the machine's products.
+      statistics.note(.stockDiskFull)
+      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...300))
+    }
     statistics.vendingStarts += 1
     trace.line(clock.now, "vending \(vending.machines) starts")
     do throws(StoreError) {
@@ -90,7 +97,7 @@ extension Simulation {
   /// What the machine's disk does with what comes next.
   func meetVendingDisk(isCommit: Bool) {
     guard isCommit else {
-      guard vending.fullUntil > clock.now, chance.draw(0...3) == 0 else { return }
+      guard vending.fullUntil > clock.now, chance.draw(0...1) == 0 else { return }
       return vending.disk.failStage(with: .diskFull(detail: "no space left"))
     }
     guard vending.disk.hasStagedChanges else { return }
@@ -142,8 +149,9 @@ extension Simulation {
       statistics.note(kind)
       machine.stand(until: clock.now + .milliseconds(chance.draw(1...400)))
     case .vendingDiskFull:
-      statistics.note(kind)
-      vending.fullUntil = clock.now + .milliseconds(chance.draw(1...1_500))
+      // What the stock has said is the hardest to lose: often the disk is full just when it says something.
+      vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
+      if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = (chance.draw(0...1) == 0, ())
     case .vendingCut:
       guard let link = anyVisitorsLink() else { return }
@@ -157,6 +165,14 @@ extension Simulation {
     case .stockKilledInPurchase: vending.doomedTakes = 1
     default: break
     }
+  }
+
+  /// The machine's disk is full from now on, where that was to come.
+  func fillVendingDisk() {
+    guard let span = vending.fullAtAnswer else { return }
+    vending.fullAtAnswer = nil
+    statistics.note(.vendingDiskFull)
+    vending.fullUntil = clock.now + span
   }
 
   private func anyVisitorsLink() -> Int? {
@@ -176,6 +192,7 @@ extension Simulation {
   /// The faults end here too.
   func calmVending() {
     vending.fullUntil = clock.now
+    vending.fullAtAnswer = nil
     vending.failingCommit = nil
     vending.doomedPurchases = 0
     vending.doomedTakes = 0
