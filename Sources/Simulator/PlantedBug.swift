@@ -258,7 +258,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .renamesPurchases: [.drinks, .purchase]
     case .sellsTheExpired: [.drinks, .taking]
     case .takesSilenceForSoldOut, .takesSilenceForTaken: [.purchase]
-    case .stocksAgain: [.drinks]
+    case .stocksAgain: [.drinks, .taking]
     case .introducesOnce, .vendingForgetsToRetry: [.notDrained]
     case .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack: [.taking]
     case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]

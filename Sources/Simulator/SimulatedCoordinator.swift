@@ -201,7 +201,9 @@ final class SimulatedCoordinator {
       let effect = effects[place]
       place += 1
       guard survives() else { return }
-      if place > Self.longestStep { return world.violate(.notDrained, "one event has effects without an end") }
+      guard place <= Self.longestStep else {
+        return world.violate(.notDrained, "one event has effects without an end")
+      }
       world.statistics.effects += 1
       perform(effect)
     }

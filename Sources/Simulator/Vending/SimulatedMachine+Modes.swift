@@ -70,6 +70,7 @@ extension SimulatedMachine {
 
   /// Does what the manager wants; the answer comes later.
   func manage(_ question: Question, as name: OrderID) {
+    world.checker.vending.hearsTheManager(name)
     switch question.request.command.stockCommand(selling: world.plan.vending.table, on: world.today) {
     case .success(let command): change(command, question, as: name)
     case .failure(let refusal): tell(question, .failure(refusal))
@@ -83,7 +84,6 @@ extension SimulatedMachine {
       guard isKnown else { return tell(question, .failure(VendingFailure(.stockUnavailable))) }
       var order = OrderID(ofManagersRequest: name)
       if bug == .stocksAgain { order = OrderID("\(order)-\(question.request.number)") }
-      world.checker.vending.asksForTheManager(order, of: name)
       asker.ask(command, as: order, until: deadline) { [weak self] result in
         self?.hear(result, of: question)
       }

@@ -16,6 +16,8 @@ final class SimulatedShelf {
   private var isIntroducing = false
   private var isIntroduced = false
   private var introduceAt: MonotonicTime?
+  /// The process has ended, and the machine may be gone before whoever speaks has finished.
+  private var isClosed = false
   private var waiting: [(deadline: MonotonicTime, body: (Bool) -> Void)] = []
 
   private static let pause = TimeSpan.seconds(1)
@@ -32,6 +34,7 @@ final class SimulatedShelf {
 
   /// The process has ended: nobody waits any more.
   func close() {
+    isClosed = true
     gates.removeAll()
     waiting.removeAll()
   }
@@ -70,11 +73,11 @@ final class SimulatedShelf {
     guard isKnown || waiting.contains(where: { $0.deadline <= now }) else { return }
     let due = waiting.filter { isKnown || $0.deadline <= now }
     waiting.removeAll { isKnown || $0.deadline <= now }
-    for one in due where machine.isAlive { one.body(isKnown) }
+    for one in due where !isClosed { one.body(isKnown) }
   }
 
   private func hear(_ result: StockResult) {
-    guard machine.isAlive else { return }
+    guard !isClosed else { return }
     machine.heardOfTheStock()
     switch result {
     case .picture(let picture):
@@ -94,7 +97,7 @@ final class SimulatedShelf {
   private func openGates(_ isOpen: (Int64) -> Bool) {
     let due = gates.filter { isOpen($0.sequence) }
     gates.removeAll { isOpen($0.sequence) }
-    for gate in due where machine.isAlive { gate.body() }
+    for gate in due where !isClosed { gate.body() }
   }
 
   /// The stock keeps whatever it has heard of; a new one has not heard of the drinks yet.
@@ -105,7 +108,7 @@ final class SimulatedShelf {
     guard !missing.isEmpty, !isIntroducing else { return }
     isIntroducing = true
     asker.ask(.introduce(missing), until: world.clock.now + Self.introduction) { [weak self] result in
-      guard let self, machine.isAlive else { return }
+      guard let self, !isClosed else { return }
       isIntroducing = false
       machine.heardOfTheStock()
       if case .done? = result { return isIntroduced = true }

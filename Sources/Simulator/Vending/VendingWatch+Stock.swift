@@ -28,8 +28,9 @@ extension VendingWatch {
     }
   }
 
-  /// The machine is going to ask for a change of the manager's.
-  func asksForTheManager(_ order: OrderID, of request: OrderID) {
+  /// The machine has heard what the manager wants, which means the day on which it was heard.
+  func hearsTheManager(_ request: OrderID) {
+    let order = OrderID("m-" + request.text)
     askedOn[order, default: []].append(world.today)
     requestOfOrder[order] = request
   }

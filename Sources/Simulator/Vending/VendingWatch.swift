@@ -29,7 +29,7 @@ final class VendingWatch {
   private var drafted: (balance: Won, reserved: Won) = (0, 0)
   /// What people want, by the names of their requests.
   private(set) var wanted: [OrderID: VendingCommand] = [:]
-  /// Days on which the machine has asked the stock for an order.
+  /// Days on which the machine has asked the stock for an order, or has heard of it.
   var askedOn: [OrderID: [DayNumber]] = [:]
   /// The request behind each of the manager's orders.
   var requestOfOrder: [OrderID: OrderID] = [:]
