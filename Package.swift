@@ -105,7 +105,8 @@ let package = Package(
     floor(
       "Simulator",
       on: [
-        "BankModel", "QueueCore", "StockCore", "Wire", "Storage", "Supervision", "Teller", "StockService",
+        "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Storage", "Supervision", "Teller",
+        "StockService", "StockClient", "VendingMachine",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 

@@ -32,6 +32,14 @@ enum Occurrence {
   case askerWoke(Int)
   /// Somebody who keeps the stock does the next thing.
   case keeperActs(Int)
+  /// The vending machine wakes up.
+  case vendingTurn(incarnation: Int)
+  /// A vending machine is started.
+  case vendingStart
+  /// The system ends a vending machine whose coordinator has ended.
+  case vendingOrphaned(incarnation: Int)
+  /// Somebody at the vending machine does the next thing.
+  case visitorActs(Int)
   /// A client does the next thing on its mind.
   case clientActs(Int)
   /// Something goes wrong.

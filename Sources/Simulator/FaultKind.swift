@@ -55,9 +55,32 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stationKilled
   /// The coordinator dies when it hears that fruit was given back.
   case releaseInterrupted
+  /// The vending machine is killed between two effects.
+  case vendingKilled
+  /// The vending machine stands still for a while.
+  case vendingSlow
+  /// The vending machine's disk is full for a while.
+  case vendingDiskFull
+  /// A write or an fsync of the vending machine fails.
+  case vendingDiskFailed
+  /// The connection of somebody at the vending machine breaks.
+  case vendingCut
+  /// The connection of somebody at the vending machine becomes slow.
+  case vendingLate
+  /// What the vending machine had staged and not committed is lost in a crash.
+  case vendingCommitLost
+  /// The vending machine dies when it hears that a drink was taken.
+  case purchaseInterrupted
+  /// The stock service dies soon after it is asked for a drink, while the machine waits.
+  case stockKilledInPurchase
 
   /// Whether it is the stock's side of the world where something goes wrong.
-  var isOfTheStock: Bool { rawValue >= FaultKind.stockKilled.rawValue }
+  var isOfTheStock: Bool {
+    (FaultKind.stockKilled.rawValue...FaultKind.releaseInterrupted.rawValue).contains(rawValue)
+  }
+
+  /// Whether it is the vending machine's side of the world where something goes wrong.
+  var isOfTheMachine: Bool { rawValue >= FaultKind.vendingKilled.rawValue }
 
   /// The name in reports: words with hyphens.
   public var name: String {

@@ -36,6 +36,7 @@ struct FaultPlan {
   /// Completions are gathered for so long.
   let gather: TimeSpan
   let stock: StockPlan
+  let vending: VendingPlan
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
@@ -45,6 +46,10 @@ struct FaultPlan {
   private static let stockKinds: [FaultKind] = [
     .stockKilled, .stockSlow, .stockDiskFull, .stockDiskFailed, .stockCut, .stockLate, .stationKilled,
     .releaseInterrupted,
+  ]
+  private static let vendingKinds: [FaultKind] = [
+    .vendingKilled, .vendingSlow, .vendingDiskFull, .vendingDiskFailed, .vendingCut, .vendingLate,
+    .purchaseInterrupted, .stockKilledInPurchase,
   ]
 
   init(seed: UInt64) {
@@ -58,12 +63,16 @@ struct FaultPlan {
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     // Each history has its favourite faults, so that rare ones meet each other too.
     stock = StockPlan(seed: seed)
-    let kinds = Self.drawnKinds + (stock.isThere ? Self.stockKinds : [])
+    vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
+    let kinds =
+      Self.drawnKinds + (stock.isThere ? Self.stockKinds : [])
+      + (vending.isThere ? Self.vendingKinds : [])
     weights = kinds.map { kind in
       let weight = chance.draw(0...3)
       return switch kind {
-      case .coordinatorKilled, .tellerKilled, .stockKilled: (kind, weight * 3 + 1)
-      case .messageLate, .tellerFailed, .diskFull, .stationKilled: (kind, weight * 4)
+      case .coordinatorKilled, .tellerKilled, .stockKilled, .vendingKilled: (kind, weight * 3 + 1)
+      case .messageLate, .tellerFailed, .diskFull, .stationKilled, .vendingDiskFull, .purchaseInterrupted:
+        (kind, weight * 4)
       default: (kind, weight * weight)
       }
     }

@@ -44,9 +44,10 @@ enum GradeMirror {
     case .enqueue(let request, let orders, let total, let isLast):
       .enqueue(
         request,
-        orders: orders.map {
-          CustomerOrder(
-            service: $0.service, grade: mirrored($0.grade), amount: $0.amount, account: $0.account)
+        orders: orders.map { order in
+          var order = order
+          order.grade = mirrored(order.grade)
+          return order
         }, total: total, isLast: isLast)
     case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
     case .found(let request, let ticket, let stored):

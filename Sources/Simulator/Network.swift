@@ -7,9 +7,9 @@ import BankModel
 
 /// One of the two ends of a connection.
 enum LinkEnd: Hashable {
-  /// The end in the coordinator, or in the stock service.
+  /// The end in the coordinator, in the stock service, or in the vending machine.
   case server
-  /// The other end: a teller, a client, or whoever asks the stock.
+  /// The other end: a teller, a client, or whoever asks the stock or the machine.
   case peer
 }
 
@@ -19,6 +19,8 @@ enum LinkPeer: Hashable {
   case client(Int)
   /// Somebody who asks the stock.
   case asker(Int)
+  /// Somebody at the vending machine.
+  case visitor(Int)
 }
 
 /// What arrives.
@@ -40,7 +42,7 @@ struct Network {
 
   private struct Link {
     let peer: LinkPeer
-    /// The coordinator, or the stock service, to whose life this connection belongs.
+    /// The coordinator, the stock service or the vending machine to whose life this connection belongs.
     let incarnation: Int
     var toServer = Pipe()
     var toPeer = Pipe()
@@ -65,7 +67,7 @@ struct Network {
   /// Who stands at the far end of a connection.
   func peer(of link: Int) -> LinkPeer { links[link].peer }
 
-  /// The coordinator, or the stock service, that a connection belongs to.
+  /// The coordinator, the stock service or the vending machine that a connection belongs to.
   func incarnation(of link: Int) -> Int { links[link].incarnation }
 
   /// Sends bytes towards an end, in one portion or more.

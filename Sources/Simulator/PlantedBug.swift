@@ -31,6 +31,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case refusesTheLastFruit
   // In the shell around the stock.
   case stockAnswersTooEarly, stockBelievesAFullDisk, leavesOutAChange, showsTooEarly, forgetsWhoComesBack
+  case sellsTheLatestFirst
+  // In the vending machine's core.
+  case paysInAgain, buysAgain, countsCoinsTwice, givesChangeOfIntents, takesBeforeTheIntent, forgetsIntents,
+    keepsWhatWasGivenUp, chargesNothing
+  // In the shell around the vending machine.
+  case vendingAnswersTooEarly, vendingBelievesAFullDisk, renamesPurchases
+  case sellsTheExpired, takesSilenceForSoldOut, takesSilenceForTaken, stocksAgain, introducesOnce,
+    vendingForgetsToRetry
   // In those who ask the stock.
   case neverGivesBack, givesBackTooEarly, takesSilenceForGivenBack
   case servesWithoutTaking, asksAnewEachAttempt, takesSilenceForShortage
@@ -39,7 +47,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   var isOfTheStock: Bool {
     switch self {
     case .takesAgain, .forgetsOrdersInACrash, .givesBackAgain, .takesInPart, .forgetsVoids, .forgetsShortages,
-      .losesARow, .refusesTheLastFruit:
+      .losesARow, .refusesTheLastFruit, .sellsTheLatestFirst:
+      true
+    default: false
+    }
+  }
+
+  /// Whether the vending machine's core is wrong.
+  var isOfTheMachine: Bool {
+    switch self {
+    case .paysInAgain, .buysAgain, .countsCoinsTwice, .givesChangeOfIntents, .takesBeforeTheIntent,
+      .forgetsIntents, .keepsWhatWasGivenUp, .chargesNothing:
       true
     default: false
     }
@@ -48,14 +66,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   /// Whether the queue's core is wrong, and not the shell around it.
   var isOfTheCore: Bool {
     switch self {
-    case _ where isOfTheStock: false
+    case _ where isOfTheStock || isOfTheMachine: false
     case .saysCommittedTooEarly, .takesAFullDiskForACommit, .performsLastFirst, .forgetsWhatItHeldBack,
       .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
       .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
       .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
       .stagesTwice, .closesTheDayTwice, .stockAnswersTooEarly, .stockBelievesAFullDisk, .leavesOutAChange,
       .showsTooEarly, .forgetsWhoComesBack, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
-      .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage:
+      .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage,
+      .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .renamesPurchases,
+      .sellsTheExpired, .takesSilenceForSoldOut, .takesSilenceForTaken, .stocksAgain, .introducesOnce,
+      .vendingForgetsToRetry:
       false
     default: true
     }
@@ -138,6 +159,26 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .showsTooEarly: "Those who look on are told of changes before they are on disk."
     case .forgetsWhoComesBack:
       "Somebody who comes back to look on is told of what was missed, and of nothing after it."
+    case .sellsTheLatestFirst: "Of two lots the one that expires last is sold first."
+    case .paysInAgain: "Money is put in once more when its request is repeated."
+    case .buysAgain: "A drink is bought once more when its request is repeated."
+    case .countsCoinsTwice: "The machine counts twice what is put in."
+    case .givesChangeOfIntents: "The change includes what purchases under way will cost."
+    case .takesBeforeTheIntent: "The stock is asked for a drink before the purchase is on disk."
+    case .forgetsIntents: "A machine that begins again knows nothing of the purchases that were under way."
+    case .keepsWhatWasGivenUp: "What a purchase that was given up has taken is not put back."
+    case .chargesNothing: "A drink is bought, and costs nothing."
+    case .vendingAnswersTooEarly: "The machine answers before the fsync."
+    case .vendingBelievesAFullDisk: "The machine answers for what a full disk has refused."
+    case .renamesPurchases: "A machine that begins again asks the stock under another name."
+    case .sellsTheExpired: "The machine does not tell the stock what day it is."
+    case .takesSilenceForSoldOut: "A stock that does not answer counts as one that has none of the drink."
+    case .takesSilenceForTaken: "A stock that does not answer counts as one that has handed the drink out."
+    case .stocksAgain: "What the manager brings is put in each time that it is asked for."
+    case .introducesOnce:
+      "A stock that would not hear of the machine's products at the first time is never told of them again."
+    case .vendingForgetsToRetry:
+      "What a full disk has refused is not written when there is room, if something else was written before."
     case .neverGivesBack: "What a cancelled ticket holds is not given back."
     case .givesBackTooEarly: "What a ticket holds is given back before its cancellation is on disk."
     case .takesSilenceForGivenBack: "A stock that does not answer counts as one that has given back."
@@ -195,16 +236,30 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .closesTheDayTwice: [.books]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
-    case .takesAgain: [.taking, .stock]
-    case .givesBackAgain, .takesInPart, .forgetsVoids, .refusesTheLastFruit: [.taking]
-    case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock]
-    case .forgetsShortages: [.notDurable]
+    case .takesAgain: [.taking, .stock, .drinks, .purchase]
+    case .givesBackAgain, .forgetsVoids: [.taking, .purchase]
+    case .takesInPart, .refusesTheLastFruit: [.taking]
+    case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock, .drinks, .purchase]
+    case .forgetsShortages: [.notDurable, .purchase]
     case .losesARow: [.taking, .storeContradiction]
     case .stockAnswersTooEarly: [.notDurable]
     case .stockBelievesAFullDisk: [.notDurable, .storeContradiction]
     case .leavesOutAChange: [.news]
     case .showsTooEarly: [.notDurable, .news]
     case .forgetsWhoComesBack: [.notDrained]
+    case .sellsTheLatestFirst: [.drinks]
+    case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents: [.money]
+    case .buysAgain, .takesBeforeTheIntent: [.purchase]
+    case .forgetsIntents: [.notDrained, .money]
+    case .keepsWhatWasGivenUp: [.purchase]
+    case .chargesNothing: [.money]
+    case .vendingAnswersTooEarly: [.notDurable, .refusal]
+    case .vendingBelievesAFullDisk: [.notDurable, .refusal, .storeContradiction, .purchase]
+    case .renamesPurchases: [.drinks, .purchase]
+    case .sellsTheExpired: [.drinks, .taking]
+    case .takesSilenceForSoldOut, .takesSilenceForTaken: [.purchase]
+    case .stocksAgain: [.drinks, .taking]
+    case .introducesOnce, .vendingForgetsToRetry: [.notDrained]
     case .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack: [.taking]
     case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
     }

@@ -138,6 +138,7 @@ extension PromiseChecker {
       }
       try checkMoney(in: store)
       try stock.checkEnd()
+      try vending.checkEnd()
     } catch {
       violate(.storeContradiction, "\(error)")
     }
@@ -165,6 +166,7 @@ extension PromiseChecker {
     let waiting = world.clients.filter { !$0.isContent }.map { client in
       "client \(client.number) waits for \(client.outstanding.count) answers and has \(client.again.count) to repeat"
     }
-    return ([view.summary, "\(holders.count) at windows"] + waiting).joined(separator: "; ")
+    return ([view.summary, "\(holders.count) at windows"] + waiting + vending.leftovers()).joined(
+      separator: "; ")
   }
 }

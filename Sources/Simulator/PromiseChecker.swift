@@ -89,10 +89,12 @@ final class PromiseChecker {
   var hasEndedDay = false
   var step = CheckedStep()
   private(set) var stock: StockWatch!
+  private(set) var vending: VendingWatch!
 
   init(policy: QueuePolicy) {
     self.policy = policy
     stock = StockWatch(self)
+    vending = VendingWatch(self)
   }
 
   func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { world.violate(kind, words()) }

@@ -187,6 +187,9 @@ final class SimulatedCoordinator {
     world.checker.didApply(event, to: core, effects[before...], at: now)
   }
 
+  /// No event has as many effects, with everything that follows from them.
+  private static let longestStep = 100_000
+
   /// Performs everything that the queue wants, also what follows from performing it.
   func perform() {
     guard !isPerforming else { return }
@@ -197,19 +200,15 @@ final class SimulatedCoordinator {
       if bug == .performsLastFirst, place < effects.count - 1 { swapStages(from: place) }
       let effect = effects[place]
       place += 1
-      guard place < Self.mostEffects else {
-        effects.removeAll()
-        return world.violate(.notDrained, "one event has led to \(place) effects, and there is no end of them")
-      }
       guard survives() else { return }
+      guard place <= Self.longestStep else {
+        return world.violate(.notDrained, "one event has effects without an end")
+      }
       world.statistics.effects += 1
       perform(effect)
     }
     effects.removeAll(keepingCapacity: true)
   }
-
-  /// Effects that one event may lead to: many times as many as any of a real core, whose largest page has 512 customers.
-  private static let mostEffects = 100_000
 
   private func swapStages(from place: Int) {
     if case .stage = effects[place], case .stage = effects[place + 1] { effects.swapAt(place, place + 1) }
@@ -242,7 +241,7 @@ final class SimulatedCoordinator {
     switch world.network.peer(of: link) {
     case .teller: hearTeller(arrival, on: link)
     case .client: hearClient(arrival, on: link)
-    case .asker: break
+    case .asker, .visitor: break
     }
   }
 

@@ -41,6 +41,7 @@ extension Simulation {
     case .tellerStillborn: stillborn += Int(chance.draw(1...4))
     case .commitLost, .messageLost: break
     case _ where kind.isOfTheStock: troubleStock(kind)
+    case _ where kind.isOfTheMachine: troubleVending(kind)
     default: trouble(kind)
     }
   }

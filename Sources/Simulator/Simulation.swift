@@ -37,6 +37,7 @@ public final class Simulation {
   var chance: SeededGenerator
   let disk = MemoryStore()
   var scene = StockScene()
+  var vending = VendingScene()
 
   private(set) var coordinator: SimulatedCoordinator?
   private var coordinators = 0
@@ -95,6 +96,7 @@ public final class Simulation {
       agenda.add(.clientActs(number), at: clock.now + .milliseconds(chance.draw(1...30)))
     }
     hireKeepers()
+    inviteVisitors()
     agenda.add(.coordinatorStart, at: clock.now)
     if plan.temper != .calm { agenda.add(.fault, at: clock.now + plan.interval) }
     agenda.add(.calm, at: clock.now + plan.duration)
@@ -141,6 +143,12 @@ public final class Simulation {
       if let service = scene.service, service.number == incarnation { service.die() }
     case .askerWoke(let number): scene.askers[number].wake()
     case .keeperActs(let number): scene.keepers[number].act()
+    case .vendingTurn(let incarnation):
+      if let machine = vending.machine, machine.number == incarnation { machine.turn() }
+    case .vendingStart: startVending()
+    case .vendingOrphaned(let incarnation):
+      if let machine = vending.machine, machine.number == incarnation { machine.die() }
+    case .visitorActs(let number): vending.visitors[number].act()
     case .clientActs(let number): clients[number].act()
     case .fault: goWrong()
     case .calm: calmDown()
@@ -159,20 +167,25 @@ public final class Simulation {
 
   private func deliver(_ link: Int, _ end: LinkEnd) {
     guard let arrival = network.take(from: link, at: end) else { return }
-    if end == .server {
-      if case .asker = network.peer(of: link) {
-        if let service = scene.service, network.incarnation(of: link) == service.number {
-          service.receive(arrival, on: link)
-        }
-      } else if let coordinator, network.incarnation(of: link) == coordinator.number {
-        coordinator.receive(arrival, on: link)
-      }
-      return
-    }
+    if end == .server { return deliver(arrival, toServerOf: link) }
     switch network.peer(of: link) {
     case .teller(let number): tellers[number].hear(arrival)
     case .client(let number): clients[number].hear(arrival, on: link)
     case .asker(let number): scene.askers[number].hear(arrival, on: link)
+    case .visitor(let number): vending.visitors[number].hear(arrival, on: link)
+    }
+  }
+
+  /// What arrives for a process that has ended is lost with it.
+  private func deliver(_ arrival: Arrival, toServerOf link: Int) {
+    let incarnation = network.incarnation(of: link)
+    switch network.peer(of: link) {
+    case .asker:
+      if let service = scene.service, service.number == incarnation { service.receive(arrival, on: link) }
+    case .visitor:
+      if let machine = vending.machine, machine.number == incarnation { machine.receive(arrival, on: link) }
+    case .teller, .client:
+      if let coordinator, coordinator.number == incarnation { coordinator.receive(arrival, on: link) }
     }
   }
 
@@ -193,6 +206,10 @@ public final class Simulation {
       checker.began(started.core)
       started.open()
       agenda.add(.stockStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
+      guard hasVending else { return }
+      let late = TimeSpan(nanoseconds: chance.draw(400_000...6_000_000))
+      agenda.add(
+        .vendingStart, at: clock.now + late + (vending.machines == 0 ? plan.vending.arrival : .zero))
     } catch {
       violate(.storeContradiction, "the store cannot be opened: \(error)")
     }
@@ -207,6 +224,7 @@ public final class Simulation {
     coordinator = nil
     ended.releases.asker.close()
     orphanStock()
+    orphanVending()
     for link in openLinks { endTowardsPeer(link, isCut: !isDone) }
     openLinks.removeAll()
     for number in living where tellers[number].incarnation == ended.number {
@@ -284,6 +302,7 @@ public final class Simulation {
     stillborn = 0
     coordinator?.fuse = nil
     calmStock()
+    calmVending()
     for number in living {
       tellers[number].fuse = nil
       tellers[number].failsNext = false
@@ -292,7 +311,9 @@ public final class Simulation {
 
   /// When every client is content, somebody opens what is closed, and ends the bank.
   private func playFinale() {
-    guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent else { return }
+    guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent,
+      isVendingContent
+    else { return }
     guard clients[0].state == .ready, let wish = finale.next(windows: plan.windows) else { return }
     clients[0].ask(wish)
     if finale.hasAskedForTheEnd, plan.temper != .calm, chance.draw(0...1) == 0 {

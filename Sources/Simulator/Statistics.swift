@@ -37,6 +37,18 @@ public struct Statistics: Sendable, Equatable, Codable {
   public var releases: Int64 = 0
   /// Changes that somebody who looks on was told of.
   public var news: Int64 = 0
+  /// Events that the vending machine's core was given.
+  public var vendingEvents: Int64 = 0
+  /// Commits of the vending machine that were kept.
+  public var vendingCommits: Int64 = 0
+  /// Vending machines that were started.
+  public var vendingStarts: Int64 = 0
+  /// Won that were put into the vending machine.
+  public var wonInserted: Int64 = 0
+  /// Drinks that were bought.
+  public var purchases: Int64 = 0
+  /// Purchases that were begun and not made: there was none of the product, or the stock was away.
+  public var refusedPurchases: Int64 = 0
   /// Faults, by ``FaultKind/rawValue``.
   public var faults = [Int64](repeating: 0, count: FaultKind.allCases.count)
 
@@ -71,6 +83,12 @@ public struct Statistics: Sendable, Equatable, Codable {
     left.shortages += right.shortages
     left.releases += right.releases
     left.news += right.news
+    left.vendingEvents += right.vendingEvents
+    left.vendingCommits += right.vendingCommits
+    left.vendingStarts += right.vendingStarts
+    left.wonInserted += right.wonInserted
+    left.purchases += right.purchases
+    left.refusedPurchases += right.refusedPurchases
     for place in left.faults.indices { left.faults[place] += right.faults[place] }
   }
 }

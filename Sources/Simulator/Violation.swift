@@ -55,6 +55,12 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case repeatedOrder
     /// Somebody who looks on was told too little, too much, or out of order.
     case news
+    /// The machine's ledger and what people put in, spent and were given back do not agree.
+    case money
+    /// A purchase was made of what nobody wanted, paid for nothing, has taken what it must not, or kept it.
+    case purchase
+    /// A drink was sold that had expired, or before one that expires earlier, or drinks came or went without a reason.
+    case drinks
     /// The store was asked for what contradicts what it keeps.
     case storeContradiction
   }

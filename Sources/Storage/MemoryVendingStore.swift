@@ -18,6 +18,9 @@ public final class MemoryVendingStore: VendingStore {
   private var committed = Contents()
   /// The error that the next commit meets; nil for none.
   private var nextFailure: StoreError?
+  private var keepsFailed = false
+  /// The error that the next entry meets; nil for none.
+  private var nextRefusal: StoreError?
   private var end: StoreError?
 
   /// Whether anything was staged since the last commit.
@@ -26,12 +29,24 @@ public final class MemoryVendingStore: VendingStore {
   /// An empty store.
   public init() {}
 
-  /// Makes the next commit fail.
-  public func failCommit(with error: StoreError) { nextFailure = error }
+  /// Makes the next commit fail. One that is kept is on disk all the same, as after an fsync of which nobody knows.
+  public func failCommit(with error: StoreError, isKept: Bool = false) {
+    nextFailure = error
+    keepsFailed = isKept
+  }
+
+  /// Makes the next entry fail, and with it everything that was staged before it.
+  public func failStage(with error: StoreError) { nextRefusal = error }
+
+  /// Every row of the ledger that is on disk, for whoever checks it.
+  public var committedChanges: [MoneyChange] { committed.changes }
+
+  /// Every purchase as it is on disk, for whoever checks it.
+  public var committedPurchases: [StoredPurchase] { committed.purchases }
 
   /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
   public func crash() {
-    (end, nextFailure) = (nil, nil)
+    (end, nextFailure, nextRefusal) = (nil, nil, nil)
     rollBack()
   }
 
@@ -54,6 +69,10 @@ public final class MemoryVendingStore: VendingStore {
     try requireHealth()
     hasStagedChanges = true
     do throws(StoreError) {
+      if let error = nextRefusal {
+        nextRefusal = nil
+        throw error
+      }
       if let purchase = entry.purchase { try write(purchase) }
       if let change = entry.change { try write(change) }
     } catch {
@@ -92,6 +111,7 @@ public final class MemoryVendingStore: VendingStore {
     try requireHealth()
     if let error = nextFailure {
       nextFailure = nil
+      if keepsFailed { committed = contents }
       rollBack()
       if case .failed = error { end = error }
       throw error

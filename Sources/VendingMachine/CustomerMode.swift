@@ -30,16 +30,6 @@ final class CustomerMode {
     desk.onRelease = { [unowned self] purchase in release(purchase) }
   }
 
-  /// The change that a command asks for; nil for whatever is not a customer's to change.
-  static func action(_ command: VendingCommand) -> VendingAction? {
-    switch command {
-    case .insert(let amount): .insert(amount)
-    case .buy(let product): .buy(product)
-    case .giveChange: .giveChange
-    default: nil
-    }
-  }
-
   /// Lets a customer do something.
   func ask(_ action: VendingAction, as name: OrderID, for request: VendingDesk.RequestID) {
     desk.happen(.asked(request, name, action), at: clock.now)

@@ -25,8 +25,12 @@ final class DrinkShelf {
   private var isIntroducing = false
   /// Whether the stock keeps these products.
   private var isIntroduced = false
+  /// When a stock that would not hear of the products is told of them again.
+  private var introduceAt: MonotonicInstant?
   /// Those who wait until it does.
   private var waiting: [(deadline: MonotonicInstant, body: (Bool) -> Void)] = []
+
+  private static let introductionPause = Duration.seconds(1)
 
   init(_ table: ProductTable, _ stock: StockClient) {
     self.table = table
@@ -45,7 +49,11 @@ final class DrinkShelf {
   }
 
   /// When ``endTurn(_:)`` has something to do by itself; nil for never.
-  var nextDeadline: MonotonicInstant? { waiting.map(\.deadline).min() }
+  var nextDeadline: MonotonicInstant? {
+    let earliest = waiting.map(\.deadline).min()
+    guard let introduceAt else { return earliest }
+    return min(earliest ?? introduceAt, introduceAt)
+  }
 
   // MARK: - What there is
 
@@ -97,6 +105,10 @@ final class DrinkShelf {
   /// A stock that is away tells nothing for now; nobody waits for it here.
   func endTurn(_ now: MonotonicInstant) {
     if !gates.isEmpty, !stock.isConnected { openGates { _ in true } }
+    if let due = introduceAt, due <= now {
+      introduceAt = nil
+      introduceWhatIsMissing()
+    }
     guard isKnown || waiting.contains(where: { $0.deadline <= now }) else { return }
     let due = waiting.filter { isKnown || $0.deadline <= now }
     waiting.removeAll { isKnown || $0.deadline <= now }
@@ -141,6 +153,8 @@ final class DrinkShelf {
       case .failure(let error): trouble = "\(error)"
       case .success: (trouble, isIntroduced) = (nil, true)
       }
+      // Its disk may have been full. The next picture may be long in coming, and nothing can be sold until then.
+      if !isIntroduced { introduceAt = SystemClock.monotonic() + Self.introductionPause }
     }
   }
 }

@@ -39,6 +39,8 @@ final class VendingDesk {
   private var staged: [MoneyChange] = []
   private var retryAt: MonotonicTime?
   private var isFull = false
+  /// How often a full disk has refused what was staged.
+  private var refusals = 0
 
   init(
     _ store: any VendingStore<StoreError>, _ stored: StoredVending, _ table: ProductTable
@@ -59,10 +61,13 @@ final class VendingDesk {
   /// Lets something happen, and does what follows from it.
   func happen(_ event: VendingEvent, at now: Moment) {
     guard failure == nil else { return }
+    let before = refusals
     var effects: [VendingEffect] = []
     machine.apply(event, at: now.wall, into: &effects)
     for effect in effects {
       guard failure == nil else { return }
+      // The machine has taken back everything of this event; the rest of it is not written either.
+      if case .stage = effect, refusals != before { continue }
       perform(effect, at: now)
     }
   }
@@ -108,6 +113,8 @@ final class VendingDesk {
       onDiskFull?(nil)
     }
     happen(.committed, at: now)
+    // There is room again: what the stock has said meanwhile is written at once, and not with the next change.
+    if machine.hasUnwritten { retryAt = now.monotonic }
   }
 
   private func storeFailed(_ error: StoreError, at now: Moment) {
@@ -116,6 +123,7 @@ final class VendingDesk {
       return
     }
     store.rollBack()
+    refusals += 1
     staged.removeAll(keepingCapacity: true)
     retryAt = now.monotonic + Self.retryPause
     if !isFull {

@@ -199,7 +199,7 @@ final class VendingService {
     guard let name = request.order, name.isValid, name.text.utf8.count <= VendingLimits.requestLength else {
       return tell(asker, .failure(VendingFailure(.badRequest(request.order?.text ?? ""))))
     }
-    if let action = CustomerMode.action(request.command) {
+    if let action = request.command.action {
       lastRequest += 1
       askers[lastRequest] = asker
       customerMode.ask(action, as: name, for: lastRequest)

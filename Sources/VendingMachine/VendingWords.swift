@@ -8,7 +8,7 @@ import Wire
 
 extension VendingResult {
   /// What became of a request.
-  init(_ answer: VendingAnswer) {
+  public init(_ answer: VendingAnswer) {
     switch answer {
     case .done(let change): self = .done(change)
     case .refused(let refusal): self = .failure(VendingFailure(refusal))
@@ -39,12 +39,13 @@ extension VendingFailure {
     case .stockAway(let product): self.init(.stockUnavailable, subject: product.name)
     case .crowded:
       self.init(.crowded, detail: "\(VendingLimits.openPurchases) purchases are under way")
-    case .diskFull: self.init(.diskFull)
+    // With its type, because a refusal is called so too.
+    case .diskFull: self.init(Code.diskFull)
     }
   }
 
   /// Why the stock has refused what the manager wants.
-  init(_ failure: StockFailure) {
+  public init(_ failure: StockFailure) {
     let code: Code =
       switch failure.code {
       case .unknownItem: .stockUnavailable

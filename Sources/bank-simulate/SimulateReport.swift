@@ -24,7 +24,11 @@ struct SimulateReport {
       ("juices", statistics.juices), ("sent away without a juice", statistics.shortages),
       ("events of the stock", statistics.stockEvents), ("commits of the stock", statistics.stockCommits),
       ("starts of the stock", statistics.stockStarts), ("given back", statistics.releases),
-      ("changes that were watched", statistics.news), ("faults", statistics.faultsInAll),
+      ("changes that were watched", statistics.news),
+      ("purchases", statistics.purchases), ("refused purchases", statistics.refusedPurchases),
+      ("won put in", statistics.wonInserted), ("events of the machine", statistics.vendingEvents),
+      ("commits of the machine", statistics.vendingCommits),
+      ("starts of the machine", statistics.vendingStarts), ("faults", statistics.faultsInAll),
     ]
     for (name, count) in rows { lines.append(row(name, count)) }
     for kind in FaultKind.allCases { lines.append(row("  " + kind.name, statistics.count(of: kind))) }
@@ -50,6 +54,9 @@ struct SimulateReport {
       "\"shortages\":\(statistics.shortages)", "\"stock_events\":\(statistics.stockEvents)",
       "\"stock_commits\":\(statistics.stockCommits)", "\"stock_starts\":\(statistics.stockStarts)",
       "\"releases\":\(statistics.releases)", "\"news\":\(statistics.news)",
+      "\"purchases\":\(statistics.purchases)", "\"refused_purchases\":\(statistics.refusedPurchases)",
+      "\"won_inserted\":\(statistics.wonInserted)", "\"vending_events\":\(statistics.vendingEvents)",
+      "\"vending_commits\":\(statistics.vendingCommits)", "\"vending_starts\":\(statistics.vendingStarts)",
     ]
     let faults = FaultKind.allCases.map { kind in
       "\"\(String(kind.name.map { $0 == "-" ? "_" : $0 }))\":\(statistics.count(of: kind))"

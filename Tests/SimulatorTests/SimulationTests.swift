@@ -41,4 +41,15 @@ struct SimulationTests {
     }
     for kind in FaultKind.allCases { #expect(statistics.count(of: kind) > 0, "no \(kind.name)") }
   }
+
+  @Test("the vending machine sells, refuses, and begins again with what was left open")
+  func machineWorks() {
+    var statistics = Statistics()
+    for seed in 1...60 as ClosedRange<UInt64> { statistics += Simulation.run(seed: seed).statistics }
+    #expect(statistics.wonInserted > 0)
+    #expect(statistics.purchases > 20)
+    #expect(statistics.refusedPurchases > 20)
+    #expect(statistics.vendingStarts > 20)
+    #expect(statistics.vendingCommits > statistics.purchases)
+  }
 }

@@ -74,10 +74,22 @@ struct MutantStock: StockCoreUnderTest {
     case (.givesBackAgain, .givenBack(let id)?): if kept(id)?.returned != nil { entry.name = nil }
     case (.forgetsVoids, .ordered(_, _, .void)?), (.forgetsShortages, .ordered(_, _, .short)?):
       entry.name = nil
+    case (.sellsTheLatestFirst, .ordered(_, _, .done)?): entry.changes = entry.changes.map { latest($0) }
     case (.losesARow, .ordered?) where entry.changes.count > 1: entry.changes.removeLast()
     default: break
     }
     return .stage(entry)
+  }
+
+  /// The same piece out of the lot that expires last.
+  private func latest(_ row: StockChange) -> StockChange {
+    let lots = machine.picture.items.first { $0.item == row.item }?.lots ?? []
+    guard row.kind == .taken, let dates = row.dates, let last = lots.last, let other = last.dates,
+      dates < other
+    else { return row }
+    var row = row
+    (row.dates, row.lot) = (other, last.quantity - 1)
+    return row
   }
 
   private func kept(_ id: OrderID) -> StoredOrder? { (try? store.order(id)) ?? nil }

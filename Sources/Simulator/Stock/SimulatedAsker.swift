@@ -42,6 +42,11 @@ final class SimulatedAsker {
   /// The process stands still: what arrives is not heard.
   private var isStanding = false
   private var unread: [(link: Int, arrival: Arrival)] = []
+  /// Called when the connection has ended.
+  var onLost: (() -> Void)?
+
+  /// Whether the service has said welcome and has not gone since.
+  var isConnected: Bool { link != nil && isGreeted }
 
   private static let firstPause = TimeSpan.milliseconds(10)
   private static let longestPause = TimeSpan.milliseconds(250)
@@ -77,6 +82,7 @@ final class SimulatedAsker {
     isClosed = true
     open.removeAll()
     view = nil
+    onLost = nil
     guard let link else { return }
     self.link = nil
     world.hangUp(link)
@@ -88,6 +94,7 @@ final class SimulatedAsker {
     (link, isGreeted) = (nil, false)
     tryLater()
     rest()
+    onLost?()
   }
 
   /// The process stands still, or goes on.

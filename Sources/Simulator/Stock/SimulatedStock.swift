@@ -227,8 +227,11 @@ final class SimulatedStock {
   private func serve(_ request: StockRequest, on link: Int) {
     lastRequest += 1
     questions[lastRequest] = Question(link: link, request: request)
+    world.checker.stock.heard(request)
     if let action = request.command.action(today: 0) {
       happen(.order(lastRequest, request.order, action))
+    } else if case .introduce(let items) = request.command {
+      happen(.introduce(lastRequest, items))
     } else if case .assortment = request.command {
       questions[lastRequest] = nil
       tell(request.number, .assortment(world.plan.stock.assortment), on: link)

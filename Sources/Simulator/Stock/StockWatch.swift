@@ -26,9 +26,11 @@ final class StockWatch {
   private(set) var rows: [StockChange] = []
   /// How many there were before the last commit.
   private var olderRows = 0
-  private(set) var present: [ItemID: Quantity] = [:]
+  private(set) var present = StockLots()
   /// What is present by everything that is staged too.
-  private var drafted: [ItemID: Quantity] = [:]
+  private var drafted = StockLots()
+  /// The day for which the stock was asked last under a name.
+  private var days: [OrderID: DayNumber] = [:]
   private(set) var deeds: [OrderID: Deed] = [:]
   /// What an order was answered at the first time.
   private var answers: [OrderID: StockResult] = [:]
@@ -46,6 +48,12 @@ final class StockWatch {
   /// Somebody is going to ask for a change.
   func expect(_ command: StockCommand, as order: OrderID) { changes[order] = command }
 
+  /// The stock has heard a request.
+  func heard(_ request: StockRequest) {
+    guard case .take(_, let today?) = request.command, let order = request.order else { return }
+    days[order] = today
+  }
+
   // MARK: - Decisions
 
   /// Something was decided: an order is done where there is enough of everything, and is short of exactly what is
@@ -54,7 +62,10 @@ final class StockWatch {
     if case .ordered(let order, let content, let outcome)? = entry.name {
       judge(order, content, outcome)
     }
-    for change in entry.changes { drafted[change.item, default: 0] += change.difference }
+    for change in entry.changes {
+      checker.vending.left(change, from: drafted.lots[change.item] ?? [])
+      _ = drafted.apply(change)
+    }
   }
 
   /// What was staged and not committed is gone.
@@ -62,7 +73,10 @@ final class StockWatch {
 
   private func judge(_ order: OrderID, _ content: String, _ outcome: StoredOrder.Outcome) {
     var wanted = StockAction.amounts(inContent: content) ?? []
-    if case .change(let amount, _)? = changes[order], amount.quantity < 0 {
+    if checker.vending.owns(order) {
+      checker.vending.decided(order, outcome)
+      if let removed = checker.vending.removal(order) { wanted = [removed] }
+    } else if case .change(let amount, _)? = changes[order], amount.quantity < 0 {
       wanted = [ItemAmount(amount.item, -amount.quantity)]
     } else if let (_, recipe) = recipe(of: order), outcome != .void {
       let asked = Dictionary(wanted.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
@@ -71,8 +85,10 @@ final class StockWatch {
           .taking, "order \(order) is decided for \(asked.words), and its juice is \(recipe.words)")
       }
     }
-    let missing = wanted.filter { drafted[$0.item, default: 0] < $0.quantity }.map { part in
-      Shortage(item: part.item, needed: part.quantity, available: drafted[part.item, default: 0])
+    let missing = wanted.compactMap { part -> Shortage? in
+      let available = drafted.available(part.item, on: days[order])
+      guard available < part.quantity else { return nil }
+      return Shortage(item: part.item, needed: part.quantity, available: available)
     }
     switch outcome {
     case .done where !missing.isEmpty:
@@ -94,15 +110,14 @@ final class StockWatch {
       follow(row)
       if let order = row.order, touched.last != order { touched.append(order) }
     }
-    for order in touched { judge(order) }
+    for order in touched { judge(order, fresh) }
     drafted = present
   }
 
   private func follow(_ row: StockChange) {
     rows.append(row)
-    let there = present[row.item, default: 0] + row.difference
-    present[row.item] = there
-    if row.sequence != Int64(rows.count) || there != row.present || there < 0 || there != row.lot {
+    let (lot, there) = present.apply(row)
+    if row.sequence != Int64(rows.count) || there != row.present || lot < 0 || lot != row.lot {
       violate(
         .stock, "change \(row.sequence) leaves \(row.present) \(row.item), and \(there) should be there")
     }
@@ -118,8 +133,11 @@ final class StockWatch {
     }
   }
 
-  private func judge(_ order: OrderID) {
+  private func judge(_ order: OrderID, _ fresh: [StockChange]) {
     guard let deed = deeds[order] else { return }
+    if checker.vending.owns(order) {
+      return checker.vending.judge(order, deed, fresh.filter { $0.order == order })
+    }
     if let command = changes[order] { return judge(order, deed, command) }
     guard let (name, recipe) = recipe(of: order) else {
       return violate(.taking, "order \(order) changes the stock, and nobody has such a ticket")
@@ -216,6 +234,9 @@ final class StockWatch {
   }
 
   private func checkGivenBack(_ order: OrderID) {
+    if checker.vending.owns(order) {
+      return checker.vending.checkGivenBack(order, isHolding: deeds[order]?.isHolding == true)
+    }
     if deeds[order]?.isHolding == true {
       violate(
         .taking, "order \(order) is said to be given back, and holds \(deeds[order]?.taken.words ?? "")")
@@ -272,10 +293,10 @@ final class StockWatch {
   /// A service has begun, or the bank has ended: what lies on the shelves is the sum of the ledger.
   func checkShelves(_ shelves: [ItemStock]) {
     committed()
-    for shelf in shelves where shelf.quantity != present[shelf.item, default: 0] {
+    for shelf in shelves where shelf.lots != present.lots[shelf.item] ?? [] {
       violate(
         .stock,
-        "\(shelf.quantity) \(shelf.item) lie there, and the ledger says \(present[shelf.item, default: 0])")
+        "\(shelf.quantity) \(shelf.item) lie there, and the ledger says \(present.total(of: shelf.item))")
     }
     do throws(StoreError) {
       if let problem = try store.audit().problems.first { violate(.stock, problem) }

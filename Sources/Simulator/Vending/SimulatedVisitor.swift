@@ -1,0 +1,163 @@
+// Owns one person at the simulated vending machine: a shopper with coins, or the manager with a crate. What they want,
+// what they were told, and how they ask again after a lost connection. It must not know the machine. Invariant: every
+// change has a name of its own and is asked for under it until it is answered, and at times once more; whoever is told
+// something believes that and nothing else.
+
+import BankModel
+import Wire
+
+/// Somebody at the vending machine.
+final class SimulatedVisitor {
+  /// Something that is wanted, until it is answered.
+  struct Wish {
+    /// The name of a change; nil for a question.
+    var name: OrderID?
+    var command: VendingCommand
+  }
+
+  /// What somebody remembers of a request.
+  struct Memory {
+    var command: VendingCommand
+    /// How often it was asked for.
+    var asked = 0
+    /// What was said; nil before the first word that counts.
+    var result: VendingResult?
+  }
+
+  let number: Int
+  let isManager: Bool
+  unowned let world: Simulation
+  var chance: SeededGenerator
+  private(set) var link: Int?
+  private var isGreeted = false
+  private var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  private var lastRequest: UInt32 = 0
+  private var outstanding: [(number: UInt32, wish: Wish)] = []
+  private var again: [Wish] = []
+  private var wishesLeft: Int64
+  /// How many changes were wanted so far.
+  var changes = 0
+  /// What is remembered, by the names of the requests.
+  private(set) var memory: [OrderID: Memory] = [:]
+
+  init(number: Int, seed: UInt64, isManager: Bool, world: Simulation) {
+    self.number = number
+    self.isManager = isManager
+    self.world = world
+    chance = SeededGenerator(seed: seed)
+    wishesLeft = isManager ? world.plan.vending.orders : world.plan.vending.wishes
+  }
+
+  /// Whether nothing is left to be asked or answered.
+  var isContent: Bool { wishesLeft <= 0 && outstanding.isEmpty && again.isEmpty }
+
+  /// Does the next thing.
+  func act() {
+    guard !isContent else { return }
+    if link == nil {
+      connect()
+    } else if isGreeted, outstanding.count < 3 {
+      if !again.isEmpty {
+        ask(again.removeFirst())
+      } else if wishesLeft > 0 {
+        wishesLeft -= 1
+        let wish = think()
+        ask(wish)
+        // Somebody who presses a button twice means it once.
+        if wish.name != nil, chance.draw(0...9) == 0 { ask(wish) }
+        // Somebody who buys for a friend, too, has two purchases under way.
+        if case .buy = wish.command, chance.draw(0...2) == 0 { ask(oneMore()) }
+      }
+    }
+    let thought = chance.draw(1_000...120_000) * (world.isCalm ? 1 : world.plan.thought)
+    let pause = chance.draw(0...2) == 0 ? chance.draw(0...300) : thought
+    world.agenda.add(.visitorActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
+  }
+
+  private func connect() {
+    guard let link = world.connect(visitor: number) else { return }
+    self.link = link
+    decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+    isGreeted = false
+    say(.hello(Hello(build: Simulation.build, role: .client)))
+  }
+
+  private func ask(_ wish: Wish) {
+    lastRequest += 1
+    outstanding.append((lastRequest, wish))
+    if let name = wish.name { memory[name, default: Memory(command: wish.command)].asked += 1 }
+    say(.request(VendingRequest(number: lastRequest, order: wish.name, command: wish.command)))
+  }
+
+  private func say(_ message: VendingMessage) {
+    guard let link else { return }
+    world.send(message, on: link, to: .server, limit: FrameLimits.control)
+  }
+
+  /// Something has come on a connection.
+  func hear(_ arrival: Arrival, on link: Int) {
+    guard link == self.link else { return }
+    guard case .bytes(let bytes) = arrival else { return leave() }
+    decoder.append(bytes)
+    do {
+      while self.link == link, let body = try decoder.next() {
+        switch try CBORDecoder().decode(VendingServiceMessage.self, from: body) {
+        case .welcome: isGreeted = true
+        case .refused(let refusal):
+          world.violate(.conversation, "visitor \(number) was refused: \(refusal.detail)")
+        case .reply(let reply): hear(reply)
+        }
+      }
+    } catch {
+      world.violate(.conversation, "visitor \(number) cannot understand the machine: \(error)")
+    }
+  }
+
+  /// The connection is gone: what has a name is asked for again.
+  func leave() {
+    guard link != nil else { return }
+    (link, isGreeted) = (nil, false)
+    again.append(contentsOf: outstanding.map(\.wish).filter { $0.name != nil })
+    outstanding.removeAll()
+  }
+
+  private func hear(_ reply: VendingReply) {
+    guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
+      return world.violate(
+        .answer, "visitor \(number) got an answer to request \(reply.number), which is not open")
+    }
+    let wish = outstanding.remove(at: place).wish
+    // Questions are judged where they are answered.
+    guard let name = wish.name else { return }
+    if mayAskAgain(after: reply.result) { return again.append(wish) }
+    remember(reply.result, of: name)
+    if chance.draw(0...7) == 0 { again.append(wish) }
+  }
+
+  private func remember(_ result: VendingResult, of name: OrderID) {
+    guard let first = memory[name]?.result, first.isRemembered, first != result else {
+      memory[name]?.result = result
+      return
+    }
+    // What was made today is something else on another day, and the name belongs to the first.
+    if case .failure(let failure) = result, failure.code == .otherOrder { return }
+    world.violate(.repeatedOrder, "\(name) was answered \(first) and now \(result)")
+  }
+
+  /// A full disk, and a stock that does not answer the manager, are no answers.
+  private func mayAskAgain(after result: VendingResult) -> Bool {
+    guard case .failure(let failure) = result else { return false }
+    return failure.code == .diskFull || (isManager && failure.code == .stockUnavailable)
+  }
+}
+
+extension VendingResult {
+  /// Whether whoever asks again under the same name hears the same.
+  var isRemembered: Bool {
+    guard case .failure(let failure) = self else { return true }
+    return switch failure.code {
+    case .soldOut, .onlyExpired, .stockUnavailable: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// Owns the judgement over what the stock does for the vending machine: for its purchases and for its manager. It must not
+// ask a core. Invariant: a drink leaves the stock for one purchase that is on disk, the earliest to expire first and none
+// that has expired; what comes back, and what the manager brings and takes, was asked for so, once.
+
+import BankModel
+import StockCore
+import VendingCore
+import Wire
+
+extension VendingWatch {
+  /// Whether the machine asks the stock under this name.
+  func owns(_ order: OrderID) -> Bool { order.text.hasPrefix("v") || order.text.hasPrefix("m-") }
+
+  // MARK: - What the machine asks
+
+  /// The machine is going to ask for a drink.
+  func asksToTake(_ number: PurchaseNumber, as order: OrderID) {
+    askedOn[order, default: []].append(world.today)
+    guard purchases.indices.contains(Int(number) - 1), purchases[Int(number) - 1].isUnfinished else {
+      return violate(.purchase, "the stock is asked for purchase \(number), which is not open on disk")
+    }
+  }
+
+  /// The machine is going to ask that something is put back.
+  func asksToRelease(_ number: PurchaseNumber) {
+    guard purchases.indices.contains(Int(number) - 1), purchases[Int(number) - 1].state == .releasing else {
+      return violate(.purchase, "purchase \(number) is to be put back, and is not given up on disk")
+    }
+  }
+
+  /// The machine has heard what the manager wants, which means the day on which it was heard.
+  func hearsTheManager(_ request: OrderID) {
+    let order = OrderID("m-" + request.text)
+    askedOn[order, default: []].append(world.today)
+    requestOfOrder[order] = request
+  }
+
+  // MARK: - What the stock decides
+
+  /// The stock has decided an order of the machine's.
+  func decided(_ order: OrderID, _ outcome: StoredOrder.Outcome) {
+    guard outcome == .void else { return }
+    guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
+      return violate(.purchase, "order \(order) is never to be done, and its purchase is not given up")
+    }
+  }
+
+  /// What the manager wants to take out under this name; nil where that is something else.
+  func removal(_ order: OrderID) -> ItemAmount? {
+    guard let name = requestOfOrder[order], case .remove(let amount)? = wanted[name] else { return nil }
+    return amount
+  }
+
+  /// Pieces have left a lot. The lots are those before.
+  func left(_ row: StockChange, from lots: [Lot]) {
+    guard row.dates != nil, let order = row.order, owns(order) else { return }
+    let days = askedOn[order] ?? []
+    let isRight: Bool =
+      switch row.kind {
+      case .taken: days.contains { day in lots.first { !$0.isExpired(on: day) }?.dates == row.dates }
+      case .removed: lots.first?.dates == row.dates
+      case .discarded:
+        row.lot == 0 && days.contains { Lot(dates: row.dates, quantity: 1).isExpired(on: $0) }
+      default: true
+      }
+    if !isRight {
+      violate(.drinks, "order \(order) was \(row.kind.name) of \(row.dates.words), on \(days) from \(lots)")
+    }
+  }
+
+  // MARK: - What is on the stock's disk
+
+  /// An order of the machine's has changed the stock with these rows.
+  func judge(_ order: OrderID, _ deed: StockWatch.Deed, _ fresh: [StockChange]) {
+    guard let place = purchaseOfOrder[order] else { return judgeManagers(order, fresh) }
+    let purchase = purchases[place]
+    let one = [purchase.product: Quantity(1)]
+    if deed.taken != one || !(deed.returned.isEmpty || deed.returned == one) {
+      violate(.purchase, "order \(order) has taken \(deed.taken) and given back \(deed.returned)")
+    }
+    // Only what is under way takes, and only what is given up is put back.
+    let isRight = deed.returned.isEmpty ? purchase.isUnfinished : purchase.state == .releasing
+    if !isRight {
+      violate(.purchase, "order \(order) changes the stock, and its purchase is \(purchase.state.words)")
+    }
+  }
+
+  private func judgeManagers(_ order: OrderID, _ fresh: [StockChange]) {
+    guard let name = requestOfOrder[order], let command = wanted[name],
+      order == OrderID("m-" + name.text), doneForTheManager.insert(order).inserted
+    else { return violate(.drinks, "order \(order) changes the stock, and nobody wants it, or has had it") }
+    let sum = fresh.reduce(0) { $0 + $1.difference }
+    let isRight: Bool =
+      switch command {
+      case .add(let drinks):
+        fresh.count == 1 && fresh[0].kind == .added && fresh[0].item == drinks.product
+          && sum == drinks.quantity && isDated(fresh[0], order, drinks)
+      case .remove(let amount):
+        sum == -amount.quantity && fresh.allSatisfy { $0.kind == .removed && $0.item == amount.item }
+      case .discardExpired: fresh.allSatisfy { $0.kind == .discarded }
+      default: false
+      }
+    if !isRight { violate(.drinks, "\(name) wants \(command), and has done \(fresh.map(\.difference))") }
+  }
+
+  private func isDated(_ row: StockChange, _ order: OrderID, _ drinks: AddedDrinks) -> Bool {
+    guard let dates = row.dates, let product = world.plan.vending.table[drinks.product] else { return false }
+    let days = drinks.made.map { [$0] } ?? askedOn[order] ?? []
+    return days.contains(dates.made) && dates.expires == drinks.expires ?? (dates.made + product.shelfLife)
+  }
+
+  /// The stock has said that an order of the machine's is given back.
+  func checkGivenBack(_ order: OrderID, isHolding: Bool) {
+    guard let place = purchaseOfOrder[order], !isHolding, !purchases[place].isOpen else {
+      return violate(.purchase, "order \(order) is said to be given back, and it holds, or is not given up")
+    }
+  }
+
+  // MARK: - What the manager is told
+
+  func checkStocked(_ request: VendingRequest, _ changes: [StockChange]) {
+    let rows = checker.stock.rows
+    for change in changes where change.sequence > rows.count || rows[Int(change.sequence) - 1] != change {
+      return violate(
+        .notDurable, "the manager was told of change \(change.sequence), which is not on the stock's disk")
+    }
+  }
+
+  func checkRefusedManager(_ name: OrderID, _ command: VendingCommand, _ failure: VendingFailure) {
+    let order = OrderID("m-" + name.text)
+    let isDone = doneForTheManager.contains(order)
+    let isRight: Bool =
+      switch (failure.code, command) {
+      case (.stockUnavailable, _): true
+      case (.soldOut, .remove): !isDone
+      // What was made today, and what has expired today, is something else on another day.
+      case (.otherOrder, _): isDayOfEssence(command) && Set(askedOn[order] ?? []).count > 1
+      case (.badRequest, .add(let drinks)):
+        !isDone && (drinks.made ?? world.today) > (drinks.expires ?? .max)
+      default: false
+      }
+    if !isRight {
+      violate(.refusal, "\(name) for \(command) was refused for \(failure.code.rawValue)")
+    }
+  }
+
+  /// Whether a command means something else tomorrow.
+  func isDayOfEssence(_ command: VendingCommand) -> Bool {
+    switch command {
+    case .add(let drinks): drinks.made == nil
+    case .discardExpired: true
+    default: false
+    }
+  }
+}
+
+extension StoredPurchase {
+  /// Whether it is intended, and not given up.
+  fileprivate var isOpen: Bool { state == .open }
+}
+
+extension LotDates? {
+  /// For a person.
+  fileprivate var words: String { map { "\($0.made)..\($0.expires)" } ?? "no dates" }
+}

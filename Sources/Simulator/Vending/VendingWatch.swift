@@ -1,0 +1,311 @@
+// Owns everything that is known of the vending machine by somebody who sees it all: every row of its ledger as it came to
+// the disk, every purchase, what was wanted and what was answered. It must not ask the machine's core.
+// Invariant: after each commit the money put in is the balance, the price of the purchases and what was given back; every
+// row is what one person wanted, once; a purchase ends as the stock has said. What the stock does for it is judged in
+// the extension, and what is left in the end in another one.
+
+import BankModel
+import QueueCore
+import StockCore
+import Storage
+import VendingCore
+import Wire
+
+/// Watches the vending machine of a history and says when a promise is broken.
+final class VendingWatch {
+  unowned let checker: PromiseChecker
+  /// The ledger on disk.
+  private(set) var rows: [MoneyChange] = []
+  private(set) var account = MoneyAccount()
+  /// The purchases on disk, by number from 1.
+  private(set) var purchases: [StoredPurchase] = []
+  private(set) var rowOfRequest: [OrderID: Int] = [:]
+  private(set) var purchaseOfRequest: [OrderID: Int] = [:]
+  /// The purchase that stands behind an order of the stock.
+  private(set) var purchaseOfOrder: [OrderID: Int] = [:]
+  /// Won that purchases under way keep back, by what is on disk.
+  private(set) var reserved: Won = 0
+  /// The balance and what is kept back, by everything that is staged too.
+  private var drafted: (balance: Won, reserved: Won) = (0, 0)
+  /// What people want, by the names of their requests.
+  private(set) var wanted: [OrderID: VendingCommand] = [:]
+  /// Days on which the machine has asked the stock for an order, or has heard of it.
+  var askedOn: [OrderID: [DayNumber]] = [:]
+  /// The request behind each of the manager's orders.
+  var requestOfOrder: [OrderID: OrderID] = [:]
+  /// The manager's orders that the stock has done.
+  var doneForTheManager: Set<OrderID> = []
+
+  init(_ checker: PromiseChecker) { self.checker = checker }
+
+  var world: Simulation { checker.world }
+  private var store: MemoryVendingStore { world.vending.disk }
+
+  func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { checker.violate(kind, words()) }
+
+  /// Somebody is going to ask for a change.
+  func expect(_ command: VendingCommand, as name: OrderID) { wanted[name] = command }
+
+  func price(of product: ItemID) -> Won? { world.plan.vending.table[product]?.price }
+
+  /// Whether the end of some purchase is not on disk.
+  var hasUnfinished: Bool { purchases.contains { $0.isUnfinished } }
+
+  // MARK: - Decisions
+
+  /// Something was decided.
+  func staged(_ entry: VendingEntry) {
+    if let change = entry.change, change.kind == .returned {
+      let free = drafted.balance - drafted.reserved
+      if change.amount != free {
+        violate(.money, "\(change.request) gives \(change.amount) won back, and \(free) are free")
+      }
+    }
+    if let purchase = entry.purchase {
+      drafted.reserved += purchase.state == .open ? purchase.price : isOpen(purchase) ? -purchase.price : 0
+    }
+    drafted.balance += entry.change?.difference ?? 0
+    if drafted.balance < drafted.reserved {
+      violate(
+        .money, "\(drafted.balance) won are there, and purchases under way cost \(drafted.reserved)")
+    }
+  }
+
+  /// Whether a purchase that is changed keeps its price back until then: it has been open on disk, because the stock is
+  /// not asked before.
+  private func isOpen(_ purchase: StoredPurchase) -> Bool {
+    let place = Int(purchase.number) - 1
+    return purchases.indices.contains(place) && purchases[place].state == .open
+  }
+
+  /// What was staged and not committed is gone.
+  func forgotten() { drafted = (account.balance, reserved) }
+
+  // MARK: - The disk
+
+  /// A transaction is on disk.
+  func committed() {
+    for row in store.committedChanges[rows.count...] { follow(row) }
+    var touched: [Int] = []
+    for (place, purchase) in store.committedPurchases.enumerated() {
+      if place == purchases.count {
+        begin(purchase, at: place)
+      } else if purchases[place] != purchase {
+        end(purchase, at: place)
+      } else {
+        continue
+      }
+      touched.append(place)
+    }
+    reserved = purchases.reduce(0) { $0 + ($1.state == .open ? $1.price : 0) }
+    for place in touched { judge(purchases[place]) }
+    if reserved > account.balance {
+      violate(.money, "purchases under way cost \(reserved) won, and \(account.balance) are there")
+    }
+    forgotten()
+  }
+
+  /// A machine has read its disk: everything that was said must be there.
+  func restarted(with stored: StoredVending) {
+    committed()
+    if stored.account != account || stored.sequence != Int64(rows.count) {
+      violate(.money, "the machine begins with \(stored.account), and the rows say \(account)")
+    }
+    do throws(StoreError) {
+      if let problem = try store.audit().problems.first { violate(.money, problem) }
+    } catch {
+      violate(.storeContradiction, "\(error)")
+    }
+  }
+
+  private func follow(_ row: MoneyChange) {
+    rows.append(row)
+    account.apply(row)
+    if row.sequence != Int64(rows.count) || row.balance != account.balance || account.difference != 0
+      || account.balance < 0
+    {
+      violate(.money, "change \(row.sequence) leaves \(row.balance) won, and the rows make it \(account)")
+    }
+    guard let command = wanted[row.request], rowOfRequest[row.request] == nil else {
+      return violate(.money, "change \(row.sequence) is for \(row.request), which nobody wants, or has had")
+    }
+    rowOfRequest[row.request] = rows.count - 1
+    let isRight: Bool =
+      switch (row.kind, command) {
+      case (.inserted, .insert(let amount)): row.amount == amount
+      case (.returned, .giveChange): true
+      case (.bought, .buy(let product)): row.product == product && row.amount == price(of: product)
+      default: false
+      }
+    if !isRight {
+      violate(.money, "\(row.request) wants \(command), and \(row.amount) were \(row.kind.name)")
+    }
+    switch row.kind {
+    case .inserted: world.statistics.wonInserted += row.amount
+    case .bought: world.statistics.purchases += 1
+    case .returned: break
+    }
+  }
+
+  private func begin(_ purchase: StoredPurchase, at place: Int) {
+    purchases.append(purchase)
+    let order = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase.number)
+    purchaseOfOrder[order] = place
+    if purchase.number != Int64(place + 1) || wanted[purchase.request] != .buy(purchase.product)
+      || purchase.price != price(of: purchase.product) || purchaseOfRequest[purchase.request] != nil
+    {
+      violate(.purchase, "purchase \(purchase.number) of \(purchase.request) is none that somebody wants")
+    }
+    purchaseOfRequest[purchase.request] = place
+    if purchase.state != .open || deed(of: purchase) != nil {
+      violate(.purchase, "purchase \(purchase.number) begins, and the stock has heard of it before")
+    }
+  }
+
+  private func end(_ purchase: StoredPurchase, at place: Int) {
+    let before = purchases[place]
+    purchases[place] = purchase
+    let isRight =
+      before.isUnfinished && (before.state == .open || purchase.state == .givenUp)
+      && purchase.state != .open && purchase.request == before.request
+      && purchase.product == before.product && purchase.price == before.price
+    if !isRight {
+      violate(.purchase, "purchase \(purchase.number) was \(before.state) and is \(purchase.state)")
+    }
+    switch purchase.state {
+    case .soldOut, .onlyExpired, .releasing: world.statistics.refusedPurchases += 1
+    case .open, .bought, .givenUp: break
+    }
+  }
+
+  /// A purchase ends as the stock has said, and is paid for when it was made.
+  private func judge(_ purchase: StoredPurchase) {
+    let row = rowOfRequest[purchase.request].map { rows[$0] }
+    let known = order(of: purchase)
+    if (purchase.state == .bought) != (row != nil) {
+      return violate(.purchase, "purchase \(purchase.number) is \(purchase.state), and paid by \(row.words)")
+    }
+    switch purchase.state {
+    case .open, .releasing: break
+    case .bought:
+      let took = known?.changes.first
+      if known?.outcome != .done || known?.returned != nil || took?.item != purchase.product
+        || took?.dates != row?.dates
+      {
+        violate(
+          .purchase, "purchase \(purchase.number) is paid for, and the stock has \(known.words) for it")
+      }
+    case .soldOut, .onlyExpired:
+      guard case .short? = known?.outcome else {
+        return violate(
+          .purchase, "purchase \(purchase.number) is \(purchase.state), and the stock has \(known.words)")
+      }
+    case .givenUp:
+      if known == nil || (known?.outcome == .done && known?.returned == nil) {
+        violate(.purchase, "purchase \(purchase.number) is given up, and the stock has \(known.words) for it")
+      }
+    }
+  }
+
+  /// What the stock knows of a purchase's drink.
+  func order(of purchase: StoredPurchase) -> StoredOrder? {
+    let name = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase.number)
+    return (try? world.stockDisk.order(name)) ?? nil
+  }
+
+  private func deed(of purchase: StoredPurchase) -> StockWatch.Deed? {
+    checker.stock.deeds[
+      VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase.number)]
+  }
+
+  // MARK: - Words
+
+  /// A request was answered.
+  func answered(_ request: VendingRequest, _ result: VendingResult) {
+    switch result {
+    case .done(let change):
+      guard change.sequence <= rows.count, rows[Int(change.sequence) - 1] == change else {
+        return violate(
+          .notDurable, "\(change.request) was answered with change \(change.sequence), which is not on disk")
+      }
+      if change.request != request.order {
+        violate(.answer, "\(request.order?.text ?? "") was answered with the change of \(change.request)")
+      }
+    case .stocked(let changes): checkStocked(request, changes)
+    case .failure(let failure): checkRefusal(request, failure)
+    case .picture(let picture):
+      if picture.balance != account.balance || picture.sequence != rows.count
+        || picture.free != account.balance - reserved
+      {
+        violate(
+          .notDurable, "\(picture.balance) won were shown, \(picture.free) free, and \(account) is on disk")
+      }
+    case .history(let bought):
+      guard case .history(let page) = request.command else { return }
+      let wanted = rows.filter { $0.kind == .bought && $0.sequence > page.after }.prefix(Int(page.limit))
+      if bought != Array(wanted) { violate(.notDurable, "purchases were shown that are not on disk") }
+    case .news, .audit: break
+    }
+  }
+
+  private func checkRefusal(_ request: VendingRequest, _ failure: VendingFailure) {
+    guard case .buy(let product) = request.command, let name = request.order else {
+      return checkNothing(request, failure)
+    }
+    let purchase = purchaseOfRequest[name].map { purchases[$0] }
+    let isRight: Bool =
+      switch failure.code {
+      case .soldOut: purchase?.state == .soldOut
+      case .onlyExpired: purchase?.state == .onlyExpired
+      case .stockUnavailable: purchase?.state == .releasing || purchase?.state == .givenUp
+      case .tooLittleMoney:
+        purchase == nil && failure.price == price(of: product)
+          && (failure.available ?? .max) < (failure.price ?? 0)
+      case .unknownProduct: price(of: product) == nil
+      case .diskFull: purchase == nil
+      default: false
+      }
+    if !isRight {
+      violate(
+        .refusal, "\(name) was refused for \(failure.code.rawValue), and is \(purchase?.state.words ?? "not")"
+      )
+    }
+  }
+
+  /// Whatever is not a purchase is refused without a trace, and only for what is so.
+  private func checkNothing(_ request: VendingRequest, _ failure: VendingFailure) {
+    guard let name = request.order else { return }
+    if rowOfRequest[name] != nil {
+      violate(.refusal, "\(name) was refused for \(failure.code.rawValue), and is done")
+    }
+    switch (failure.code, request.command) {
+    case (.badRequest, .insert(let amount)) where !VendingLimits.insertion.contains(amount): break
+    case (.diskFull, _), (.wrongSide, _): break
+    case (_, .add), (_, .remove), (_, .discardExpired): checkRefusedManager(name, request.command, failure)
+    default: violate(.refusal, "\(name) for \(request.command) was refused for \(failure.code.rawValue)")
+    }
+  }
+}
+
+extension StoredPurchase {
+  /// Whether its end is not known.
+  var isUnfinished: Bool { state == .open || state == .releasing }
+}
+
+extension StoredPurchase.State {
+  /// For a person.
+  var words: String { String(describing: self) }
+}
+
+extension MoneyChange? {
+  /// For a person.
+  fileprivate var words: String { map { "change \($0.sequence)" } ?? "nothing" }
+}
+
+extension StoredOrder? {
+  /// For a person.
+  fileprivate var words: String {
+    guard let self else { return "heard nothing" }
+    return "\(self.outcome)" + (self.returned == nil ? "" : ", given back,")
+  }
+}

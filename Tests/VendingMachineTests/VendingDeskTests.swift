@@ -1,0 +1,110 @@
+// The meeting of the machine's rules with a disk that is full, on the store in memory: what is said of it, what is
+// written when there is room again, and that nothing is written in part.
+
+import BankModel
+import QueueCore
+import Storage
+import Testing
+import VendingCore
+import Wire
+
+@testable import VendingMachine
+
+@Suite("A machine whose disk is full")
+struct VendingDeskTests {
+  private static let full = StoreError.diskFull(detail: "test")
+
+  private final class Counter {
+    let store = MemoryVendingStore()
+    let desk: VendingDesk
+    var answers: [UInt64: VendingAnswer] = [:]
+    var taken: [PurchaseNumber] = []
+    private var last: UInt64 = 0
+
+    init() throws {
+      let stored = try store.load(newMachine: 7)
+      desk = try VendingDesk(store, stored, .standard)
+      desk.onReply = { [unowned self] in answers[$0] = $1 }
+      desk.onTake = { [unowned self] purchase, _ in taken.append(purchase) }
+    }
+
+    func moment(_ milliseconds: Int64) -> Moment {
+      Moment(
+        monotonic: MonotonicTime(nanoseconds: milliseconds * 1_000_000),
+        wall: WallTime(milliseconds: milliseconds))
+    }
+
+    func ask(_ action: VendingAction, at milliseconds: Int64) -> UInt64 {
+      last += 1
+      desk.happen(.asked(last, OrderID("r\(last)"), action), at: moment(milliseconds))
+      return last
+    }
+
+    /// Two purchases whose drinks are taken, and of which nothing more is on disk than that they were intended.
+    func buyTwoWithoutRoom() {
+      _ = ask(.insert(10_000), at: 1)
+      _ = ask(.buy(ItemID("top")), at: 1)
+      _ = ask(.buy(ItemID("hot6")), at: 1)
+      desk.commit(at: moment(1))
+      for purchase in taken {
+        desk.happen(.stockAnswered(purchase, .taken(nil)), at: moment(2))
+        store.failCommit(with: VendingDeskTests.full)
+        desk.commit(at: moment(2))
+      }
+    }
+  }
+
+  @Test("says that it is")
+  func says() throws {
+    let counter = try Counter()
+    let request = counter.ask(.insert(1_000), at: 1)
+    counter.store.failCommit(with: Self.full)
+    counter.desk.commit(at: counter.moment(1))
+    let answer = try #require(counter.answers[request])
+    #expect(answer == .refused(.diskFull))
+    #expect(VendingResult(answer) == .failure(VendingFailure(VendingFailure.Code.diskFull)))
+  }
+
+  @Test("has a code for every refusal")
+  func refusals() {
+    let product = ItemID("top")
+    let refusals: [(VendingRefusal, VendingFailure.Code)] = [
+      (.badAmount(0), .badRequest), (.badRequest(""), .badRequest),
+      (.unknownProduct(product), .unknownProduct),
+      (.otherRequest(OrderID("a")), .otherOrder),
+      (.tooLittleMoney(product, price: 2, available: 1), .tooLittleMoney), (.soldOut(product), .soldOut),
+      (.onlyExpired(product), .onlyExpired), (.tillFull(balance: 1), .tillFull),
+      (.stockAway(product), .stockUnavailable), (.crowded, .crowded), (.diskFull, .diskFull),
+    ]
+    for (refusal, code) in refusals { #expect(VendingFailure(refusal).code == code) }
+  }
+
+  @Test("writes what the stock has said as soon as something else has found room")
+  func retries() throws {
+    let counter = try Counter()
+    counter.buyTwoWithoutRoom()
+    #expect(counter.desk.machine.hasUnwritten)
+    _ = counter.ask(.insert(1_000), at: 3)
+    counter.desk.commit(at: counter.moment(3))
+    let due = try #require(counter.desk.commitDue)
+    #expect(due <= counter.moment(3).monotonic)
+    counter.desk.commit(at: counter.moment(3))
+    #expect(counter.store.committedChanges.count { $0.kind == .bought } == 2)
+    #expect(counter.answers.count == 4)
+    #expect(try counter.store.audit().problems.isEmpty)
+  }
+
+  @Test("writes nothing of what was refused in part")
+  func isWhole() throws {
+    let counter = try Counter()
+    counter.buyTwoWithoutRoom()
+    // There is no room for the first of both, and there would be some for the second.
+    counter.store.failStage(with: Self.full)
+    counter.desk.commit(at: counter.moment(600))
+    #expect(!counter.store.hasStagedChanges)
+    #expect(counter.desk.failure == nil)
+    counter.desk.commit(at: counter.moment(1_200))
+    #expect(counter.store.committedChanges.count { $0.kind == .bought } == 2)
+    #expect(try counter.store.audit().problems.isEmpty)
+  }
+}
