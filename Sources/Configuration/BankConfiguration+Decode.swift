@@ -37,7 +37,8 @@ extension BankConfiguration {
   }
 
   private static let keys = [
-    "windows", "work", "speed", "lang", "max_waiting", "lease", "prefetch", "max_crashes", "max_failures", "retry_first",
+    "windows", "work", "speed", "lang", "max_waiting", "lease", "prefetch", "max_crashes", "max_failures",
+    "retry_first",
     "retry_limit", "restart_first", "restart_limit", "recycle_after_customers", "recycle_above_mb", "gather",
     "log",
   ]

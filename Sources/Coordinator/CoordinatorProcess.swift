@@ -16,6 +16,7 @@ import Wire
 public enum CoordinatorProcess {
   /// Runs until the bank has ended; the exit code of the process.
   public static func run(arguments: [String]) -> Int32 {
+    StandardStreams.fillGaps()
     Signals.ignorePipe()
     let starter = inheritedChannel()
     do {

@@ -26,6 +26,17 @@ public enum StandardStreams {
     case readerGone
   }
 
+  /// Opens the null device in the place of standard input, output and error where they were closed, as by `>&-`.
+  ///
+  /// To be called before anything else is opened: the first socket would take the free number, and what is meant for a
+  /// reader would be said to a server.
+  public static func fillGaps() {
+    for fd in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(fd, F_GETFD) == -1 {
+      // It gets the lowest free number, which is this one: those below were looked at before.
+      _ = open("/dev/null", O_RDWR)
+    }
+  }
+
   /// Writes all of the text. See ``write(_:to:)-([UInt8],_)``.
   @discardableResult
   public static func write(_ text: String, to stream: Stream) throws(SystemError) -> Outcome {

@@ -79,7 +79,9 @@ extension PromiseChecker {
       case .recalled:
         // A teller is asked for everyone whom it has in hand.
         for holder in holders where holder.window == holders[place].window {
-          guard !recalled.contains(where: { $0.window == holder.window && $0.lease == holder.lease }) else { continue }
+          guard !recalled.contains(where: { $0.window == holder.window && $0.lease == holder.lease }) else {
+            continue
+          }
           step.toRecall.append((holder.window, holder.lease))
         }
       default:

@@ -102,7 +102,9 @@ extension PromiseChecker {
       let holder = holders.remove(at: place)
       if case .failed = answer { step.owed.append((holder, .failed)) } else { step.done = holder }
       // The next one in hand, if there is any, has its turn: its lease begins.
-      if let next = holders.firstIndex(where: { $0.window == window }) { holders[next].progressAt = now.monotonic }
+      if let next = holders.firstIndex(where: { $0.window == window }) {
+        holders[next].progressAt = now.monotonic
+      }
     } else if holders[place].lease == lease, answer == nil {
       holders[place].progressAt = now.monotonic
     } else {

@@ -97,4 +97,23 @@ struct TerminalTests {
       }
     }
   }
+
+  @Test(
+    "a stream that was closed is the null device: no socket takes its number and hears what was meant for a reader"
+  )
+  func closedStreams() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let watcher = try branch.launch(
+        ["-c", "exec \(Binaries.bankctl) watch --json <&- >&-"], program: "/bin/bash")
+      try branch.waitUntil("it has opened what was closed") {
+        [0, 1].allSatisfy { stream in
+          let link = "/proc/\(watcher.pid)/fd/\(stream)"
+          return (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == "/dev/null"
+        }
+      }
+      watcher.end()
+      try branch.expectClean()
+    }
+  }
 }
