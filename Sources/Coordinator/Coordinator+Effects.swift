@@ -102,7 +102,7 @@ extension Coordinator {
     guard retryAt == nil, !machine.isTakingIn, let stagedSince else {
       return retryAt == nil && machine.isUnsettled && !machine.isTakingIn ? now.monotonic : nil
     }
-    if machine.hasPromises { return stagedSince }
+    if machine.hasPromises || followers.owesAnEnd { return stagedSince }
     return pacing.due(stagedSince: stagedSince, gather: configuration.gather)
   }
 

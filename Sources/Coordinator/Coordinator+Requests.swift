@@ -307,10 +307,7 @@ extension Coordinator {
   }
 
   private func answerTicketWatches() {
-    let ended = followers.ticketWatches.filter { $0.remaining <= 0 }
-    guard !ended.isEmpty else { return }
-    followers.ticketWatches.removeAll { $0.remaining <= 0 }
-    for watch in ended {
+    for watch in followers.takeEnded() {
       server.answer(watch.seat.session, watch.seat.number, .ended(EndedReport(dead: max(0, watch.dead))))
     }
   }

@@ -30,6 +30,8 @@ final class Followers {
   /// Told when the windows are as they shall be.
   var windowWaiters: [Seat] = []
   var ticketWatches: [TicketWatch] = []
+  /// Whether the next commit ends what somebody waits for.
+  private(set) var owesAnEnd = false
   /// Something has changed that watchers want to see.
   var changed = false
   /// A commit has come, so there may be new receipts.
@@ -55,6 +57,15 @@ final class Followers {
     return seats.count { $0.session === session }
   }
 
+  /// Takes out those whose tickets have all come to their end.
+  func takeEnded() -> [TicketWatch] {
+    guard owesAnEnd || ticketWatches.contains(where: { $0.remaining <= 0 }) else { return [] }
+    owesAnEnd = false
+    let ended = ticketWatches.filter { $0.remaining <= 0 }
+    ticketWatches.removeAll { $0.remaining <= 0 }
+    return ended
+  }
+
   /// A client has left.
   func forget(_ session: ControlSession) {
     watchers.removeAll { $0.session === session }
@@ -62,6 +73,7 @@ final class Followers {
     idleWaiters.removeAll { $0.session === session }
     windowWaiters.removeAll { $0.session === session }
     ticketWatches.removeAll { $0.seat.session === session }
+    owesAnEnd = ticketWatches.contains { $0.remaining <= 0 }
   }
 
   /// Somebody at a window began or ended.
@@ -110,6 +122,7 @@ final class Followers {
     for index in ticketWatches.indices where ticketWatches[index].tickets.contains(ticket) {
       ticketWatches[index].remaining += remaining
       ticketWatches[index].dead += dead
+      if ticketWatches[index].remaining <= 0 { owesAnEnd = true }
     }
   }
 }
