@@ -137,7 +137,6 @@ extension Coordinator {
     happen(.commitRefused)
     isStagingAgain = false
     guard retryAt == nil else { return }
-    releases.look()
     commit()
     guard retryAt == nil else { return }
     log.write(event: "disk_available", at: now)
@@ -148,6 +147,7 @@ extension Coordinator {
 
   func storeFailed(_ error: StoreError) {
     guard case .diskFull = error else { end(because: error) }
+    releases.putOff()
     store.rollBack()
     stagedSince = nil
     let isFirst = !machine.isJammed

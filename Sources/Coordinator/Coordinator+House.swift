@@ -22,7 +22,7 @@ extension Coordinator {
     house.onChange = { [unowned self] in followers.changed = true }
     releases.onReleased = { [unowned self] ticket in
       // While the disk is full the note stays, and the stock is asked again.
-      if retryAt == nil { stage(.released(ticket)) } else { releases.look() }
+      if retryAt == nil { stage(.released(ticket)) } else { releases.putOff() }
     }
     releases.onTrouble = { [unowned self] ticket, trouble in
       log.write(event: "not_released", level: .error, at: now) {

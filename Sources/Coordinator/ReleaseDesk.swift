@@ -34,6 +34,13 @@ final class ReleaseDesk {
   /// There may be something new to give back.
   func look() { isDue = true }
 
+  /// The disk is full: what is given back cannot be noted. It looks again after a pause, because a note that the store
+  /// has forgotten would be asked for at once, again and again.
+  func putOff() {
+    isDue = false
+    tryLater()
+  }
+
   /// When it looks again by itself.
   var nextDeadline: MonotonicTime? { retryAt }
 

@@ -99,7 +99,6 @@ extension SimulatedCoordinator {
     stagedSince = nil
     happen(.commitRefused)
     guard isAlive, retryAt == nil else { return }
-    releases.look()
     commit()
     guard isAlive, retryAt == nil else { return }
     effects.append(contentsOf: heldBack)
@@ -115,6 +114,7 @@ extension SimulatedCoordinator {
       // Nobody knows any more what is on disk: the process ends, and the next one reads it again.
       return die()
     }
+    releases.putOff()
     store.rollBack()
     stagedSince = nil
     let isFirst = !core.isJammed

@@ -28,6 +28,13 @@ final class SimulatedReleases {
   /// There may be something new to give back.
   func look() { isDue = true }
 
+  /// The disk is full.
+  func putOff() {
+    guard world.hasStock else { return }
+    isDue = false
+    tryLater()
+  }
+
   /// Asks for what is noted in the store and was not asked for yet.
   func advance(now: MonotonicTime) throws(StoreError) {
     if let due = retryAt, due <= now {
@@ -83,14 +90,13 @@ extension SimulatedCoordinator {
   /// The stock has given back what a ticket held. While the disk is full the note stays, and the stock is asked again.
   func released(_ ticket: TicketOfDay) {
     now = world.clock.moment
-    if retryAt == nil { stage(.released(ticket)) } else { releases.look() }
+    if retryAt == nil { stage(.released(ticket)) } else { releases.putOff() }
   }
 
   /// Asks the stock to give back what cancelled tickets hold.
   func advanceReleases() {
     guard isAlive, world.hasStock, retryAt == nil else { return }
     do throws(StoreError) { try releases.advance(now: now.monotonic) } catch {
-      releases.look()
       storeFailed(error)
     }
   }
