@@ -31,7 +31,7 @@ final class Followers {
   var windowWaiters: [Seat] = []
   var ticketWatches: [TicketWatch] = []
   /// Whether the next commit ends what somebody waits for.
-  private(set) var owesAnEnd = false
+  var owesAnEnd: Bool { ticketWatches.contains { $0.remaining <= 0 } }
   /// Something has changed that watchers want to see.
   var changed = false
   /// A commit has come, so there may be new receipts.
@@ -59,8 +59,7 @@ final class Followers {
 
   /// Takes out those whose tickets have all come to their end.
   func takeEnded() -> [TicketWatch] {
-    guard owesAnEnd || ticketWatches.contains(where: { $0.remaining <= 0 }) else { return [] }
-    owesAnEnd = false
+    guard owesAnEnd else { return [] }
     let ended = ticketWatches.filter { $0.remaining <= 0 }
     ticketWatches.removeAll { $0.remaining <= 0 }
     return ended
@@ -73,7 +72,6 @@ final class Followers {
     idleWaiters.removeAll { $0.session === session }
     windowWaiters.removeAll { $0.session === session }
     ticketWatches.removeAll { $0.seat.session === session }
-    owesAnEnd = ticketWatches.contains { $0.remaining <= 0 }
   }
 
   /// Somebody at a window began or ended.
@@ -122,7 +120,6 @@ final class Followers {
     for index in ticketWatches.indices where ticketWatches[index].tickets.contains(ticket) {
       ticketWatches[index].remaining += remaining
       ticketWatches[index].dead += dead
-      if ticketWatches[index].remaining <= 0 { owesAnEnd = true }
     }
   }
 }

@@ -65,8 +65,7 @@ enum LogValue {
       && byte != UInt8(ascii: "\\")
   }
 
-  /// Appends in quotes. What needs no escape is copied in one piece: byte by byte, the two lines of a customer took
-  /// twice as many instructions.
+  /// Appends in quotes. What needs no escape is copied in one piece and not byte by byte.
   private static func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\""))
     var place = 0

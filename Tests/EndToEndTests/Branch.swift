@@ -13,6 +13,8 @@ final class Branch {
   private let scratch: String
   let home: String
   let processes: ProcessTable
+  /// How long the last `start` took.
+  private var startTook = Duration.zero
   private var programs: [RunningProgram] = []
   /// What a test put up beside processes and files, and how it is taken down once nobody uses it any more.
   private var fixtures: [() -> Void] = []
@@ -95,12 +97,18 @@ final class Branch {
     return try JSON.lines(outcome.out)
   }
 
+  /// A second, for what shall take less; on a machine so busy that a `start` takes a third of one, three times as long
+  /// as that.
+  var second: Duration { max(.seconds(1), startTook * 3) }
+
   /// Opens the bank with these words behind `start`.
   @discardableResult
   func start(
     _ words: String..., language: Tongue = .en, at location: SourceLocation = #_sourceLocation
   ) throws -> JSON {
+    let began = ContinuousClock.now
     let outcome = try launch(["start", "--json"] + words, language: language).finish(at: location)
+    startTook = ContinuousClock.now - began
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     return try outcome.json()
   }

@@ -52,7 +52,7 @@ struct ConfigurationFileTests {
         #expect(try branch.run("start", "--config", file).code == 2)
         times.append(ContinuousClock.now - start)
       }
-      #expect((times.min() ?? .zero) < Patience.second, "\(times)")
+      #expect((times.min() ?? .zero) < .seconds(1), "\(times)")
       try branch.expectNobodyLeft()
     }
   }

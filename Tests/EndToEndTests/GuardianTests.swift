@@ -30,13 +30,13 @@ struct GuardianTests {
       try branch.done("scale", "loan=2")
       try branch.done("enqueue", "60")
       let before = try branch.status()
-      #expect(try killAndAwait(branch, windows: 5) < Patience.second)
+      #expect(try killAndAwait(branch, windows: 5) < branch.second)
       let after = try branch.status()
       #expect(after.workers.map(\.name) == before.workers.map(\.name))
       #expect(after.guardianPid == before.guardianPid)
       #expect(after.queue("issued") == 60 && after.day == before.day)
       try branch.done("scale", "deposit=1")
-      #expect(try killAndAwait(branch, windows: 3) < Patience.second)
+      #expect(try killAndAwait(branch, windows: 3) < branch.second)
       try branch.done("wait")
       try branch.expectOneReceiptEach(60)
       try branch.expectClean()
@@ -102,7 +102,7 @@ struct GuardianTests {
       let start = ContinuousClock.now
       try branch.expectRefusal(3, "not_open", of: "status")
       #expect(
-        ContinuousClock.now - start < Patience.stretched(.seconds(12)),
+        ContinuousClock.now - start < .seconds(12),
         "each of the refusals that were asked for waits two seconds")
     }
   }
@@ -126,7 +126,7 @@ struct GuardianTests {
         branch.events("adopted", in: "guardian").last?["pid"] == "\(guardian)"
       }
       // What was taken over is guarded as well.
-      #expect(try killAndAwait(branch, windows: 3) < Patience.second)
+      #expect(try killAndAwait(branch, windows: 3) < branch.second)
       #expect(try branch.status().guardianPid == guardian)
       try branch.done("wait")
       try branch.expectOneReceiptEach(30)
@@ -164,7 +164,7 @@ struct GuardianTests {
       for pid in pids { branch.processes.signal(pid, SIGKILL) }
       let start = ContinuousClock.now
       try branch.waitUntil("nobody is left", within: .seconds(5)) { branch.processes.all().isEmpty }
-      #expect(ContinuousClock.now - start < Patience.second)
+      #expect(ContinuousClock.now - start < branch.second)
       try branch.expectRefusal(3, "not_open", of: "status")
       try branch.start("--speed", "max")
       try branch.done("wait")
@@ -249,7 +249,7 @@ struct GuardianTests {
           FileManager.default.fileExists(atPath: "\(branch.home)/\($0)")
         }
       }
-      for _ in 1...2 { #expect(try killAndAwait(branch, windows: 4) < Patience.second) }
+      for _ in 1...2 { #expect(try killAndAwait(branch, windows: 4) < branch.second) }
       // It is heard again: a death at work is followed by a restart at once.
       #expect(branch.events("backoff", in: "guardian").isEmpty)
       try branch.done("enqueue", "5", "--wait")
@@ -264,15 +264,15 @@ struct GuardianTests {
       let file = try branch.configuration(deposit: 4, speed: "20")
       try branch.start("--config", file)
       _ = try branch.write("{\"windows\": {", to: "bank.json")
-      #expect(try killAndAwait(branch, windows: 5) < Patience.second)
+      #expect(try killAndAwait(branch, windows: 5) < branch.second)
       #expect(branch.events("former_configuration", in: "coordinator").count == 1)
       try FileManager.default.removeItem(atPath: file)
-      #expect(try killAndAwait(branch, windows: 5) < Patience.second)
+      #expect(try killAndAwait(branch, windows: 5) < branch.second)
       try branch.done("enqueue", "5", "--wait")
       try branch.expectRefusal(2, "bad_configuration", of: "reload")
       _ = try branch.configuration(deposit: 1, speed: "20")
       try branch.done("reload")
-      #expect(try killAndAwait(branch, windows: 2) < Patience.second)
+      #expect(try killAndAwait(branch, windows: 2) < branch.second)
       #expect(branch.events("former_configuration", in: "coordinator").count == 2)
     }
   }

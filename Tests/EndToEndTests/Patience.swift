@@ -4,8 +4,4 @@
 enum Patience {
   /// A limit that is right on a quiet machine, as long as a busy one may need.
   static func stretched(_ limit: Duration) -> Duration { limit * 6 }
-
-  /// What shall take less than a second. How much less is measured by `scripts/bench` and told by `scripts/chaos`; a test
-  /// only finds what never comes, or comes by a deadline that is longer by far.
-  static let second = stretched(.seconds(1))
 }

@@ -78,10 +78,12 @@ struct StockAuditTests {
       try branch.done("stop")
       let report = try audit(branch)
       #expect(report["stock_difference"].integer == 5)
-      // The one who did not wait was cancelled, and may have been before the order reached the stock.
-      #expect((3...4).contains(words(report).count), "\(report)")
-      #expect(
-        words(report).first == "the stock has an order of ticket 6 of day 1, and there is no such ticket")
+      let named = (6...9).map {
+        "the stock has an order of ticket \($0) of day 1, and there is no such ticket"
+      }
+      // The last one did not wait. Whether what was put by for it was given back before the bank was closed is a matter
+      // of a moment; only then the stock knows its order.
+      #expect([named, Array(named.dropLast())].contains(words(report)), "\(report)")
     }
   }
 

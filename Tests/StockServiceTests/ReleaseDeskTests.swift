@@ -144,4 +144,22 @@ struct ReleaseDeskTests {
     try office.wait { office.released == [1] }
     #expect(try house.quantities()[3] == 10)
   }
+
+  @Test("on a full disk nobody is asked until a pause is over, however often it is looked")
+  func putOff() throws {
+    let house = try StockHouse()
+    try house.start()
+    _ = try house.take([("kiwi", 3)], as: "1-1")
+    let office = try Office(house)
+    try office.cancel(1...1)
+    let now = SystemClock.moment().monotonic
+    office.desk.putOff()
+    for _ in 0..<5 { try office.desk.advance(office.store, now: now) }
+    #expect(office.stock.nextDeadline == nil, "the stock was not asked")
+    let due = try #require(office.desk.nextDeadline)
+    #expect(due > now)
+    try office.desk.advance(office.store, now: due)
+    #expect(office.stock.nextDeadline != nil)
+    try office.wait { office.released == [1] }
+  }
 }
