@@ -12,13 +12,20 @@ let buildIdentity = Context.environment["BANK_BUILD_ID"] ?? "dev"
 let strictness: [SwiftSetting] =
   Context.environment["BANK_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 
+/// How the release is made. Both were measured by `scripts/instructions` for a served customer: to specialize generic code
+/// of one module in another takes 4 % of the instructions away, and to leave out the checks of exclusive access
+/// at run time 15 % more. A debug build makes these checks, and every test runs as one.
+let speed: [SwiftSetting] = [
+  .unsafeFlags(["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
+]
+
 func floor(_ name: String, on below: [String] = []) -> Target {
-  .target(name: name, dependencies: below.map { .init(stringLiteral: $0) }, swiftSettings: strictness)
+  .target(name: name, dependencies: below.map { .init(stringLiteral: $0) }, swiftSettings: strictness + speed)
 }
 
 func process(_ name: String, on below: [String]) -> Target {
   .executableTarget(
-    name: name, dependencies: below.map { .init(stringLiteral: $0) }, swiftSettings: strictness)
+    name: name, dependencies: below.map { .init(stringLiteral: $0) }, swiftSettings: strictness + speed)
 }
 
 func tests(_ name: String, of targets: [String], resources: [Resource] = []) -> Target {

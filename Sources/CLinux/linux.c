@@ -63,6 +63,8 @@ static int wait_in_milliseconds(int epoll, struct epoll_event *events, int64_t t
 }
 
 static int wait_for_events(int epoll, struct epoll_event *events, int64_t timeout_ns) {
+  // Without a time to wait for, the older call does the same and costs a quarter less: a busy loop makes it all the time.
+  if (timeout_ns <= 0) return epoll_wait(epoll, events, LINUX_EVENT_BATCH, timeout_ns < 0 ? -1 : 0);
 #ifdef SYS_epoll_pwait2
   static bool missing = false;
   if (!__atomic_load_n(&missing, __ATOMIC_RELAXED)) {

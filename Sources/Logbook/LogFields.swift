@@ -32,6 +32,9 @@ public struct LogFields {
     sentence.append(number, to: &bytes)
   }
 
+  /// Adds fields that were written before.
+  public mutating func fields(_ fragment: LogFragment) { bytes.append(contentsOf: fragment.bytes) }
+
   /// Adds bytes that should be UTF-8 and need not be.
   public mutating func field(_ key: StaticString, bytes value: [UInt8]) {
     append(key: key)
@@ -46,5 +49,22 @@ public struct LogFields {
     bytes.append(UInt8(ascii: " "))
     append(key)
     bytes.append(UInt8(ascii: "="))
+  }
+}
+
+/// Fields that stand in more than one line, written once.
+public struct LogFragment: Sendable {
+  fileprivate private(set) var bytes: [UInt8] = []
+
+  /// No fields.
+  public init() {}
+
+  /// Writes other fields in the place of these.
+  public mutating func replace(_ fill: (inout LogFields) -> Void) {
+    var fields = LogFields(continuing: [])
+    swap(&fields.bytes, &bytes)
+    fields.bytes.removeAll(keepingCapacity: true)
+    fill(&fields)
+    swap(&fields.bytes, &bytes)
   }
 }

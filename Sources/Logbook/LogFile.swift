@@ -34,6 +34,10 @@ public final class LogFile {
   var rotationSize: Int64
 
   private let identity: [UInt8]
+  /// How every line of one level and one millisecond begins: a busy worker writes dozens of them.
+  private var head: [UInt8] = []
+  private var headMoment: WallTime?
+  private var headLevel = LogLevel.info
   private var buffer: [UInt8] = []
   private var lastWrite = MonotonicInstant(nanoseconds: 0)
   private var isFailing = false
@@ -115,16 +119,25 @@ extension LogFile {
     // The buffer moves into the fields and back, so that the line is made where it stays.
     var fields = LogFields(continuing: [])
     swap(&fields.bytes, &buffer)
-    fields.append("ts=")
-    Timestamp.appendUTC(milliseconds: moment.wall.milliseconds, to: &fields.bytes)
-    fields.append(Self.label(level))
-    fields.bytes.append(contentsOf: identity)
+    if moment.wall != headMoment || level != headLevel { makeHead(level, moment.wall) }
+    fields.bytes.append(contentsOf: head)
     fields.append(event)
     fill(&fields)
     fields.bytes.append(UInt8(ascii: "\n"))
     swap(&fields.bytes, &buffer)
     isFilling = false
     makeRoom(forLineAt: begin, now)
+  }
+
+  private func makeHead(_ level: LogLevel, _ moment: WallTime) {
+    head.removeAll(keepingCapacity: true)
+    head.append(contentsOf: "ts=".utf8)
+    Timestamp.appendUTC(milliseconds: moment.milliseconds, to: &head)
+    let label = Self.label(level)
+    head.append(contentsOf: UnsafeBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount))
+    head.append(contentsOf: identity)
+    headMoment = moment
+    headLevel = level
   }
 
   /// Rotates before a line that would make the file too long, and drops the line where there is no room for it.

@@ -99,13 +99,15 @@ public struct LinkedQueue<Element> {
   }
 
   private mutating func unlink(_ place: Int32) -> Element? {
-    let node = nodes[Int(place)]
-    if node.previous == Self.none { head = node.next } else { nodes[Int(node.previous)].next = node.next }
-    if node.next == Self.none { tail = node.previous } else { nodes[Int(node.next)].previous = node.previous }
-    nodes[Int(place)] = Node(element: nil, previous: Self.none, next: free)
+    let (previous, next) = (nodes[Int(place)].previous, nodes[Int(place)].next)
+    if previous == Self.none { head = next } else { nodes[Int(previous)].next = next }
+    if next == Self.none { tail = previous } else { nodes[Int(next)].previous = previous }
+    nodes[Int(place)].previous = Self.none
+    nodes[Int(place)].next = free
     free = place
     count -= 1
-    return node.element
+    // Taken and not copied: what an element holds would be counted up and down again.
+    return nodes[Int(place)].element.take()
   }
 }
 

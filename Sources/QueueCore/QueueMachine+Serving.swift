@@ -70,8 +70,8 @@ extension QueueMachine {
   ) {
     idleDesks[service] -= 1
     servingCount += 1
-    let desk = desks[service][place]
-    effects.append(.assign(desk.window, desk.lease(of: customer), customer))
+    effects.append(
+      .assign(desks[service][place].window, desks[service][place].lease(of: customer), customer))
     serve(Desk.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
   }
 
@@ -213,8 +213,8 @@ extension QueueMachine {
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, missing: [Shortage] = [],
     at now: Moment, into effects: inout [QueueEffect]
   ) {
-    let desk = desks[service][place]
-    var receipt = receipt(of: customer, missing.isEmpty ? .served : .outOfStock, at: desk, lease, now)
+    var receipt = receipt(
+      of: customer, missing.isEmpty ? .served : .outOfStock, at: desks[service][place], lease, now)
     receipt.shortages = missing
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
     books.waiting[customer.line.index] -= 1
@@ -222,7 +222,7 @@ extension QueueMachine {
     books.servedByService[service] += 1
     desks[service][place].unacknowledged = lease
     desks[service][place].served += 1
-    effects.append(.announce(.completed, desk.window, lease, customer))
+    effects.append(.announce(.completed, desks[service][place].window, lease, customer))
   }
 
   /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
@@ -291,8 +291,9 @@ extension QueueMachine {
 
   /// The desk's customer leaves it; nil when there is none.
   mutating func release(_ service: Int, _ place: Int) -> Customer? {
-    guard desks[service][place].isServing, let customer = desks[service][place].customer else { return nil }
-    desks[service][place].customer = nil
+    guard desks[service][place].isServing, let customer = desks[service][place].customer.take() else {
+      return nil
+    }
     desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
     servingCount -= 1
     return customer

@@ -204,7 +204,7 @@ public protocol QueueStore: AnyObject {
   /// The moment is kept: what was begun before it was begun by another coordinator.
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
 
-  /// Adds a change to the open transaction.
+  /// Adds a change to the open transaction. What is wrong with it may only be found out by a later call.
   func stage(_ change: StoreChange) throws(StoreError)
 
   /// Whether anything was staged since the last commit.

@@ -38,7 +38,7 @@ extension SQLiteStore {
   ///
   /// Nothing may be staged. Takes about a second a million rows.
   public func audit() throws(StoreError) -> StoreAudit {
-    try requireHealth()
+    try settle()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
     var report = AuditReport()
     try find(into: &report) { report throws(StoreError) in

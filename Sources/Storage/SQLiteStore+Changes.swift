@@ -1,6 +1,6 @@
 // Owns how each change becomes rows. It knows no books and no transaction. Invariant: a change that would break a
 // promise (a second receipt, a customer who is not where the change says) throws `.damaged`, naming ticket and day,
-// and never passes in silence. Nothing on the way of an insert or a finish allocates memory.
+// and never passes in silence. New customers and receipts are gathered first; see SQLiteStore+Gathering.
 
 import BankModel
 import QueueCore
@@ -9,7 +9,12 @@ extension SQLiteStore {
   /// Writes one change into the open transaction.
   func write(_ change: StoreChange) throws(StoreError) {
     switch change {
-    case .insert(let customer): try insert(customer)
+    case .insert(let customer): return try gather(customer)
+    case .finish, .remember: break
+    default: try writeGathered()
+    }
+    switch change {
+    case .insert: break
     case .finish(let customer, let state, let receipt): try finish(customer, from: state, receipt)
     case .update(let customer): try update(customer)
     case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)
@@ -23,23 +28,10 @@ extension SQLiteStore {
     }
   }
 
-  private func insert(_ customer: Customer) throws(StoreError) {
-    precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
-    let statement = statements.insertCustomer
-    statement.bind(1, CustomerPosition(.waiting, customer.line, customer.ticket).key)
-    statement.bind(2, customer.amount)
-    statement.bind(3, customer.account)
-    statement.bind(4, customer.issuedAt.milliseconds)
-    statement.bind(5, customer.attempts)
-    statement.bind(6, customer.crashes)
-    statement.bind(7, customer.failures)
-    try statement.bind(8, nonEmpty: customer.payload)
-    try statement.run(broken: "ticket \(customer.ticket) of \(presentDay) already stands in the queue")
-  }
-
   private func finish(
     _ customer: Customer, from state: CustomerState, _ receipt: Receipt
   ) throws(StoreError) {
+    try writeCustomers()
     let statement = statements.deleteCustomer
     statement.bind(1, CustomerPosition(state, customer.line, customer.ticket).key)
     try statement.run()
@@ -48,31 +40,7 @@ extension SQLiteStore {
   }
 
   private func insert(_ receipt: Receipt) throws(StoreError) {
-    precondition(
-      receipt.window == nil || receipt.window?.service == receipt.service,
-      "A window serves its own service only.")
-    let statement = statements.insertReceipt
-    statement.bind(1, sequence + 1)
-    statement.bind(2, receipt.day)
-    statement.bind(3, receipt.ticket)
-    statement.bind(4, receipt.service.rawValue)
-    statement.bind(5, receipt.grade.rawValue)
-    statement.bind(6, receipt.outcome.rawValue)
-    statement.bind(7, optional: receipt.window.map { Int64($0.place) })
-    statement.bind(8, receipt.generation)
-    statement.bind(9, receipt.pid)
-    statement.bind(10, receipt.attempts)
-    statement.bind(11, receipt.amount)
-    statement.bind(12, receipt.account)
-    statement.bind(13, receipt.issuedAt.milliseconds)
-    statement.bind(14, optional: receipt.startedAt?.milliseconds)
-    statement.bind(15, receipt.finishedAt.milliseconds)
-    try statement.bind(16, nonEmpty: receipt.payload)
-    let transfer = receipt.transfer
-    statement.bind(17, optional: transfer?.debit.code)
-    statement.bind(18, optional: transfer?.credit.code)
-    try statement.run(broken: "ticket \(receipt.ticket) of day \(receipt.day) already has a receipt")
-    sequence += 1
+    try gather(receipt)
     for shortage in receipt.shortages { try insert(shortage, of: receipt) }
     if receipt.outcome == .cancelled, receipt.service.drawsOnStock {
       statements.insertRelease.bind(1, receipt.day)
@@ -195,5 +163,5 @@ extension SQLiteStore {
   }
 
   /// The day for sentences.
-  private var presentDay: String { saved.map { "day \($0.day)" } ?? "the present day" }
+  var presentDay: String { saved.map { "day \($0.day)" } ?? "the present day" }
 }

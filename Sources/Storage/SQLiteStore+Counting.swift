@@ -9,7 +9,7 @@ extension SQLiteStore {
   public func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
-    try requireHealth()
+    try settle()
     guard first < last else { return 0 }
     let statement = statements.countCustomers
     statement.bind(1, CustomerPosition(.waiting, line, first).key + 1)

@@ -34,7 +34,7 @@ extension SQLiteStore {
   }
 
   private func sums(of accounts: ClosedRange<Int64>) throws(StoreError) -> LedgerSums {
-    try requireHealth()
+    try settle()
     return try database.withStatement(
       """
       SELECT

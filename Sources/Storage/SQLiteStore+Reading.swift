@@ -12,7 +12,7 @@ extension SQLiteStore {
   public func page(
     of line: Line, after: TicketNumber, limit: Int
   ) throws(StoreError) -> [Customer] {
-    try requireHealth()
+    try settle()
     let statement = statements.customers
     statement.bind(1, CustomerPosition(.waiting, line, after).key)
     statement.bind(2, CustomerPosition(.waiting, line, .max).key)
@@ -26,7 +26,7 @@ extension SQLiteStore {
 
   /// The customer with this number among those who wait, are delayed, or are dead letters.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
-    try requireHealth()
+    try settle()
     guard 1...Limits.ticket ~= ticket else { return nil }
     let statement = statements.customer
     defer { statement.reset() }
@@ -43,7 +43,7 @@ extension SQLiteStore {
   public func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
-    try requireHealth()
+    try settle()
     guard CustomerPosition.keptStates.contains(state) else { return [] }
     let statement = statements.customers
     let keys = CustomerPosition.keys(of: state)
@@ -60,7 +60,7 @@ extension SQLiteStore {
   public func countUnfinished(
     _ tickets: ClosedRange<TicketNumber>
   ) throws(StoreError) -> Int64 {
-    try requireHealth()
+    try settle()
     let statement = statements.countCustomers
     defer { statement.reset() }
     var count: Int64 = 0
@@ -99,7 +99,7 @@ extension SQLiteStore {
   public func receipts(
     day: BusinessDay?, after sequence: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
-    try requireHealth()
+    try settle()
     let statement = day == nil ? statements.receipts : statements.receiptsOfDay
     var index: Int32 = 1
     if let day {
@@ -118,7 +118,7 @@ extension SQLiteStore {
   public func receipts(
     of service: Service, after sequence: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
-    try requireHealth()
+    try settle()
     let statement = statements.receiptsOfService
     statement.bind(1, Int64(service.rawValue))
     statement.bind(2, sequence)
@@ -131,7 +131,7 @@ extension SQLiteStore {
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
   public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
-    try requireHealth()
+    try settle()
     let statement = statements.releases
     statement.bind(1, Int64(max(0, limit)))
     defer { statement.reset() }
@@ -144,7 +144,7 @@ extension SQLiteStore {
 
   /// The receipt of one ticket.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
-    try requireHealth()
+    try settle()
     let statement = statements.receipt
     statement.bind(1, day)
     statement.bind(2, ticket)
@@ -156,7 +156,7 @@ extension SQLiteStore {
   public func attempts(
     day: BusinessDay, ticket: TicketNumber
   ) throws(StoreError) -> [Attempt] {
-    try requireHealth()
+    try settle()
     let statement = statements.attempts
     statement.bind(1, day)
     statement.bind(2, ticket)
@@ -168,7 +168,7 @@ extension SQLiteStore {
 
   /// The tickets that a key stands for.
   public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
-    try requireHealth()
+    try settle()
     let statement = statements.key
     try statement.bind(1, text: key)
     defer { statement.reset() }

@@ -25,6 +25,8 @@ public final class SQLiteStore: QueueStore {
   var sequence: Int64
   /// The highest sequence number that is committed.
   private var committedSequence: Int64
+  /// Rows that were staged and are not written yet.
+  var gathered = GatheredRows()
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
   /// Room for bad days; nil where none is held back.
@@ -72,7 +74,8 @@ public final class SQLiteStore: QueueStore {
   /// Adds a change to the open transaction, and opens one where there is none. See `QueueStore`.
   ///
   /// - Throws: `.diskFull`, or `.damaged` with the ticket and the day where a promise would be broken: a second
-  ///   receipt, a customer who does not stand where the change says. Everything staged is gone then.
+  ///   receipt, a customer who does not stand where the change says. Everything staged is gone then. The change at
+  ///   fault may be an earlier one.
   public func stage(_ change: StoreChange) throws(StoreError) {
     try requireHealth()
     do throws(StoreError) {
@@ -97,6 +100,7 @@ public final class SQLiteStore: QueueStore {
     }
     do throws(StoreError) {
       try transactions.beginIfNeeded()
+      try writeGathered()
       try save(books, over: saved)
       try transactions.commit()
     } catch {
@@ -115,6 +119,7 @@ public final class SQLiteStore: QueueStore {
 
   private func forgetStaged() {
     sequence = committedSequence
+    gathered.forget()
     staged = StagedReceipts()
     stagedAcceptances = 0
   }
@@ -155,6 +160,15 @@ public final class SQLiteStore: QueueStore {
 
   /// Throws what ended this store's life.
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
+
+  /// Before a read: what was staged is there to be seen.
+  func settle() throws(StoreError) {
+    try requireHealth()
+    if gathered.isEmpty { return }
+    do throws(StoreError) { try writeGathered() } catch {
+      throw recover(from: error)
+    }
+  }
 
   /// Takes back what was staged, and gives back the error that the caller is to throw. Where the disk is full, room is
   /// made for those who are to be finished, though nobody new can come.

@@ -7,8 +7,8 @@ import QueueCore
 
 /// The statements of a store.
 struct Statements {
-  let insertCustomer, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, insertShortage, insertRelease, releaseEveryone, deleteRelease, cancelEveryone,
+  let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
+  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseEveryone, deleteRelease, cancelEveryone,
     insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
@@ -23,10 +23,24 @@ struct Statements {
     started_ms, finished_ms, payload
     """
 
+  /// Parameters of one row of a customer, and of a receipt.
+  static let customerParameters: Int32 = 8
+  static let receiptParameters: Int32 = 18
+
+  /// Rows for one statement. Those that use it say `OR FAIL`: what they have written before the row that is refused
+  /// stays, and SQLite needs no copy of every page to take it back. The transaction is given up then anyway.
+  private static func several(_ row: String) -> String {
+    Array(repeating: row, count: GatheredRows.perStatement).joined(separator: ", ")
+  }
+
   init(_ database: Database) throws(StoreError) {
+    let customerRow = "(?, ?, ?, ?, ?, ?, ?, NULL, ?)"
     insertCustomer = try database.prepare(
-      "INSERT INTO customer (\(Self.customerColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
-      while: "adding a customer")
+      "INSERT INTO customer (\(Self.customerColumns)) VALUES \(customerRow)", while: "adding a customer")
+    insertCustomers = try database.prepare(
+      """
+      INSERT OR FAIL INTO customer (\(Self.customerColumns)) VALUES \(Self.several(customerRow))
+      """, while: "adding customers")
     deleteCustomer = try database.prepare(
       "DELETE FROM customer WHERE position = ?", while: "removing a customer")
     updateCustomer = try database.prepare(
@@ -39,11 +53,14 @@ struct Statements {
       """, while: "moving a customer")
     deleteEveryone = try database.prepare("DELETE FROM customer", while: "emptying the queue")
 
+    let receiptRow = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     insertReceipt = try database.prepare(
+      "INSERT INTO receipt (\(Self.receiptColumns), debit, credit) VALUES \(receiptRow)",
+      while: "writing a receipt")
+    insertReceipts = try database.prepare(
       """
-      INSERT INTO receipt (\(Self.receiptColumns), debit, credit)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, while: "writing a receipt")
+      INSERT OR FAIL INTO receipt (\(Self.receiptColumns), debit, credit) VALUES \(Self.several(receiptRow))
+      """, while: "writing receipts")
     insertShortage = try database.prepare(
       "INSERT INTO shortage (day, ticket, item, needed, available) VALUES (?, ?, ?, ?, ?)",
       while: "writing what was missing")

@@ -13,6 +13,9 @@ struct TellerLog {
   private let orders: TellerOrders
   /// What is said of each customer, by grade.
   private let started, completed: [LogSentence]
+  /// What stands in every line about one customer, and the lease to which it belongs.
+  private var customer = LogFragment()
+  private var lease: Lease?
 
   init(_ file: LogFile, orders: TellerOrders) {
     self.file = file
@@ -31,31 +34,35 @@ struct TellerLog {
   /// The file behind it, for flushing.
   var output: LogFile { file }
 
-  func write(_ note: TellerNote, at moment: Moment) {
+  mutating func write(_ note: TellerNote, at moment: Moment) {
+    if let customer = note.customer, customer.lease != lease {
+      self.customer.replace { $0.customer(customer) }
+      lease = customer.lease
+    }
     switch note {
     case .ready:
       file.write(event: "ready", at: moment) { $0.field("service", orders.service.name) }
     case .started(let customer):
       file.write(event: "started", at: moment) {
-        $0.customer(customer)
+        $0.fields(self.customer)
         $0.field("msg", started[Int(customer.grade.rawValue) - 1], customer.ticket)
       }
     case .completed(let customer, let took):
       file.write(event: "completed", at: moment) {
-        $0.customer(customer)
+        $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
         $0.field("msg", completed[Int(customer.grade.rawValue) - 1], customer.ticket)
       }
-    case .sentAway(let customer, let shortages):
+    case .sentAway(_, let shortages):
       file.write(event: "out_of_stock", at: moment) {
-        $0.customer(customer)
+        $0.fields(customer)
         $0.field("missing", shortages.map(\.item.name).joined(separator: ","))
       }
-    case .recalled(let customer):
-      file.write(event: "recalled", at: moment) { $0.customer(customer) }
-    case .failed(let customer, let reason):
+    case .recalled:
+      file.write(event: "recalled", at: moment) { $0.fields(customer) }
+    case .failed(_, let reason):
       file.write(event: "failed", level: .error, at: moment) {
-        $0.customer(customer)
+        $0.fields(customer)
         $0.field("reason", reason)
       }
     case .violation(let words):

@@ -73,9 +73,8 @@ public final class TellerProcess {
   ///
   /// - Parameter deadline: no longer than this; nil for as long as it takes.
   public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
-    let wake = machine.wakeAt.map { MonotonicInstant($0) }
-    let due = [wake, log?.output.nextFlush, provider?.nextDeadline, deadline].compactMap(\.self).min()
-    isAwaited = try (isAwaited ? loop.runAwake(for: Self.wakefulness) : loop.runOnce(until: due)) > 0
+    isAwaited =
+      try (isAwaited ? loop.runAwake(for: Self.wakefulness) : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()
     if let due = machine.wakeAt {
       let now = SystemClock.monotonic()
@@ -138,6 +137,11 @@ public final class TellerProcess {
     } catch {
       complain("serving without a log: \(error)")
     }
+  }
+
+  private func nextDeadline(until deadline: MonotonicInstant?) -> MonotonicInstant? {
+    let own = Self.earlier(machine.wakeAt.map { MonotonicInstant($0) }, log?.output.nextFlush)
+    return Self.earlier(own, Self.earlier(provider?.nextDeadline, deadline))
   }
 
   private static func earlier(_ one: MonotonicInstant?, _ other: MonotonicInstant?) -> MonotonicInstant? {

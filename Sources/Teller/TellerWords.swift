@@ -71,6 +71,16 @@ public enum TellerNote: Sendable, Equatable {
   case violation(String)
   /// The process ends.
   case exit(code: Int32, reason: String)
+
+  /// Whom it is about.
+  var customer: Assignment? {
+    switch self {
+    case .started(let customer), .completed(let customer, _), .sentAway(let customer, _), .recalled(let customer),
+      .failed(let customer, _):
+      customer
+    case .ready, .violation, .exit: nil
+    }
+  }
 }
 
 /// The codes with which a teller ends; those of `sysexits.h` where they fit.

@@ -58,9 +58,12 @@ extension Bench {
     let (servers, rivals) = try beanstalks([nil, .atLeast(5)]) { [self] server, care throws(BenchFailure) in
       try bulkPerSecond(care == .none ? count / 5 : count / 100, at: server)
     }
+    let store = Rival(name: "the store alone") { [self] () throws(BenchFailure) in
+      try arrivalsPerSecond(count)
+    }
     try contest(
       "bulk", "durable enqueue, \(Figure.grouped(count)) in one command", target: .atLeast(1_000_000),
-      against: rivals, note: { "bankctl from start to end" }
+      against: rivals + [store], note: { "bankctl from start to end" }
     ) { () throws(BenchFailure) in
       let bank = try BenchBank(self)
       try bank.ask(.pause(nil))

@@ -9,6 +9,9 @@ import Wire
 
 extension Bench {
   func measureServing() throws(BenchFailure) {
+    let store = Rival(name: "the store alone") { [self] () throws(BenchFailure) in
+      try receiptsPerSecond(thoroughness.served)
+    }
     try measureServing(
       BankSetting(deposit: 1, loan: 0), shares: [.deposit: 3], raw: nil, others: [nil, nil])
     try measureServing(
@@ -18,12 +21,13 @@ extension Bench {
       BankSetting(deposit: 16, loan: 0), shares: [.deposit: 3], raw: nil, others: [nil, nil])
     try measureServing(
       BankSetting(configuration: try file("ahead.json", #"{"prefetch":16}"#)),
-      shares: [.deposit: 2, .loan: 1], inHand: 16, target: .atLeast(400_000), raw: nil, others: [])
+      shares: [.deposit: 2, .loan: 1], inHand: 16, target: .atLeast(400_000), raw: nil, others: [],
+      and: [store])
   }
 
   private func measureServing(
     _ setting: BankSetting, shares: [Service: Int64], inHand: Int = 1, target: Target? = nil, raw: Target?,
-    others: [Target?]
+    others: [Target?], and further: [Rival] = []
   ) throws(BenchFailure) {
     let workers = Int(setting.deposit + setting.loan)
     let bank = try BenchBank(self, setting)
@@ -41,7 +45,7 @@ extension Bench {
       "serve",
       "served, \(workers) \(workers == 1 ? "teller" : "tellers")\(inHand == 1 ? "" : ", \(inHand) in hand")",
       target: target,
-      against: [pingPong] + rivals,
+      against: [pingPong] + rivals + further,
       note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }
     ) { () throws(BenchFailure) in
       for (service, share) in shares {

@@ -49,6 +49,42 @@ import Testing
     #expect(try folder.events().last == "fourth")
   }
 
+  @Test("begins every line with its own time and level") func heads() throws {
+    let folder = try Folder()
+    let log = try folder.open()
+    let moments = [1000, 1000, 1001, 1001, 1000].map { moment(at: .milliseconds($0)) }
+    let levels: [LogLevel] = [.info, .info, .info, .warn, .warn]
+    for (moment, level) in zip(moments, levels) { log.write(event: "seen", level: level, at: moment) }
+    log.flush()
+    let lines = try folder.text().split(separator: "\n").map { $0.split(separator: " ") }
+    #expect(
+      lines.map { String($0[0].suffix(5)) } == [".000Z", ".000Z", ".001Z", ".001Z", ".000Z"],
+      "\(lines)")
+    #expect(lines.map { String($0[1]) } == levels.map { "level=\($0)" })
+  }
+
+  @Test("writes fields that were made before, and others in their place") func fragments() throws {
+    let folder = try Folder()
+    let log = try folder.open()
+    var fragment = LogFragment()
+    for ticket in 7...8 {
+      fragment.replace {
+        $0.field("ticket", ticket)
+        $0.field("payload", "a b")
+      }
+      for event in [0, 1] {
+        log.write(event: "seen", at: moment(at: .seconds(1))) {
+          $0.fields(fragment)
+          $0.field("event", event)
+        }
+      }
+    }
+    log.flush()
+    let ends = try folder.text().split(separator: "\n").map { $0.split(separator: "event=seen ")[1] }
+    #expect(
+      ends == [7, 7, 8, 8].enumerated().map { "ticket=\($1) payload=\"a b\" event=\($0 % 2)" }.map { $0[...] })
+  }
+
   @Test("a flush writes what waits") func flush() throws {
     let folder = try Folder()
     let log = try folder.open()

@@ -171,6 +171,7 @@ struct ConformanceTests {
     let error = storeError {
       try branch.store.stage(.insert(first))
       try branch.store.stage(.finish(first, from: .waiting, branch.receipt(for: first)))
+      _ = try branch.store.find(2)
     }
     #expect(error?.kind == "damaged")
     #expect(error?.description.contains("ticket 1 of day 1 already has a receipt") == true)
@@ -196,11 +197,39 @@ struct ConformanceTests {
       .insert(customer),
     ]
     for change in changes {
-      let error = storeError { try branch.store.stage(change) }
+      let error = storeError {
+        try branch.store.stage(change)
+        _ = try branch.store.find(1)
+      }
       #expect(error?.kind == "damaged", "\(change)")
       #expect(!branch.store.hasStagedChanges)
     }
     #expect(try branch.store.find(1)?.customer == customer)
+  }
+
+  @Test("shows many changes before they are committed, and forgets them together", arguments: StoreKind.allCases)
+  func many(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    let books = branch.books
+    for isKept in [false, true] {
+      let customers = try (0..<70).map { index in try branch.arrive(index < 50 ? .deposit : .vipDeposit) }
+      #expect(try branch.store.page(of: .deposit, after: 0, limit: 99) == Array(customers[..<50]))
+      #expect(try branch.store.countWaiting(in: .vipDeposit, after: 50, below: 99) == 20)
+      var receipts: [Receipt] = []
+      for (index, customer) in customers[5..<45].enumerated() {
+        receipts.append(try branch.finish(customer, index == 20 ? .cancelled : .served))
+        receipts[index].sequence = Int64(index + 1)
+        if index == 18 { #expect(try branch.store.receipt(day: 1, ticket: 20) == receipts[14]) }
+      }
+      #expect(try branch.store.find(44) == nil)
+      #expect(try branch.store.find(46)?.customer == customers[45])
+      #expect(try branch.store.receipts(day: nil, after: 0, limit: 99) == receipts)
+      if isKept { try branch.commit() } else { branch.rollBack(to: books) }
+      #expect(try branch.store.receipts(day: nil, after: 0, limit: 99) == (isKept ? receipts : []))
+    }
+    try branch.crash()
+    #expect(try branch.store.page(of: .deposit, after: 0, limit: 99).map(\.ticket) == [1, 2, 3, 4, 5, 46, 47, 48, 49, 50])
+    #expect(try branch.store.audit().problems == [])
   }
 
   @Test("moves customers between waiting, delayed and dead", arguments: StoreKind.allCases)

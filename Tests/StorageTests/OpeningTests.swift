@@ -361,6 +361,7 @@ struct OpeningTests {
   func readableKey() throws {
     let branch = try Branch(.sqlite)
     try branch.arrive(Line(service: .loan, grade: .vip))
+    try branch.commit()
     let store = try #require(branch.store as? SQLiteStore)
     let found = try store.database.number(
       "SELECT state * 1000 + service * 100 + grade * 10 + ticket FROM customer", while: "testing")

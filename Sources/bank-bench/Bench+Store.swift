@@ -1,0 +1,84 @@
+// Owns what the store can do without the bank around it: the same rows, written by a loop that has nothing else to do.
+// It must not start any process. Beside the bank's own figures it says how much of the way is the database's.
+// Failure: BenchFailure.
+
+import BankModel
+import Posix
+import QueueCore
+import Storage
+
+extension Bench {
+  /// Customers who share a commit: as many as come together between two commits of a busy bank.
+  private static let customersPerCommit: Int64 = 200
+  private static let lines = [
+    Line(service: .deposit, grade: .regular), Line(service: .loan, grade: .regular),
+  ]
+
+  /// New customers of all lines in one transaction, from its begin until it is on disk.
+  func arrivalsPerSecond(_ count: Int64) throws(BenchFailure) -> Double {
+    try withStore { store, books throws(StoreError) in
+      let begin = SystemClock.monotonic()
+      try fill(store, &books, count, Line.allCases.filter { !$0.service.drawsOnStock })
+      return Double(count) / (SystemClock.monotonic() - begin).seconds
+    }
+  }
+
+  /// Receipts for customers who wait, with a commit now and then.
+  func receiptsPerSecond(_ count: Int64) throws(BenchFailure) -> Double {
+    try withStore { store, books throws(StoreError) in
+      try fill(store, &books, count, Self.lines)
+      let begin = SystemClock.monotonic()
+      for ticket in 1...count {
+        let customer = Self.customer(ticket, Self.lines)
+        let receipt = Receipt(
+          day: books.day, ticket: ticket, service: customer.service, grade: customer.grade, outcome: .served,
+          window: Window(service: customer.service, place: 1), generation: 1, pid: 1, attempts: 1,
+          amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt,
+          startedAt: customer.issuedAt, finishedAt: customer.issuedAt, payload: customer.payload)
+        try store.stage(.finish(customer, from: .waiting, receipt))
+        books.waiting[customer.line.index] -= 1
+        books.served += 1
+        books.servedByService[Int(customer.service.rawValue) - 1] += 1
+        if ticket % Self.customersPerCommit == 0 || ticket == count { try store.commit(books) }
+      }
+      return Double(count) / (SystemClock.monotonic() - begin).seconds
+    }
+  }
+
+  private func fill(
+    _ store: SQLiteStore, _ books: inout Books, _ count: Int64, _ lines: [Line]
+  ) throws(StoreError) {
+    for ticket in 1...count {
+      let customer = Self.customer(ticket, lines)
+      try store.stage(.insert(customer))
+      books.waiting[customer.line.index] += 1
+    }
+    books.issued += count
+    try store.commit(books)
+  }
+
+  private static func customer(_ ticket: TicketNumber, _ lines: [Line]) -> Customer {
+    // Without an order, as customers come.
+    let line = lines[Int(ticket &* 0x9E37_79B9 >> 7 & 0xFFFF) % lines.count]
+    return Customer(
+      ticket: ticket, service: line.service, grade: line.grade, amount: 50_000, account: ticket % 1_000,
+      issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), payload: lines.count > 2 ? "" : payload)
+  }
+
+  private func withStore(
+    _ body: (SQLiteStore, inout Books) throws(StoreError) -> Double
+  ) throws(BenchFailure) -> Double {
+    let directory = newHome().path
+    defer { Scratch.remove(directory) }
+    try BenchFailure.system { () throws(SystemError) in try Directory.create(path: directory) }
+    do throws(StoreError) {
+      let store = try SQLiteStore(path: Paths.join(directory, "bank.db"))
+      var books = try store.load(now: SystemClock.moment().wall).books
+      let figure = try body(store, &books)
+      try store.close()
+      return figure
+    } catch {
+      throw .surprise(error.description)
+    }
+  }
+}

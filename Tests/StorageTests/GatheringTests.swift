@@ -1,0 +1,86 @@
+// The rows that are written several at a time: nobody can tell, except that what is wrong with one may be found out by
+// a later call, and then by its name. What every store promises is in the conformance suite.
+
+import BankModel
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("Rows that are written together")
+struct GatheringTests {
+  /// A branch with so many customers of one line, committed.
+  private func branch(_ count: Int) throws -> (Branch, [Customer]) {
+    let branch = try Branch(.sqlite)
+    let customers = try (0..<count).map { _ in try branch.arrive(.deposit) }
+    try branch.commit()
+    return (branch, customers)
+  }
+
+  @Test("of several customers the one who already stands there is named", arguments: [0, 7, 15])
+  func standing(_ place: Int) throws {
+    let (branch, customers) = try branch(20)
+    let books = branch.books
+    var error: StoreError?
+    for index in 0..<GatheredRows.perStatement where error == nil {
+      error = storeError {
+        if index == place {
+          try branch.store.stage(.insert(customers[4]))
+        } else {
+          try branch.arrive(.deposit)
+        }
+      }
+      #expect(error == nil || index == GatheredRows.perStatement - 1)
+    }
+    #expect(error?.description.contains("ticket 5 of day 1 already stands in the queue") == true)
+    #expect(!branch.store.hasStagedChanges)
+    branch.rollBack(to: books)
+    #expect(try branch.store.page(of: .deposit, after: 0, limit: 99) == customers)
+  }
+
+  @Test("of several receipts the second one of a ticket is named", arguments: [0, 8, 15])
+  func receipts(_ place: Int) throws {
+    let (branch, customers) = try branch(GatheredRows.perStatement + 1)
+    let first = try branch.finish(customers[0])
+    try branch.commit()
+    let books = branch.books
+    try branch.store.stage(.insert(customers[0]))
+    var rest = Array(customers.dropFirst().prefix(GatheredRows.perStatement - 1))
+    rest.insert(customers[0], at: place)
+    var error: StoreError?
+    for (index, customer) in rest.enumerated() where error == nil {
+      error = storeError { try branch.finish(customer) }
+      #expect(error == nil || index == GatheredRows.perStatement - 1)
+    }
+    #expect(error?.description.contains("ticket 1 of day 1 already has a receipt") == true)
+    #expect(!branch.store.hasStagedChanges)
+    branch.rollBack(to: books)
+    #expect(try branch.store.receipts(day: nil, after: 0, limit: 99).map(\.ticket) == [first.ticket])
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test("what is wrong with a few is found out by the next read, or the commit", arguments: [true, false])
+  func late(_ isRead: Bool) throws {
+    let (branch, customers) = try branch(1)
+    let books = branch.books
+    try branch.arrive(.loan)
+    try branch.store.stage(.insert(customers[0]))
+    let error = storeError {
+      if isRead { _ = try branch.store.find(1) } else { try branch.commit() }
+    }
+    #expect(error?.description.contains("ticket 1 of day 1 already stands in the queue") == true)
+    #expect(!branch.store.hasStagedChanges)
+    branch.rollBack(to: books)
+    #expect(try branch.store.find(2) == nil)
+    #expect(try branch.store.find(1)?.customer == customers[0])
+  }
+
+  @Test("whoever comes and goes within one transaction leaves a receipt", arguments: [1, 16, 40])
+  func comeAndGo(_ count: Int) throws {
+    let branch = try Branch(.sqlite)
+    for _ in 0..<count { try branch.finish(try branch.arrive(.loan)) }
+    try branch.commit()
+    #expect(try branch.store.receipts(day: 1, after: 0, limit: 99).map(\.sequence) == (1...Int64(count)).map { $0 })
+    #expect(try branch.store.audit().problems == [])
+  }
+}
