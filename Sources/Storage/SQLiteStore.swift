@@ -19,8 +19,11 @@ public final class SQLiteStore: QueueStore {
   let statements: Statements
   /// The books that are on disk; nil until they were read.
   var saved: Books?
-  /// Whether a transaction is open.
-  public var hasStagedChanges: Bool { transactions.isOpen }
+  /// Whether something is staged, or was and is lost without anybody having been told.
+  public var hasStagedChanges: Bool { transactions.isOpen || loss != nil }
+  /// Why the open transaction was lost while somebody read: whoever stages or commits next learns it, too. A reader may
+  /// take an answer that does not come lightly; books that are saved without their rows would be a lie.
+  private var loss: StoreError?
   /// The highest sequence number of a receipt, staged ones included.
   var sequence: Int64
   /// The highest sequence number that is committed.
@@ -77,7 +80,7 @@ public final class SQLiteStore: QueueStore {
   ///   receipt, a customer who does not stand where the change says. Everything staged is gone then. The change at
   ///   fault may be an earlier one.
   public func stage(_ change: StoreChange) throws(StoreError) {
-    try requireHealth()
+    try requireTransaction()
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try write(change)
@@ -91,7 +94,7 @@ public final class SQLiteStore: QueueStore {
   ///
   /// Where the books begin a new day, the old day is closed at the moment at which the new one was opened.
   public func commit(_ books: Books) throws(StoreError) {
-    try requireHealth()
+    try requireTransaction()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
     if !hasStagedChanges && books == saved { return }
     do throws(StoreError) { try holdBack(for: books) } catch {
@@ -118,6 +121,7 @@ public final class SQLiteStore: QueueStore {
   }
 
   private func forgetStaged() {
+    loss = nil
     sequence = committedSequence
     gathered.forget()
     staged = StagedReceipts()
@@ -164,10 +168,21 @@ public final class SQLiteStore: QueueStore {
   /// Before a read: what was staged is there to be seen.
   func settle() throws(StoreError) {
     try requireHealth()
+    if let loss { throw loss }
     if gathered.isEmpty { return }
     do throws(StoreError) { try writeGathered() } catch {
-      throw recover(from: error)
+      let error = recover(from: error)
+      loss = error
+      throw error
     }
+  }
+
+  /// Before a change: nothing that was staged is lost.
+  private func requireTransaction() throws(StoreError) {
+    try requireHealth()
+    guard let loss else { return }
+    self.loss = nil
+    throw loss
   }
 
   /// Takes back what was staged, and gives back the error that the caller is to throw. Where the disk is full, room is
