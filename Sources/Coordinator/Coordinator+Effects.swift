@@ -129,6 +129,12 @@ extension Coordinator {
     noteRoom()
   }
 
+  /// Everybody has been told: the store does what it has put off.
+  func tidyStore() {
+    guard retryAt == nil else { return }
+    do throws(StoreError) { try store.tidyUp() } catch { storeFailed(error) }
+  }
+
   /// After a full disk: everything that is not on disk yet is staged again.
   func retryStore() {
     retryAt = nil

@@ -175,6 +175,7 @@ final class Coordinator {
     }
     staff.flush()
     server.flush()
+    tidyStore()
   }
 
   /// Hears whoever speaks, and waits for it.

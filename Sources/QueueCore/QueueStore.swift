@@ -213,6 +213,10 @@ public protocol QueueStore: AnyObject {
   /// Saves the books with everything that was staged, and returns when it is on disk.
   func commit(_ books: Books) throws(StoreError)
 
+  /// Does what the last commit has put off, for which nobody who waits for it need wait: once the replies have left.
+  /// Whoever never calls this has it done before the next change.
+  func tidyUp() throws(StoreError)
+
   /// Forgets everything that was staged since the last commit.
   func rollBack()
 

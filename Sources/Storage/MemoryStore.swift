@@ -167,6 +167,9 @@ public final class MemoryStore: QueueStore {
     closedDays.append(books)
   }
 
+  /// Nothing is ever put off.
+  public func tidyUp() {}
+
   /// Forgets everything that was staged since the last commit.
   public func rollBack() {
     if end != nil { return }

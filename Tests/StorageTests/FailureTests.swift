@@ -102,7 +102,9 @@ struct FailureTests {
     let (store, books) = try oneCustomer()
     let fault = Fault(in: store, .database)
     fault.sync = SQLITE_IOERR | 4 << 8
-    let error = storeError { try fillLog(of: store, books) }
+    let full = try fillLog(of: store, books)
+    #expect(try store.countUnfinished(1...Limits.ticket) == full.issued)
+    let error = storeError { try store.tidyUp() }
     #expect(error?.kind == "failed")
     for refused in refusals(of: store, books) { #expect(refused == error) }
   }
@@ -113,12 +115,23 @@ struct FailureTests {
     let fault = Fault(in: store, .database)
     fault.write = SQLITE_FULL
     var full = try fillLog(of: store, books)
+    try store.tidyUp()
     #expect(store.database.logFrames >= Transactions.checkpointThreshold)
     fault.heal()
     full.businessTime = .seconds(1)
     try store.commit(full)
+    try store.tidyUp()
     #expect(store.database.logFrames == 0)
     #expect(try store.audit().problems == [])
+  }
+
+  @Test("a log that nobody has copied after a commit is copied before the next change")
+  func forgottenCheckpoint() throws {
+    let (store, books) = try oneCustomer()
+    let full = try fillLog(of: store, books)
+    #expect(store.database.logFrames >= Transactions.checkpointThreshold)
+    try addOne(to: store, full)
+    #expect((1..<10).contains(store.database.logFrames))
   }
 
   @Test("a write that the system refuses ends the store")

@@ -93,6 +93,23 @@ struct RoomTests {
     #expect(try branch.store.audit().problems == [])
   }
 
+  @Test("when those who waited are finished, what was held back for them is given back with the next copy of the log")
+  func ease() throws {
+    let scratch = Scratch()
+    let branch = try Counter(scratch)
+    branch.store.keepReserve()
+    let base = branch.store.reservedBytes
+    try branch.arrive(150_000)
+    try branch.store.tidyUp()
+    let held = branch.store.reservedBytes
+    #expect(held >= base - (1 << 20) + 150_000 * 64)
+    try branch.finish(1...150_000)
+    #expect(branch.store.reservedBytes == held)
+    try branch.store.tidyUp()
+    #expect(branch.store.reservedBytes == base)
+    #expect(!branch.store.isShort)
+  }
+
   @Test("the count of starts is tried with all that the reserve has")
   func opening() throws {
     let scratch = Scratch()
@@ -136,18 +153,25 @@ private final class Counter {
     books = next
   }
 
-  func finish(_ ticket: TicketNumber) throws {
+  func finish(_ ticket: TicketNumber) throws { try finish(ticket...ticket) }
+
+  func finish(_ tickets: ClosedRange<TicketNumber>) throws {
     var next = books
-    next.waiting[Line.deposit.index] -= 1
-    next.served += 1
-    next.servedByService[0] += 1
-    let receipt = Receipt(
+    next.waiting[Line.deposit.index] -= Int64(tickets.count)
+    next.served += Int64(tickets.count)
+    next.servedByService[0] += Int64(tickets.count)
+    for ticket in tickets {
+      try store.stage(.finish(customer(ticket), from: .waiting, receipt(ticket)))
+    }
+    try store.commit(next)
+    books = next
+  }
+
+  private func receipt(_ ticket: TicketNumber) -> Receipt {
+    Receipt(
       sequence: 0, day: 1, ticket: ticket, service: .deposit, grade: .regular, outcome: .served,
       window: Window(service: .deposit, place: 1), generation: 1, pid: 1, attempts: 1, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: 1),
       finishedAt: WallTime(milliseconds: 2))
-    try store.stage(.finish(customer(ticket), from: .waiting, receipt))
-    try store.commit(next)
-    books = next
   }
 }
