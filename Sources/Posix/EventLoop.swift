@@ -133,13 +133,30 @@ public final class EventLoop {
   /// of them more than the wait. Who else wants to run on this core runs meanwhile. Where nothing came in that time,
   /// it is waited for less and less often: after one wait in vain every second time, in the end every thirty-second.
   /// `sched_yield(2)`
-  /// - Parameter span: zero looks once.
+  /// - Parameters:
+  ///   - span: zero looks once.
+  ///   - ask: asks the one who is to answer, without waiting, and says whether there was an answer; for as long as the
+  ///     span lasts nobody else is heard. nil hears everybody all the time.
   /// - Returns: the number of events fetched, 0 when the time was over.
-  public func runAwake(for span: Duration) throws(SystemError) -> Int {
+  public func runAwake(for span: Duration, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let isLeftOut = leftOut > 0 || span <= .zero
     let end = SystemClock.monotonic() + (isLeftOut ? .zero : span)
     while true {
+      if let ask {
+        wokeAt = SystemClock.monotonic()
+        isDelivering = true
+        let isAnswered = ask()
+        isDelivering = false
+        if isAnswered {
+          (vain, leftOut) = (0, 0)
+          return 1
+        }
+        if wokeAt < end {
+          sched_yield()
+          continue
+        }
+      }
       let fetched = try systemCall("epoll_wait", on: "") { linux_epoll_wait(epoll.rawValue, batch, 0) }
       wokeAt = SystemClock.monotonic()
       if fetched > 0 {

@@ -54,23 +54,34 @@ extension MessageChannel {
     }
   }
 
-  private func receive() {
+  /// Delivers what has arrived without asking the loop; false where that is nothing.
+  ///
+  /// For a peer whose answer is expected now: one call of the system for each message, and not two.
+  public func receiveNow() -> Bool {
+    guard isOpen, !isReadingPaused, !isClosing, !isBlocked else { return false }
+    return receive()
+  }
+
+  @discardableResult
+  private func receive() -> Bool {
     let buffer = ReadBuffer.current
     let result: ReadResult
     do throws(SystemError) {
-      guard let arrived = try descriptor?.read(into: buffer) else { return }
+      guard let arrived = try descriptor?.read(into: buffer) else { return false }
       result = arrived
     } catch {
-      return end(.system(error))
+      end(.system(error))
+      return true
     }
     switch result {
-    case .wouldBlock: return
+    case .wouldBlock: return false
     case .endOfFile: end(decoder.isMidFrame ? .midFrame : .endOfFile)
     case .bytes(let count):
       lastReceiveAt = loop.wokeAt
       decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       deliver()
     }
+    return true
   }
 
   /// Hands out every whole message, for as long as the handlers want them.

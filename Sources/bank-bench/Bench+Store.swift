@@ -8,8 +8,8 @@ import QueueCore
 import Storage
 
 extension Bench {
-  /// Customers who share a commit: as many as come together between two commits of a busy bank.
-  private static let customersPerCommit: Int64 = 200
+  /// Customers who share a commit: as many as come between two commits of a bank that is as busy.
+  private static let customersPerCommit: Int64 = 1_000
   private static let lines = [
     Line(service: .deposit, grade: .regular), Line(service: .loan, grade: .regular),
   ]

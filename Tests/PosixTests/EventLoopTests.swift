@@ -66,6 +66,25 @@ import Testing
     #expect(try waits(), "whoever was heard is waited for again")
   }
 
+  @Test("whoever is asked while the process stays awake is heard at once, and everybody else when the time is over")
+  func asking() throws {
+    let loop = try EventLoop()
+    let pair = SocketPair()
+    var heard = 0
+    _ = try loop.register(fd: pair.near.rawValue, interest: .read) { _ in heard += 1 }
+    try pair.far.writeAll([1])
+    var asked = 0
+    let start = SystemClock.monotonic()
+    let answers = try loop.runAwake(for: .seconds(3600)) {
+      asked += 1
+      return asked == 3
+    }
+    #expect(answers == 1 && asked == 3 && heard == 0)
+    #expect(loop.wokeAt >= start, "the moment of the answer is known before it is heard")
+    #expect(try loop.runAwake(for: .microseconds(200)) { false } == 1)
+    #expect(heard == 1)
+  }
+
   @Test("without a deadline the loop waits for the event itself")
   func noDeadline() throws {
     let loop = try EventLoop()

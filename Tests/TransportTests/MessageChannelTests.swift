@@ -22,6 +22,24 @@ import Wire
     #expect(!tap.channel.isMidFrame)
   }
 
+  @Test("delivers what has arrived to who asks before the loop does, also the end") func now() throws {
+    let tap = try Wiretap()
+    #expect(!tap.channel.receiveNow())
+    let bytes = try frame(Note(7, "일곱"))
+    try tap.say(bytes.prefix(5))
+    #expect(tap.channel.receiveNow() && tap.notes.isEmpty)
+    try tap.say(bytes.dropFirst(5))
+    #expect(tap.channel.receiveNow() && tap.notes == [Note(7, "일곱")])
+    tap.channel.pauseReading()
+    try tap.say(bytes)
+    #expect(!tap.channel.receiveNow() && tap.notes.count == 1)
+    tap.channel.resumeReading()
+    #expect(tap.channel.receiveNow() && tap.notes.count == 2)
+    tap.hangUp()
+    #expect(tap.channel.receiveNow() && tap.ends.count == 1)
+    #expect(!tap.channel.receiveNow())
+  }
+
   @Test("delivers many messages of one write in order") func many() throws {
     let tap = try Wiretap()
     let sent = (1...1000).map { Note($0, "note") }
