@@ -128,7 +128,11 @@ final class Coordinator {
 
   /// Opens the windows and begins to listen to everybody.
   func open() throws(SystemError) {
-    loop.onWake = { [unowned self] in takeTime() }
+    loop.onWake = { [unowned self] in
+      now = Moment(
+        monotonic: MonotonicTime(nanoseconds: loop.wokeAt.nanoseconds),
+        wall: WallTime(milliseconds: SystemClock.wallMilliseconds()))
+    }
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
     server.onCommand = { [unowned self] session, request in serve(request, for: session) }

@@ -141,7 +141,8 @@ public final class EventLoop {
   public func runAwake(for span: Duration, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let isLeftOut = leftOut > 0 || span <= .zero
-    let end = SystemClock.monotonic() + (isLeftOut ? .zero : span)
+    // Set when nothing was there at once: most of the time something is, and the clock need not be read for it.
+    var end: MonotonicInstant?
     while true {
       if let ask {
         wokeAt = SystemClock.monotonic()
@@ -152,7 +153,7 @@ public final class EventLoop {
           (vain, leftOut) = (0, 0)
           return 1
         }
-        if wokeAt < end {
+        if isEarly(&end, isLeftOut ? .zero : span) {
           sched_yield()
           continue
         }
@@ -164,7 +165,7 @@ public final class EventLoop {
         deliver(fetched)
         return Int(fetched)
       }
-      if wokeAt >= end { break }
+      guard isEarly(&end, isLeftOut ? .zero : span) else { break }
       sched_yield()
     }
     if !isLeftOut {
@@ -174,6 +175,13 @@ public final class EventLoop {
       leftOut -= 1
     }
     return 0
+  }
+
+  /// Whether the time is not over that began when this was asked first.
+  private func isEarly(_ end: inout MonotonicInstant?, _ span: Duration) -> Bool {
+    if let end { return wokeAt < end }
+    end = wokeAt + span
+    return span > .zero
   }
 
   /// Calls the handlers of everything that was fetched.

@@ -70,13 +70,25 @@ extension FileDescriptor {
   public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
     precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the file")
     let number = rawValue
-    let count = uninterrupted { Glibc.read(number, buffer.baseAddress, buffer.count) }
+    return try arrived(uninterrupted { Glibc.read(number, buffer.baseAddress, buffer.count) }, by: "read")
+  }
+
+  /// Reads what is there from a socket, at most `buffer.count` bytes, which must be at least one. `recv(2)`
+  ///
+  /// The same as ``read(into:)`` on a shorter way through the kernel.
+  public borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
+    precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the stream")
+    let number = rawValue
+    return try arrived(uninterrupted { Glibc.recv(number, buffer.baseAddress, buffer.count, 0) }, by: "recv")
+  }
+
+  private borrowing func arrived(_ count: Int, by call: String) throws(SystemError) -> ReadResult {
     if count > 0 { return .bytes(count) }
     if count == 0 { return .endOfFile }
     switch errno {
     case EAGAIN: return .wouldBlock
     case ECONNRESET: return .endOfFile
-    case let code: throw SystemError(call: "read", subject: "descriptor \(number)", code: code)
+    case let code: throw SystemError(call: call, subject: "descriptor \(rawValue)", code: code)
     }
   }
 

@@ -67,7 +67,7 @@ extension MessageChannel {
     let buffer = ReadBuffer.current
     let result: ReadResult
     do throws(SystemError) {
-      guard let arrived = try descriptor?.read(into: buffer) else { return false }
+      guard let arrived = try descriptor?.receive(into: buffer) else { return false }
       result = arrived
     } catch {
       end(.system(error))
