@@ -16,7 +16,8 @@ let strictness: [SwiftSetting] =
 /// of one module in another takes 4 % of the instructions away, and to leave out the checks of exclusive access
 /// at run time 15 % more. A debug build makes these checks, and every test runs as one.
 let speed: [SwiftSetting] = [
-  .unsafeFlags(["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
+  .unsafeFlags(
+    ["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
 
 func floor(_ name: String, on below: [String] = []) -> Target {

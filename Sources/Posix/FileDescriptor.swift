@@ -76,7 +76,8 @@ extension FileDescriptor {
   /// Reads what is there from a socket, at most `buffer.count` bytes, which must be at least one. `recv(2)`
   ///
   /// The same as ``read(into:)`` on a shorter way through the kernel.
-  public borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
+  public borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult
+  {
     precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the stream")
     let number = rawValue
     return try arrived(uninterrupted { Glibc.recv(number, buffer.baseAddress, buffer.count, 0) }, by: "recv")

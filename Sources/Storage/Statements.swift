@@ -8,7 +8,8 @@ import QueueCore
 /// The statements of a store.
 struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseEveryone, deleteRelease, cancelEveryone,
+  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseEveryone, deleteRelease,
+    cancelEveryone,
     insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement

@@ -75,7 +75,8 @@ public enum TellerNote: Sendable, Equatable {
   /// Whom it is about.
   var customer: Assignment? {
     switch self {
-    case .started(let customer), .completed(let customer, _), .sentAway(let customer, _), .recalled(let customer),
+    case .started(let customer), .completed(let customer, _), .sentAway(let customer, _),
+      .recalled(let customer),
       .failed(let customer, _):
       customer
     case .ready, .violation, .exit: nil

@@ -1,6 +1,7 @@
 // Owns how many customers a second are served when their work takes no time: what is left is the bank's own doing.
 // The queue is filled before, the windows are opened at once, and the clock stops when nobody waits or is served.
-// Logging is on as by default: two lines a customer. Failure: BenchFailure.
+// Logging is on as by default: two lines a customer. All customers want the same, as all jobs of the others stand in one
+// tube: with two services the last of one would be served by fewer tellers. Failure: BenchFailure.
 
 import BankModel
 import ControlClient
@@ -12,27 +13,25 @@ extension Bench {
     let store = Rival(name: "the store alone") { [self] () throws(BenchFailure) in
       try receiptsPerSecond(thoroughness.served)
     }
+    try measureServing(BankSetting(deposit: 1, loan: 0), raw: nil, others: [nil, nil])
     try measureServing(
-      BankSetting(deposit: 1, loan: 0), shares: [.deposit: 3], raw: nil, others: [nil, nil])
-    try measureServing(
-      BankSetting(), shares: [.deposit: 2, .loan: 1], target: .atLeast(85_000), raw: .atLeast(0.85),
+      BankSetting(deposit: 3, loan: 0), target: .atLeast(85_000), raw: .atLeast(0.85),
       others: [.atLeast(11), .atLeast(2)])
+    try measureServing(BankSetting(deposit: 16, loan: 0), raw: nil, others: [nil, nil])
     try measureServing(
-      BankSetting(deposit: 16, loan: 0), shares: [.deposit: 3], raw: nil, others: [nil, nil])
-    try measureServing(
-      BankSetting(configuration: try file("ahead.json", #"{"prefetch":16}"#)),
-      shares: [.deposit: 2, .loan: 1], inHand: 16, target: .atLeast(400_000), raw: nil, others: [],
+      BankSetting(deposit: 3, loan: 0, configuration: try file("ahead.json", #"{"prefetch":16}"#)),
+      inHand: 16, target: .atLeast(400_000), raw: nil, others: [],
       and: [store])
   }
 
   private func measureServing(
-    _ setting: BankSetting, shares: [Service: Int64], inHand: Int = 1, target: Target? = nil, raw: Target?,
+    _ setting: BankSetting, inHand: Int = 1, target: Target? = nil, raw: Target?,
     others: [Target?], and further: [Rival] = []
   ) throws(BenchFailure) {
-    let workers = Int(setting.deposit + setting.loan)
+    let workers = Int(setting.deposit)
     let bank = try BenchBank(self, setting)
     try bank.ask(.pause(nil))
-    let customers = thoroughness.served / 3 * 3
+    let customers = thoroughness.served
     var spent: [Double] = []
     let (servers, rivals) = try beanstalks(others) { [self] server, care throws(BenchFailure) in
       try jobsPerSecond(
@@ -48,9 +47,7 @@ extension Bench {
       against: [pingPong] + rivals + further,
       note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }
     ) { () throws(BenchFailure) in
-      for (service, share) in shares {
-        try bank.ask(.enqueue(BenchBank.order(customers / 3 * share, service, payload: Self.payload)))
-      }
+      try bank.ask(.enqueue(BenchBank.order(customers, .deposit, payload: Self.payload)))
       let before = ProcessFacts.processorTime(of: bank.pid)
       let time = try Self.time { () throws(BenchFailure) in
         try bank.ask(.resume(nil))

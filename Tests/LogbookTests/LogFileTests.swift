@@ -82,7 +82,8 @@ import Testing
     log.flush()
     let ends = try folder.text().split(separator: "\n").map { $0.split(separator: "event=seen ")[1] }
     #expect(
-      ends == [7, 7, 8, 8].enumerated().map { "ticket=\($1) payload=\"a b\" event=\($0 % 2)" }.map { $0[...] })
+      ends
+        == [7, 7, 8, 8].enumerated().map { "ticket=\($1) payload=\"a b\" event=\($0 % 2)" }.map { $0[...] })
   }
 
   @Test("a flush writes what waits") func flush() throws {

@@ -66,7 +66,9 @@ import Testing
     #expect(try waits(), "whoever was heard is waited for again")
   }
 
-  @Test("whoever is asked while the process stays awake is heard at once, and everybody else when the time is over")
+  @Test(
+    "whoever is asked while the process stays awake is heard at once, and everybody else when the time is over"
+  )
   func asking() throws {
     let loop = try EventLoop()
     let pair = SocketPair()

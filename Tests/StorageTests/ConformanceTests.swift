@@ -207,7 +207,8 @@ struct ConformanceTests {
     #expect(try branch.store.find(1)?.customer == customer)
   }
 
-  @Test("shows many changes before they are committed, and forgets them together", arguments: StoreKind.allCases)
+  @Test(
+    "shows many changes before they are committed, and forgets them together", arguments: StoreKind.allCases)
   func many(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let books = branch.books
@@ -228,7 +229,10 @@ struct ConformanceTests {
       #expect(try branch.store.receipts(day: nil, after: 0, limit: 99) == (isKept ? receipts : []))
     }
     try branch.crash()
-    #expect(try branch.store.page(of: .deposit, after: 0, limit: 99).map(\.ticket) == [1, 2, 3, 4, 5, 46, 47, 48, 49, 50])
+    #expect(
+      try branch.store.page(of: .deposit, after: 0, limit: 99).map(\.ticket) == [
+        1, 2, 3, 4, 5, 46, 47, 48, 49, 50,
+      ])
     #expect(try branch.store.audit().problems == [])
   }
 

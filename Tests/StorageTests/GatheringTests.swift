@@ -94,7 +94,8 @@ struct GatheringTests {
     let branch = try Branch(.sqlite)
     for _ in 0..<count { try branch.finish(try branch.arrive(.loan)) }
     try branch.commit()
-    #expect(try branch.store.receipts(day: 1, after: 0, limit: 99).map(\.sequence) == (1...Int64(count)).map { $0 })
+    #expect(
+      try branch.store.receipts(day: 1, after: 0, limit: 99).map(\.sequence) == (1...Int64(count)).map { $0 })
     #expect(try branch.store.audit().problems == [])
   }
 }

@@ -93,7 +93,9 @@ struct RoomTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("when those who waited are finished, what was held back for them is given back with the next copy of the log")
+  @Test(
+    "when those who waited are finished, what was held back for them is given back with the next copy of the log"
+  )
   func ease() throws {
     let scratch = Scratch()
     let branch = try Counter(scratch)
