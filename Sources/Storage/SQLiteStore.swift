@@ -71,6 +71,7 @@ public final class SQLiteStore: QueueStore {
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
   public func close() throws(StoreError) {
     forgetStaged()
+    owesCheckpoint = false
     try transactions.close(copyLog)
   }
 
@@ -121,9 +122,9 @@ public final class SQLiteStore: QueueStore {
   ///
   /// Of a million tickets it is a tenth of the time, for which the answer to them need not wait.
   public func tidyUp() throws(StoreError) {
-    try requireHealth()
     guard owesCheckpoint, !transactions.isOpen else { return }
     owesCheckpoint = false
+    try requireHealth()
     try checkpointIfDue()
   }
 

@@ -125,6 +125,15 @@ struct FailureTests {
     #expect(try store.audit().problems == [])
   }
 
+  @Test("a store that was closed owes nothing, and refuses every change")
+  func closed() throws {
+    let (store, books) = try oneCustomer()
+    try fillLog(of: store, books)
+    try store.close()
+    try store.tidyUp()
+    #expect(storeError { try store.stage(.insert(customer(9))) }?.kind == "failed")
+  }
+
   @Test("a log that nobody has copied after a commit is copied before the next change")
   func forgottenCheckpoint() throws {
     let (store, books) = try oneCustomer()
