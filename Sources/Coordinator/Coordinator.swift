@@ -166,6 +166,8 @@ final class Coordinator {
     let isRound = try hear()
     // Whoever is still talking is heard before the disk is asked, within bounds.
     if isRound { keepTime() }
+    // The bank has ended: everything was said, and the store is closed.
+    guard exitCode == nil else { return }
     advanceIntake()
     staff.flush()
     commitIfDue()
