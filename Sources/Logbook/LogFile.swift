@@ -34,7 +34,8 @@ public final class LogFile {
   var rotationSize: Int64
 
   private let identity: [UInt8]
-  /// How every line of one level and one millisecond begins: a busy worker writes dozens of them.
+  /// How every line of one level and one millisecond begins: a busy worker writes dozens of them, and to write the time
+  /// alone took 750 instructions of a customer with two lines, by callgrind.
   private var head: [UInt8] = []
   private var headMoment: WallTime?
   private var headLevel = LogLevel.info
