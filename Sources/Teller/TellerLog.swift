@@ -13,9 +13,10 @@ struct TellerLog {
   private let orders: TellerOrders
   /// What is said of each customer, by grade.
   private let started, completed: [LogSentence]
-  /// What stands in every line about one customer, and the lease to which it belongs.
+  /// What stands in every line about one customer, and whose it is. A lease would not tell: after a reset the numbers
+  /// begin anew.
   private var customer = LogFragment()
-  private var lease: Lease?
+  private var present: Assignment?
 
   init(_ file: LogFile, orders: TellerOrders) {
     self.file = file
@@ -35,9 +36,9 @@ struct TellerLog {
   var output: LogFile { file }
 
   mutating func write(_ note: TellerNote, at moment: Moment) {
-    if let customer = note.customer, customer.lease != lease {
+    if let customer = note.customer, customer != present {
       self.customer.replace { $0.customer(customer) }
-      lease = customer.lease
+      present = customer
     }
     switch note {
     case .ready:

@@ -43,6 +43,21 @@ import Wire
     #expect(try desk.lines().filter { $0.event == "completed" }.count == 500)
   }
 
+  @Test("writes of the first customer of the next day what is true of that one, though the lease is the same")
+  func nextDay() throws {
+    let desk = try Desk()
+    try desk.welcome(TestTeller.orders(work: 0, logPath: desk.log))
+    for day in 1...2 {
+      var customer = TestTeller.assignment(1)
+      customer.day = Int64(day)
+      desk.say(.assign(customer))
+      try desk.wait { $0.heard.count { $0 == .done(customer.lease) } == day }
+    }
+    desk.say(.close)
+    try desk.wait { !$0.ends.isEmpty }
+    #expect(try desk.lines().compactMap { $0["day"] } == ["1", "1", "2", "2"])
+  }
+
   @Test("reports progress while it works, and gives a customer back in the middle of it") func recall() throws
   {
     let desk = try Desk()
