@@ -2,6 +2,7 @@
 // bundle lies, since a plain `swift build` puts everything there. Nothing of the product is imported here.
 import Foundation
 import Glibc
+import Testing
 
 enum Binaries {
   static let directory: String = {
@@ -18,4 +19,19 @@ enum Binaries {
   ]
 
   static var bankctl: String { directory + "/bankctl" }
+
+  /// Puts the programs into a directory of a test, where some can be missing or be others.
+  ///
+  /// Where a link would cross a file system another process copies: a test beside this one that starts a program just
+  /// then would inherit the descriptor that is written to, and the copy could not be executed (ETXTBSY, execve(2)).
+  static func install(_ names: some Sequence<String>, in place: String) throws {
+    mkdir(place, 0o700)
+    let strangers = names.filter { link("\(directory)/\($0)", "\(place)/\($0)") != 0 }
+    guard !strangers.isEmpty else { return }
+    let copying = try RunningProgram(
+      ["/bin/cp", "--"] + strangers.map { "\(directory)/\($0)" } + [place], environment: [:],
+      files: place + ".copying")
+    let copied = try copying.finish()
+    try #require(copied.code == 0, copied.story)
+  }
 }

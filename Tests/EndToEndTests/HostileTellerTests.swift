@@ -99,12 +99,7 @@ struct HostileTellerTests {
   func hostile(behaviour: Behaviour) throws {
     try withBranch { branch in
       let place = branch.path("programs")
-      mkdir(place, 0o700)
-      for program in Binaries.names {
-        guard link("\(Binaries.directory)/\(program)", "\(place)/\(program)") != 0 else { continue }
-        try FileManager.default.copyItem(
-          atPath: "\(Binaries.directory)/\(program)", toPath: "\(place)/\(program)")
-      }
+      try Binaries.install(Binaries.names, in: place)
       // Only who stands still has to wait for the end of a lease; it is long enough for the others at any load.
       let lease = behaviour == .halfAnswer ? "2s" : "60s"
       let file = try branch.configuration(

@@ -58,13 +58,7 @@ struct MissingProgramTests {
   private func withInstallation(without name: String, _ test: (Branch, String) throws -> Void) throws {
     try withBranch { branch in
       let place = branch.path("programs")
-      mkdir(place, 0o700)
-      for program in Binaries.names where program != name {
-        // A link is quicker, where it does not cross a file system.
-        guard link("\(Binaries.directory)/\(program)", "\(place)/\(program)") != 0 else { continue }
-        try FileManager.default.copyItem(
-          atPath: "\(Binaries.directory)/\(program)", toPath: "\(place)/\(program)")
-      }
+      try Binaries.install(Binaries.names.filter { $0 != name }, in: place)
       try test(branch, place + "/bankctl")
     }
   }
