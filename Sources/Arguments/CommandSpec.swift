@@ -85,7 +85,7 @@ public struct CommandSpec: Sendable, Hashable {
   public var operands: [OperandSpec]
   /// The options of this command alone.
   public var options: [OptionSpec]
-  /// Whether help, suggestions, completions and the README leave it out. It can still be run.
+  /// Whether help, suggestions, completions and the documentation leave it out. It can still be run.
   public var isHidden: Bool
 
   /// Describes a command; `name` holds its words, parted by spaces: `"shelf admin add"`.

@@ -141,7 +141,7 @@ extension CommandTable {
 }
 
 extension OptionSpec {
-  /// What help and the README add to the summary: range, default, environment, repetition, exclusion.
+  /// What help and the documentation add to the summary: range, default, environment, repetition, exclusion.
   func notes(_ language: TextLanguage) -> [String] {
     var notes: [String] = []
     if let rule = kind.rule(shownAs: placeholder) { notes.append(rule[language]) }

@@ -1,46 +1,76 @@
-// The README's list of commands and options.
-// Owns: the Markdown made from the table. Must not know the README around it.
-// Invariant: everything in the table that help shows is in the list too, so the README cannot fall behind; a test of
+// The list of commands and options for the documentation.
+// Owns: the Markdown made from the table. Must not know the page around it.
+// Invariant: everything in the table that help shows is in the list too, so the page cannot fall behind; a test of
 // the program compares the two. Text from the table is escaped, so it cannot break a table row.
+// An option that many commands have in the same words stands once, before the groups.
 
 extension CommandTable {
   /// Commands and options as Markdown (GitHub's tables), ending in a newline.
   ///
-  /// First the options of every command, then each group with a table of its commands and their options.
+  /// First the options of every command, then those of many commands, then each group with a table of its commands and
+  /// their other options.
   public func optionListMarkdown(_ language: TextLanguage) -> String {
-    var lines = ["### \(HelpWords.globalOptions[language])", ""]
+    var lines = ["## \(HelpWords.globalOptions[language])", ""]
     lines += Self.head(HelpWords.option[language], HelpWords.meaning[language])
     lines += allGlobalOptions.map { Self.row($0, language) }
+    let shared = sharedOptions
+    if !shared.isEmpty {
+      lines += ["", "## \(HelpWords.sharedOptions[language])", ""]
+      lines += Self.head(HelpWords.option[language], HelpWords.meaning[language])
+      for option in shared {
+        let names = commands.filter { !$0.isHidden && $0.options.contains(option) }.map { Self.code($0.name) }
+        lines.append(Self.row(option, language, remark: names.joined(separator: ", ")))
+      }
+    }
     for group in visibleGroups {
-      lines += ["", "### \(Self.escaped(group.title[language]))", ""]
+      lines += ["", "## \(Self.escaped(group.title[language]))", ""]
       lines += Self.head(HelpWords.commands[language], HelpWords.meaning[language])
-      for command in group.commands { lines += rows(command, language) }
+      for command in group.commands { lines += rows(command, language, without: shared) }
     }
     if !exitCodes.isEmpty {
-      lines += ["", "### \(HelpWords.exitCodes[language])", ""]
+      lines += ["", "## \(HelpWords.exitCodes[language])", ""]
       lines += Self.head(HelpWords.exitCodes[language], HelpWords.meaning[language])
       lines += exitCodes.map { "| \($0.code) | \(Self.escaped($0.meaning[language])) |" }
     }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private func rows(_ command: CommandSpec, _ language: TextLanguage) -> [String] {
+  /// Options that at least four commands have in the same words, in the order of the table.
+  private var sharedOptions: [OptionSpec] {
+    var counts: [(option: OptionSpec, commands: Int)] = []
+    for option in commands.filter({ !$0.isHidden }).flatMap(\.options) {
+      if let index = counts.firstIndex(where: { $0.option == option }) {
+        counts[index].commands += 1
+      } else {
+        counts.append((option, 1))
+      }
+    }
+    return counts.filter { $0.commands >= 4 }.map(\.option)
+  }
+
+  private func rows(_ command: CommandSpec, _ language: TextLanguage, without shared: [OptionSpec])
+    -> [String]
+  {
     let names = usages(of: command, language).map { parts in
       Self.code(parts.filter { $0 != HelpWords.options[language] }.joined(separator: " "))
     }
     let row = "| \(names.joined(separator: "<br>")) | \(Self.escaped(command.summary[language])) |"
-    return [row] + command.options.map { Self.row($0, language, indent: "&emsp;") }
+    let options = command.options.filter { !shared.contains($0) }
+    return [row] + options.map { Self.row($0, language, indent: "&emsp;") }
   }
 
   private static func head(_ first: String, _ second: String) -> [String] {
     ["| \(first) | \(second) |", "|---|---|"]
   }
 
-  private static func row(_ option: OptionSpec, _ language: TextLanguage, indent: String = "") -> String {
+  private static func row(
+    _ option: OptionSpec, _ language: TextLanguage, indent: String = "", remark: String = ""
+  ) -> String {
     let short = option.short.map { "`-\($0)`, " } ?? ""
     let notes = option.notes(language)
     let meaning = option.summary[language] + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
-    return "| \(indent)\(short)\(code(option.synopsis)) | \(escaped(meaning)) |"
+    let commands = remark.isEmpty ? "" : "<br>\(remark)"
+    return "| \(indent)\(short)\(code(option.synopsis)) | \(escaped(meaning))\(commands) |"
   }
 
   private static func code(_ text: String) -> String {

@@ -1,6 +1,6 @@
 // The whole command line of a program as one table.
 // Owns: the commands, the options all of them share, and how a command is found by its words.
-// From it alone come parsing, help, suggestions, completion scripts and the README's list, so that none can drift.
+// From it alone come parsing, help, suggestions, completion scripts and the documentation's list, so that none can drift.
 // Must not know what any command does.
 // Invariant: looking something up never traps, not even in a faulty table; faults are listed by `faults()`.
 

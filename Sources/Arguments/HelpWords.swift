@@ -2,7 +2,7 @@
 // Owns: their wording in both languages. Must not know any page's layout.
 // Invariant: every word a page shows comes from here or from the table, so no page is half translated.
 
-/// The fixed words of help pages and of the README's list.
+/// The fixed words of help pages and of the documentation's list.
 enum HelpWords {
   static let usage = Text("Usage", "사용법")
   static let examples = Text("Examples", "예")
@@ -11,6 +11,7 @@ enum HelpWords {
   static let operands = Text("Operands", "값")
   static let ownOptions = Text("Options", "옵션")
   static let globalOptions = Text("Options of every command", "모든 명령의 옵션")
+  static let sharedOptions = Text("Options of several commands", "여러 명령의 옵션")
   static let exitCodes = Text("Exit codes", "종료 코드")
   static let command = Text("COMMAND", "명령")
   static let options = Text("[OPTIONS]", "[옵션]")

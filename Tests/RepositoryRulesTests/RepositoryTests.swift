@@ -58,6 +58,15 @@ struct RepositoryTests {
     expectNone(try repository.files().flatMap(FileRules.checkContents))
   }
 
+  @Test("what people read is short enough at the entrance and leads somewhere")
+  func documentation() throws {
+    let files = try repository.files()
+    let paths = Set(files.map(\.path))
+    #expect(paths.contains("README.md"))
+    expectNone(files.flatMap(DocumentationRules.checkReadme))
+    expectNone(files.flatMap { DocumentationRules.checkLinks($0, paths) })
+  }
+
   @Test("each script can be run and says what it is for")
   func scripts() throws {
     let files = try repository.files()

@@ -13,11 +13,12 @@ extension BankctlTable {
     [juiceMenu, juiceOrder, stock, stockSet, stockAdd, stockEdit, stockWatch]
   }
 
-  private static let patience = OptionSpec(
+  /// What every command that asks the stock or the vending machine has in common.
+  static let patience = OptionSpec(
     "timeout", .duration, value: "T", default: Text("10s", "10초"),
     summary: Text(
-      "How long to wait for a stock service that is away; exit code 75 then, and nothing has changed.",
-      "재고 서비스를 기다리는 시간입니다. 지나면 종료 코드 75이고, 바뀌는 것은 없습니다."))
+      "How long to wait for a service that is away; exit code 75 then.",
+      "응답하지 않는 서비스를 기다리는 시간입니다. 지나면 종료 코드 75입니다."))
 
   private static let fruit = OperandSpec(
     "FRUIT", .text,

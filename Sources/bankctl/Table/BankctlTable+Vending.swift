@@ -17,11 +17,6 @@ extension BankctlTable {
     ]
   }
 
-  private static let patience = OptionSpec(
-    "timeout", .duration, value: "T", default: Text("10s", "10초"),
-    summary: Text(
-      "How long to wait for a machine that is away; exit code 75 then.", "자판기를 기다리는 시간입니다. 지나면 종료 코드 75입니다."))
-
   private static let product = OperandSpec(
     "PRODUCT", .text,
     summary: Text(

@@ -1,0 +1,43 @@
+// Plants an entrance that is too long, links that lead nowhere, and particles that nobody has chosen.
+
+import Testing
+
+@Suite("The rules about what people read")
+struct DocumentationRulesTests {
+  @Test("the README has at most 160 lines")
+  func length() {
+    func count(_ lines: Int, _ path: String = "README.md") -> Int {
+      DocumentationRules.checkReadme(File(path, String(repeating: "a\n", count: lines))).count
+    }
+    #expect(count(160) == 0)
+    #expect(count(161) == 1)
+    #expect(count(161, "Sources/Wire/Wire.docc/Protocol.md") == 0)
+  }
+
+  @Test("a link leads to a file of the repository")
+  func links() {
+    let paths: Set = ["README.md", "Sources/A/A.docc/One.md", "Sources/B/B.docc/Two.md", "config/bank.json"]
+    func lines(_ path: String, _ text: String) -> [Int?] {
+      DocumentationRules.checkLinks(File(path, text), paths).map(\.line)
+    }
+    #expect(lines("README.md", "see [one](Sources/A/A.docc/One.md), [c](config/bank.json)").isEmpty)
+    #expect(lines("README.md", "[swift](https://www.swift.org) and [here](#top)").isEmpty)
+    #expect(lines("README.md", "a\n[two](Sources/B/Two.md) [one](Sources/A/A.docc/One.md)") == [2])
+    #expect(lines("Sources/A/A.docc/One.md", "[two](../../B/B.docc/Two.md#head) [me](One.md)").isEmpty)
+    #expect(lines("Sources/A/A.docc/One.md", "[two](../B/B.docc/Two.md)") == [1])
+    #expect(lines("Sources/A/A.swift", "let a = b[c](d)").isEmpty)
+  }
+
+  @Test("a particle that nobody has chosen is refused", arguments: DocumentationRules.undecided)
+  func particles(undecided: String) {
+    func count(_ path: String) -> Int {
+      DocumentationRules.checkParticles(File(path, "x\n\"홈 \\(home)\(undecided) 쓸 수 없습니다.\"\n")).count
+    }
+    #expect(count("Sources/bankctl/Words/Words.swift") == 1)
+    #expect(count("scripts/setup") == 1)
+    #expect(count("README.md") == 1)
+    #expect(count("Tests/BankctlTests/WordsTests.swift") == 0)
+    #expect(
+      DocumentationRules.checkParticles(File("scripts/setup", "say '위치가 둘입니다(a, b). 개수(음수)를'")).isEmpty)
+  }
+}
