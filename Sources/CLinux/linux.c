@@ -98,7 +98,11 @@ static void fill(sigset_t *set, const int *signals, int count) {
 
 int linux_signal_descriptor(const int *signals, int count) {
   sigset_t set;
-  fill(&set, signals, count);
+  sigemptyset(&set);
+  // A blocked signal comes also where it is ignored, and whoever had it ignored did not want it to come.
+  for (int i = 0; i < count; i++) {
+    if (!linux_signal_is_ignored(signals[i])) sigaddset(&set, signals[i]);
+  }
   int code = pthread_sigmask(SIG_BLOCK, &set, NULL);
   if (code != 0) {
     errno = code;
@@ -142,6 +146,28 @@ int linux_signals_reset(void) {
   sigemptyset(&action.sa_mask);
   // SIGKILL, SIGSTOP and the two that the C library keeps for itself refuse, and are at their default anyway.
   for (int number = 1; number <= SIGRTMAX; number++) (void)sigaction(number, &action, NULL);
+  sigset_t none;
+  sigemptyset(&none);
+  int code = pthread_sigmask(SIG_SETMASK, &none, NULL);
+  if (code == 0) return 0;
+  errno = code;
+  return -1;
+}
+
+bool linux_signal_is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+}
+
+int linux_signals_heed(const int *kept, int count) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigemptyset(&action.sa_mask);
+  sigset_t left_alone;
+  fill(&left_alone, kept, count);
+  // Whoever has a handler already is a part of the language's runtime, or of a sanitizer.
+  for (int number = 1; number <= SIGRTMAX; number++) {
+    if (linux_signal_is_ignored(number) && !sigismember(&left_alone, number)) (void)sigaction(number, &action, NULL);
+  }
   sigset_t none;
   sigemptyset(&none);
   int code = pthread_sigmask(SIG_SETMASK, &none, NULL);

@@ -16,14 +16,12 @@ import Wire
 public enum CoordinatorProcess {
   /// Runs until the bank has ended; the exit code of the process.
   public static func run(arguments: [String]) -> Int32 {
-    StandardStreams.fillGaps()
-    Signals.ignorePipe()
+    ProcessStart.prepare(as: .service)
     let starter = inheritedChannel()
     do {
       let options = try CoordinatorOptions(arguments)
       // Before anything else is opened, or the number would be another's.
       let shared = options.guardian == nil ? nil : inheritedLock()
-      _ = try? ResourceLimits.raiseOpenFiles()
       let loop = try EventLoop()
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       return options.isInspection

@@ -170,6 +170,7 @@ extension HouseStaff {
       switch status.ending {
       case .code(let code): $0.field("code", code)
       case .signal(let signal, _): $0.field("signal", signal)
+      case .unseen: $0.field("end", status.description)
       }
       if let startedAt = post.startedAt { $0.field("uptime_ms", now.monotonic.since(startedAt).milliseconds) }
       $0.field("max_rss_kb", status.maxResidentBytes / 1024)

@@ -180,6 +180,8 @@ extension WindowStaff {
       switch status.ending {
       case .code(let code): .code(code)
       case .signal(let signal, _): .signal(signal)
+      // A process that somebody else has reaped: what is certain is that it did not end as it should.
+      case .unseen: .code(1)
       }
     post.lastEnd = status.description
     post.lastExit = end
@@ -195,6 +197,7 @@ extension WindowStaff {
       switch status.ending {
       case .code(let code): $0.field("code", code)
       case .signal(let signal, _): $0.field("signal", signal)
+      case .unseen: $0.field("end", status.description)
       }
       if let startedAt = post.startedAt { $0.field("uptime_ms", now.monotonic.since(startedAt).milliseconds) }
       $0.field("max_rss_kb", status.maxResidentBytes / 1024)

@@ -10,8 +10,7 @@ import Posix
 public enum GuardianProcess {
   /// Guards a bank until it is closed; the exit code of the process.
   public static func run(arguments: [String]) -> Int32 {
-    StandardStreams.fillGaps()
-    Signals.ignorePipe()
+    ProcessStart.prepare(as: .service)
     CurrentProcess.setName("bank-guardian")
     // Before anything is opened, or the numbers would be others'.
     let channel = inherited(3)

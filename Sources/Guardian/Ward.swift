@@ -50,6 +50,7 @@ extension CoordinatorEnd {
       switch status.ending {
       case .code(let code): .code(code)
       case .signal(let signal, _): .signal(signal)
+      case .unseen: .unseen
       }
   }
 }

@@ -77,6 +77,8 @@ extension ChildProcess {
       let number = try systemCall("pidfd_open", on: "process \(pid)") { linux_pidfd_open(pid) }
       return ChildProcess(pid: pid, pidDescriptor: FileDescriptor(owning: number))
     } catch {
+      // Where the kernel reaps children by itself this one is gone, and the number may be a stranger's.
+      guard error.code != ESRCH else { throw error }
       var ending = linux_ending()
       _ = Glibc.kill(pid, SIGKILL)
       _ = uninterrupted { linux_reap(pid, true, &ending) }

@@ -61,10 +61,10 @@ public final class ChildProcess {
   private func collect(waiting: Bool) -> ExitStatus? {
     var ending = linux_ending()
     let reaped = uninterrupted { linux_reap(pid, waiting, &ending) }
-    // ECHILD: somebody else has reaped it, and from then on this object would signal strangers.
-    precondition(reaped >= 0, "process \(pid) was reaped by somebody who did not start it")
-    guard reaped == 1 else { return nil }
-    let status = ExitStatus(ending)
+    guard reaped != 0 else { return nil }
+    // ECHILD: it has ended and was reaped by somebody else, or by the kernel where SIGCHLD is ignored. What matters is
+    // that it is signalled no more: the number may be a stranger's.
+    let status = reaped == 1 ? ExitStatus(ending) : ExitStatus(ending: .unseen, maxResidentBytes: 0)
     exitStatus = status
     return status
   }

@@ -12,6 +12,8 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
     case code(Int32)
     /// It was ended by this signal.
     case signal(Int32, coreDumped: Bool)
+    /// It has ended, and the kernel has told somebody else how, or nobody.
+    case unseen
   }
 
   /// By itself or not.
@@ -35,11 +37,12 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
   /// Whether it ended by itself with code 0.
   public var isSuccess: Bool { ending == .code(0) }
 
-  /// `code 7`, `SIGKILL`, or `SIGSEGV (core dumped)`.
+  /// `code 7`, `SIGKILL`, `SIGSEGV (core dumped)`, or `unseen`.
   public var description: String {
     switch ending {
     case .code(let code): "code \(code)"
     case .signal(let signal, let coreDumped): Signals.name(signal) + (coreDumped ? " (core dumped)" : "")
+    case .unseen: "unseen"
     }
   }
 }

@@ -27,6 +27,8 @@ public final class SignalSource {
   private let delivery: Delivery
 
   /// Blocks `signals` in this thread and hands each arrival to `handler`, from the loop.
+  ///
+  /// A signal that is ignored at this moment stays ignored: `nohup` means what it says.
   public init(
     _ signals: [CInt], on loop: EventLoop, handler: @escaping (SignalReport) -> Void
   ) throws(SystemError) {

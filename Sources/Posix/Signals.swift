@@ -30,6 +30,12 @@ public enum Signals {
     precondition(result == 0, "SIGPIPE exists and can be ignored")
   }
 
+  /// From now on a write beyond the limit of a file's size is an error (EFBIG) and does not end the process.
+  static func ignoreFileSizeLimit() {
+    let result = linux_signals_ignore(SIGXFSZ)
+    precondition(result == 0, "SIGXFSZ exists and can be ignored")
+  }
+
   /// Puts every signal back to its default and blocks none, for a process that does not know who started it.
   ///
   /// Children of ``ChildProcess`` begin like this already.

@@ -23,7 +23,7 @@ public enum TellerProgram {
     makeProvider: (EventLoop) -> (any Provider)? = { _ in nil }
   ) -> Int32 {
     let complain = { (words: String) in Self.complain(words, as: name) }
-    Signals.ignorePipe()
+    ProcessStart.prepare(as: .service)
     guard fcntl(channelNumber, F_GETFD) != -1 else { return explain(complain) }
     let channel = FileDescriptor(owning: channelNumber)
     do throws(SystemError) {

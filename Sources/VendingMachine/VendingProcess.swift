@@ -18,8 +18,7 @@ import Wire
 public enum VendingProcess {
   /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words.
   public static func run(arguments: [String]) -> Int32 {
-    StandardStreams.fillGaps()
-    Signals.ignorePipe()
+    ProcessStart.prepare(as: .service)
     let options: VendingOptions
     do throws(Failure) { options = try VendingOptions(arguments) } catch {
       complain(error)

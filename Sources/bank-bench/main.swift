@@ -6,7 +6,7 @@
 import Glibc
 import Posix
 
-Signals.ignorePipe()
+ProcessStart.prepare(as: .command)
 // A worker of the ping-pong is this same program.
 if CommandLine.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo()) }
 if CommandLine.arguments.count == 3, CommandLine.arguments[1] == BeanstalkCrew.workerWord {

@@ -6,7 +6,7 @@
 import Glibc
 import Posix
 
-Signals.ignorePipe()
+ProcessStart.prepare(as: .command)
 let order: FuzzOrder
 do throws(FuzzOrder.Misuse) {
   order = try FuzzOrder(Array(CommandLine.arguments.dropFirst()))

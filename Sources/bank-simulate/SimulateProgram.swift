@@ -16,6 +16,7 @@ enum SimulateProgram {
     """
 
   static func run(_ words: [String]) -> Int32 {
+    ProcessStart.prepare(as: .command)
     let options: SimulateOptions
     do throws(SimulateOptions.Misuse) { options = try SimulateOptions(words) } catch {
       complain("simulate: \(error.words)\n\(usage)")

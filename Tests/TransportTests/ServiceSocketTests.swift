@@ -17,6 +17,8 @@ import Wire
     let path: String
     private let directory: String
     var heard = 0
+    /// Bytes of each answer.
+    var length = 200
     var left = 0
 
     init(_ limits: ServiceLimits = ServiceLimits()) throws {
@@ -29,7 +31,7 @@ import Wire
       socket = ServiceSocket(loop: loop, limits: limits, build: "test")
       socket.onRequest = { [unowned self] session, request in
         heard += 1
-        let words = String(repeating: "x", count: 200)
+        let words = String(repeating: "x", count: length)
         socket.answer(session, request.number, .failure(StockFailure(.crowded, detail: words)))
       }
       socket.onEnd = { [unowned self] _ in left += 1 }
@@ -128,6 +130,108 @@ import Wire
     client.resumeReading()
     try counter.wait { answers == count }
     #expect(counter.heard == count)
+  }
+
+  @Test("does not keep more for a hundred and fifty who do not read than for all, and answers those who do")
+  func deafCrowd() throws {
+    let counter = try Counter()
+    counter.length = 20_000
+    let clients = try (0..<150).map { _ in try #require(try counter.connect()) }
+    for client in clients {
+      client.pauseReading()
+      client.send(.hello(Hello(build: "b", role: .client)))
+      for number in 1...1_000 { client.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+      client.flush()
+    }
+    var most = 0
+    try counter.wait {
+      most = max(most, counter.socket.sessions.values.reduce(0) { $0 + $1.channel.backlog })
+      return counter.socket.sessions.values.count { $0.channel.isReadingPaused } == 150
+    }
+    #expect(most < 36 << 20, "\(most) bytes wait")
+    let reader = try #require(try counter.connect())
+    var answers = 0
+    reader.onMessage = { if case .reply = $0 { answers += 1 } }
+    reader.send(.hello(Hello(build: "b", role: .client)))
+    for number in 1...500 { reader.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+    reader.flush()
+    try counter.wait { answers == 500 }
+    withExtendedLifetime(clients) {}
+  }
+
+  @Test("lets those go who read least where answers under way are more than there is room for")
+  func tooMuchInAll() throws {
+    var limits = ServiceLimits()
+    limits.unreadInAll = 4 << 20
+    let counter = try Counter(limits)
+    var asked: [(ServiceSession<StockRequest, StockResult>, UInt32)] = []
+    counter.socket.onRequest = { asked.append(($0, $1.number)) }
+    let clients = try (0..<4).map { _ in try #require(try counter.connect()) }
+    for client in clients {
+      client.pauseReading()
+      client.send(.hello(Hello(build: "b", role: .client)))
+      for number in 1...100 { client.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+      client.flush()
+    }
+    // No more of each is heard than may be without an answer.
+    try counter.wait {
+      asked.count == 4 * 64 && counter.socket.sessions.values.allSatisfy(\.channel.isReadingPaused)
+    }
+    let words = String(repeating: "x", count: 50_000)
+    for (session, number) in asked {
+      counter.socket.answer(session, number, .failure(StockFailure(.crowded, detail: words)))
+    }
+    counter.socket.flush()
+    #expect(counter.socket.sessions.values.reduce(0) { $0 + $1.channel.backlog } <= 4 << 20)
+    #expect((1..<4).contains(counter.left))
+    withExtendedLifetime(clients) {}
+  }
+
+  @Test(
+    "sends away who comes when there are no descriptors left, and hears them again though nobody has left")
+  func exhausted() async {
+    await #expect(processExitsWith: .success) {
+      let counter = try Counter()
+      let clients = try (0..<2).map { _ in try #require(try counter.connect()) }
+      for client in clients {
+        client.send(.hello(Hello(build: "b", role: .client)))
+        client.flush()
+      }
+      // Every number that is free is taken by somebody who is no client.
+      var taken: [CInt] = []
+      var files = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      files.rlim_cur = 100
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      while case let number = dup(0), number >= 0 { taken.append(number) }
+      var refusals: [Refusal.Reason] = []
+      var ends = 0
+      for client in clients {
+        client.onMessage = { if case .refused(let refusal) = $0 { refusals.append(refusal.reason) } }
+        client.onEnd = { _ in ends += 1 }
+      }
+      try counter.wait { ends == 2 }
+      #expect(refusals == [.crowded, .crowded])
+      // Not even the spare one is of use where the limit has sunk below it.
+      files.rlim_cur = 3
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      #expect(counter.socket.nextDeadline == nil)
+      files.rlim_cur = 100
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      close(taken.removeLast())
+      let late = try #require(try counter.connect())
+      late.send(.hello(Hello(build: "b", role: .client)))
+      late.flush()
+      files.rlim_cur = 3
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      try counter.wait { counter.socket.nextDeadline != nil }
+      #expect(counter.socket.sessions.isEmpty)
+      for number in taken { close(number) }
+      files.rlim_cur = 100
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      try counter.wait { counter.socket.sessions.values.contains { $0.isGreeted } }
+      withExtendedLifetime(late) {}
+    }
   }
 
   @Test("leaves no socket behind, and takes the place of one that was left") func files() throws {

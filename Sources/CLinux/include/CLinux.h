@@ -50,6 +50,9 @@ int linux_signal_read(int fd, struct linux_signal *signal);
 int linux_signals_unblock(const int *signals, int count);
 int linux_signals_ignore(int signal);
 int linux_signals_reset(void);
+// Puts the signals that are ignored back to their default, but for those in `kept`, and blocks none.
+int linux_signals_heed(const int *kept, int count);
+bool linux_signal_is_ignored(int signal);
 // "KILL" for 9, or NULL. The realtime signals have no name of their own.
 const char *linux_signal_abbreviation(int signal);
 int linux_realtime_signal_minimum(void);

@@ -50,7 +50,6 @@ enum LogsCommand {
     }
     // A worker has a handful of files, and a large branch more workers than a shell allows files.
     _ = try? ResourceLimits.raiseOpenFiles()
-    Signals.ignorePipe()
     let presentation = presentation ?? (json ? .json : Self.presentation())
     do throws(LogFailure) {
       let page = Page(presentation)

@@ -13,8 +13,7 @@ import Posix
 enum Program {
   /// Runs the words behind the program's name.
   static func run(_ arguments: [String]) -> ProgramExit {
-    StandardStreams.fillGaps()
-    Signals.ignorePipe()
+    ProcessStart.prepare(as: .command)
     let surroundings = Surroundings.actual
     let table = BankctlTable.table
     let isTerminal = Terminal.isTerminal(StandardStreams.Stream.output.fd)

@@ -1,0 +1,111 @@
+// A bank that is opened by somebody who has ignored everything that can be ignored: a container's first process, a
+// daemon of another language, nohup. It is the same bank.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("What a bank inherits", .serialized)
+struct InheritanceTests {
+  /// Runs bankctl with signals ignored from its first instruction on, as its parent leaves them.
+  private func launch(_ branch: Branch, ignoring signals: [String], _ words: [String]) throws
+    -> RunningProgram
+  {
+    // A shell keeps SIGCHLD for itself. env(1)
+    try branch.launch(
+      ["--ignore-signal=\(signals.joined(separator: ","))", Binaries.bankctl] + words, program: "/usr/bin/env"
+    )
+  }
+
+  private static let everything = ["CHLD", "PIPE", "XFSZ", "TERM", "USR1"]
+
+  @Test("a bank opened with SIGCHLD ignored is audited, refuses a second, replaces who is killed, and closes")
+  func ignoredChildren() throws {
+    try withBranch { branch in
+      func bankctl(_ words: String...) throws -> Outcome {
+        try launch(branch, ignoring: Self.everything, words).finish()
+      }
+      let opened = try bankctl("start", "--speed", "max")
+      #expect(opened.code == 0, opened.story)
+      let second = try bankctl("start")
+      #expect(second.code == 5, second.story)
+      #expect(try bankctl("enqueue", "5", "--wait").code == 0)
+      let before = try branch.status()
+      for pid in [before.workers.map(\.pid).first ?? 0, before.pid] { branch.processes.signal(pid, SIGKILL) }
+      try branch.waitUntil("another coordinator is at work") {
+        try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
+      }
+      #expect(try bankctl("enqueue", "5", "--wait").code == 0)
+      #expect(try bankctl("audit").code == 0)
+      #expect(try bankctl("stop").code == 0)
+      // A closed bank is read by a coordinator of its own, which is a child as well.
+      for command in ["audit", "receipts"] {
+        let outcome = try bankctl(command)
+        #expect(outcome.code == 0, outcome.story)
+      }
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a foreground bank opened with SIGCHLD and SIGTERM ignored survives a kill, and ends by SIGTERM")
+  func ignoredInForeground() throws {
+    try withBranch { branch in
+      let bank = try launch(branch, ignoring: Self.everything, ["start", "--foreground", "--speed", "max"])
+      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      let before = try branch.status()
+      branch.processes.signal(before.pid, SIGKILL)
+      try branch.waitUntil("it is back") {
+        try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
+      }
+      try branch.done("enqueue", "3", "--wait")
+      bank.signal(SIGTERM)
+      let outcome = try bank.finish()
+      #expect(outcome.code == 0, outcome.story)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("every process of a bank ignores SIGPIPE and SIGXFSZ and nothing else, and makes nothing for others")
+  func everyProcess() throws {
+    try withBranch { branch in
+      let old = umask(0)
+      defer { umask(old) }
+      let opened = try launch(
+        branch, ignoring: Self.everything + ["HUP", "INT"], ["start", "--juice", "1", "--speed", "max"]
+      ).finish()
+      #expect(opened.code == 0, opened.story)
+      let pids = branch.processes.all()
+      // The guardian, the coordinator, four tellers, the stock, the vending machine: at least these kinds.
+      #expect(pids.count >= 7)
+      for pid in pids {
+        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        func field(_ name: String, _ radix: Int) -> UInt64? {
+          status.split(separator: "\n").first { $0.hasPrefix(name + ":") }.flatMap {
+            UInt64($0.drop { $0 != "\t" }.dropFirst(), radix: radix)
+          }
+        }
+        let name = branch.processes.name(pid)
+        // Beyond the thirty-first are the two that the C library keeps for itself, and the realtime signals.
+        #expect(
+          (field("SigIgn", 16) ?? 0) & 0x7FFF_FFFF == 1 << UInt64(SIGPIPE - 1) | 1 << UInt64(SIGXFSZ - 1),
+          "\(name)")
+        #expect(field("Umask", 8) == 0o077, "\(name)")
+      }
+      try branch.done("stop")
+    }
+  }
+
+  @Test("nohup means what it says: a foreground bank that was told to ignore hang-ups stays")
+  func nohup() throws {
+    try withBranch { branch in
+      let bank = try launch(branch, ignoring: ["HUP"], ["start", "--foreground", "--speed", "max"])
+      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      let before = try branch.status()
+      bank.signal(SIGHUP)
+      try branch.done("enqueue", "3", "--wait")
+      #expect(try branch.status().pid == before.pid)
+      #expect(!branch.log("coordinator").contains("reloaded"), "a hang-up was heard all the same")
+      bank.signal(SIGTERM)
+      #expect(try bank.finish().code == 0)
+    }
+  }
+}
