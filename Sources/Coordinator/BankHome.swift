@@ -37,6 +37,13 @@ struct BankHome: Sendable {
   /// Where whatever the coordinator says outside its log goes, such as the last words of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
+  /// The same for a child; nowhere while somebody has removed the place.
+  var placeForErrors: ChildProcess.Output {
+    let isThere =
+      (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
+    return isThere ? .append(path: standardError) : .null
+  }
+
   /// The longest path of a database that SQLite opens, with room for the names of the files beside it. See
   /// MAX_PATHNAME in https://sqlite.org/src/file/src/os_unix.c.
   private static let longestDatabase = 500

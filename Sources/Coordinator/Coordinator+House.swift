@@ -31,8 +31,16 @@ extension Coordinator {
         $0.field("msg", "the stock does not give back what this ticket holds: \(trouble)")
       }
     }
-    house.open(stockTrade, at: now)
-    house.open(vendingTrade, at: now)
+    for trade in [stockTrade, vendingTrade] {
+      house.open(trade, hasDatabase: hadDatabase(of: trade.name), at: now)
+    }
+  }
+
+  /// Whether there must be a database of a service: it has worked while the bank was open, and only the coordinator is new.
+  private func hadDatabase(of name: String) -> Bool {
+    guard options.isRecovery else { return false }
+    let log = try? FileFacts.inspect(home.log(of: name))
+    return (log?.size ?? 0) > 0
   }
 
   private var stockTrade: HousePost.Trade {
@@ -129,7 +137,8 @@ extension Coordinator {
       return WorkerReport(
         name: post.trade.name, role: post.trade.workerRole, service: nil, window: nil, pid: post.pid,
         generation: post.generation, state: state, ticket: nil, restarts: post.restarts, served: 0,
-        residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil, trouble: post.lastEnd)
+        residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil, trouble: post.lastEnd,
+        failure: post.failure)
     }
   }
 }

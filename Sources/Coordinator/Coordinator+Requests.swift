@@ -170,7 +170,7 @@ extension Coordinator {
       }
       keepWindows()
       staff.retryGivenUp(at: now)
-      house.retryGivenUp(at: now)
+      house.retryFailing(at: now)
     case .reload:
       if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
     default: break
@@ -186,6 +186,12 @@ extension Coordinator {
       machine.apply(.scale(service, windows: Int32(count)), at: now, into: &effects)
     }
     keepWindows()
+  }
+
+  /// Keeps the notes for the next coordinator again, which somebody has removed.
+  func keepNotes() {
+    keepWindows()
+    RecoveryNote.keepConfiguration(of: options, home)
   }
 
   /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
@@ -225,7 +231,7 @@ extension Coordinator {
     }
     staff.retryGivenUp(at: now)
     renewHouse(assortment, products)
-    house.retryGivenUp(at: now)
+    house.retryFailing(at: now)
     return nil
   }
 

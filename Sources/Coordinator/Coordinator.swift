@@ -83,8 +83,17 @@ final class Coordinator {
   var onClosed: (() -> Void)?
   /// Notices when the home is removed; nil where the system has no watch left.
   var homeWatch: HomeWatch?
+  /// What was removed a moment ago, and whether the database's log is still to be begun anew because of it.
+  var freshLosses: [HomeWatch.Loss] = []
+  var owesLog = false
   /// Called when the lock file was removed: takes the lock again.
   var onLockLost: (() -> Void)?
+  /// Called when the room that is held back was removed: holds it back again.
+  var onReserveLost: (() -> Void)?
+  /// Called when the directory of the logs was removed, and is there again: sends standard error there.
+  var onLogsLost: (() -> Void)?
+  /// What is done when the store's files are removed.
+  var files: DatabaseFiles?
   /// Whether nobody is left for whom this bank was open.
   var isAbandoned = false
   /// Set when the process is to end, with its exit code.
@@ -148,9 +157,7 @@ final class Coordinator {
     openWindows()
     perform()
     try server.listen(at: home.socket)
-    do throws(SystemError) { homeWatch = try HomeWatch(home, on: loop) } catch {
-      log.write(event: "home_unwatched", level: .warn, at: now) { $0.field("msg", error.description) }
-    }
+    watchHome()
   }
 
   /// Runs until the bank has ended, and returns the process's exit code.
@@ -164,6 +171,7 @@ final class Coordinator {
   /// Hears who has something to say, serves customers and commits; now and then looks after everything else.
   private func turn() throws(SystemError) {
     let isRound = try hear()
+    if !freshLosses.isEmpty { meetLosses() }
     // Whoever is still talking is heard before the disk is asked, within bounds.
     if isRound { keepTime() }
     // The bank has ended: everything was said, and the store is closed.
@@ -254,7 +262,7 @@ final class Coordinator {
     consider(followers.nextDeadline)
     consider(ending?.nextDeadline)
     consider(pendingAudits.first?.dueAt)
-    consider(homeWatch?.checkAt)
+    consider(homeWatch?.repairAt)
     consider(guardianship?.nextDeadline)
     let deadline = earliest.map { MonotonicInstant($0) }
     guard let flush = log.nextFlush else { return deadline }

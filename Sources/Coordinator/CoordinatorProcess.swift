@@ -102,6 +102,9 @@ public enum CoordinatorProcess {
       lock.release()
     }
     coordinator.onLockLost = { lock.retake(home) }
+    coordinator.files = store.files
+    coordinator.onReserveLost = { store.renewReserve() }
+    coordinator.onLogsLost = { redirectStandardError(to: home.standardError) }
     coordinator.guardianship = Guardianship(
       home, options, lock: lock, loop: loop, log: log, executable: try sibling("bank-guardian"))
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in

@@ -1,7 +1,7 @@
-// Owns noticing that somebody removes or renames what a bank cannot live without: its database, its lock, its socket.
-// It decides nothing: it says what is missing, and the coordinator acts. Nothing is asked of the disk while nobody
-// touches the home.
-// Invariant: what is missing is known by the file behind the name, so that another file in its place counts as missing.
+// Owns noticing that somebody removes or renames what belongs to an open bank: its databases' files, its lock, its
+// sockets, its notes and its logs. It decides nothing: it says what is missing, and the coordinator acts.
+// Invariant: what is missing is known by the file behind the name, so that another file in its place counts as missing;
+// the notes alone are replaced by the bank itself, and count as missing when there are none.
 // Failure: SystemError where the kernel has no watch left; a bank lives without one.
 
 import BankModel
@@ -9,62 +9,60 @@ import Posix
 
 /// Watches over the names in a home.
 final class HomeWatch {
-  /// A name in the home behind which the file is not any more that of this bank.
+  /// What is not where it was any more.
   enum Loss: CaseIterable {
     case database
+    case log
+    case reserve
     case lock
     case socket
+    case notes
+    case logs
+    case standardError
   }
 
-  /// When it is to be looked at what is missing; nil while nothing was removed.
-  private(set) var checkAt: MonotonicTime?
-
-  private struct Identity: Equatable {
-    var device: UInt64
-    var inode: UInt64
-  }
-
-  /// Whoever removes a whole home has time to finish; nothing is put back into it meanwhile.
-  private static let pause = TimeSpan.milliseconds(500)
+  /// Called with what is missing as soon as it is.
+  var onLoss: (([Loss]) -> Void)?
 
   private let home: BankHome
-  private let notices: DirectoryWatch
-  private var known: [Loss: Identity] = [:]
+  private let names: NameWatch
 
   /// Takes everything that is in the home now for what belongs there.
   init(_ home: BankHome, on loop: EventLoop) throws(SystemError) {
     self.home = home
-    notices = try DirectoryWatch()
-    _ = try loop.register(fd: notices.fd, interest: .read) { [weak self] _ in self?.notice() }
-    try remember()
+    names = try NameWatch(in: [home.path, home.run, home.logs], on: loop)
+    for loss in Loss.allCases { names.expect(Self.paths(of: loss, home), loss == .notes ? .any : .same) }
+    names.onLoss = { [unowned self] paths in onLoss?(losses(in: paths)) }
+    try names.remember()
   }
+
+  /// When what is missing is to be made good; nil while nothing is.
+  var repairAt: MonotonicTime? { names.repairAt.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
 
   /// What is missing now.
-  func losses() -> [Loss] {
-    checkAt = nil
-    return Loss.allCases.filter { identity(of: $0) != known[$0] }
-  }
+  func losses() -> [Loss] { losses(in: names.losses()) }
 
   /// Takes what is there now for what belongs there.
-  func remember() throws(SystemError) {
-    let changes = DirectoryWatch.Changes.itself.union([.deleted, .movedFrom])
-    for directory in [home.path, home.run] { _ = try notices.add(directory, changes) }
-    for loss in Loss.allCases { known[loss] = identity(of: loss) }
+  func remember() throws(SystemError) { try names.remember() }
+
+  /// What is missing could not be made good: it is tried again later.
+  func putOff() { names.putOff() }
+
+  /// The names behind a loss.
+  static func paths(of loss: Loss, _ home: BankHome) -> [String] {
+    switch loss {
+    case .database: [home.database]
+    case .log: [home.database + "-wal"]
+    case .reserve: [home.database + "-reserve"]
+    case .lock: [home.lock]
+    case .socket: [home.socket]
+    case .notes: [home.windows, home.configurationCopy]
+    case .logs: [home.logs]
+    case .standardError: [home.standardError]
+    }
   }
 
-  private func notice() {
-    _ = try? notices.take()
-    if checkAt == nil { checkAt = SystemClock.moment().monotonic + Self.pause }
-  }
-
-  private func identity(of loss: Loss) -> Identity? {
-    let path =
-      switch loss {
-      case .database: home.database
-      case .lock: home.lock
-      case .socket: home.socket
-      }
-    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return nil }
-    return Identity(device: facts.device, inode: facts.inode)
+  private func losses(in paths: [String]) -> [Loss] {
+    Loss.allCases.filter { loss in Self.paths(of: loss, home).contains(where: paths.contains) }
   }
 }

@@ -72,6 +72,11 @@ final class HousePost {
   var isReplaced = false
   /// Why the last process ended, or could not begin.
   var lastEnd: String?
+  /// What the last process said of it itself; nil where it said nothing, or its successor works.
+  var failure: Failure?
+  /// Whether there is a database with which a process has worked since the bank was opened: its successors make no new one
+  /// in its place.
+  var hasDatabase = false
   /// Whether the present process has said itself why it cannot begin.
   var hasExplained = false
 

@@ -40,7 +40,8 @@ extension HouseStaff {
   private func spawn(_ post: HousePost) throws(SystemError) {
     let pair = try UnixSocket.pair()
     let child = try ChildProcess.spawn(
-      executable: post.trade.program, arguments: post.trade.arguments, environment: environment,
+      executable: post.trade.program,
+      arguments: post.trade.arguments + (post.hasDatabase ? ["--existing"] : []), environment: environment,
       channel: pair.second)
     post.child = child
     let generation = post.generation
@@ -65,9 +66,10 @@ extension HouseStaff {
     switch (post.phase, message) {
     case (.starting, .hello(let hello)): greet(hello, at: post)
     case (.welcomed, .ready): becomeReady(post)
-    case (.welcomed, .failed(let failure)):
+    case (.welcomed, .failed(let failure)), (.ready, .failed(let failure)):
       // The process ends by itself; this is why.
-      post.lastEnd = failure.detail.isEmpty ? failure.code.rawValue : failure.detail
+      post.failure = failure
+      post.lastEnd = Self.words(failure)
       post.hasExplained = true
       log.write(event: "failed", level: .error) {
         $0.field("worker_name", post.trade.name)
@@ -105,6 +107,8 @@ extension HouseStaff {
     post.phase = .ready
     post.readyBy = nil
     post.lastEnd = nil
+    post.failure = nil
+    post.hasDatabase = true
     post.unanswered = nil
     post.checkAt = now.monotonic + Self.checkPause
     post.history.becameReady(at: now.monotonic)
@@ -155,7 +159,10 @@ extension HouseStaff {
     post.unanswered = nil
     report(status, of: child.pid, at: post, now)
     // Where it has said itself why it cannot begin, the code says less.
-    if !post.hasExplained { post.lastEnd = status.description }
+    if !post.hasExplained {
+      post.lastEnd = status.description
+      post.failure = nil
+    }
     post.hasExplained = false
     post.phase = .empty
     decide(post, at: now)
@@ -184,15 +191,30 @@ extension HouseStaff {
       post.history.forgive()
       return start(post, at: now)
     }
+    // What was removed does not come back by itself, and what is damaged does not heal.
+    if let code = post.failure?.code, [.removed, .damaged, .newerSchema].contains(code) {
+      return giveUp(post, at: now)
+    }
     switch post.history.died(at: now.monotonic) {
     case .atOnce: start(post, at: now)
     case .after(let pause): post.restartAt = now.monotonic + pause
-    case .giveUp:
-      post.isGivenUp = true
-      log.write(event: "given_up", level: .error, at: now) {
-        $0.field("worker_name", post.trade.name)
-        $0.field("msg", post.lastEnd ?? "")
-      }
+    case .giveUp: giveUp(post, at: now)
+    }
+  }
+
+  /// Why a process cannot work, in a few words of English.
+  private static func words(_ failure: Failure) -> String {
+    switch failure.code {
+    case .damaged: "\(failure.subject) is damaged (\(failure.detail))"
+    default: failure.detail.isEmpty ? failure.code.rawValue : failure.detail
+    }
+  }
+
+  private func giveUp(_ post: HousePost, at now: Moment) {
+    post.isGivenUp = true
+    log.write(event: "given_up", level: .error, at: now) {
+      $0.field("worker_name", post.trade.name)
+      $0.field("msg", post.lastEnd ?? "")
     }
   }
 }

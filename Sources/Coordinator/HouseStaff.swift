@@ -49,18 +49,28 @@ final class HouseStaff {
   }
 
   /// Starts a process that shall run as long as the bank is open.
-  func open(_ trade: HousePost.Trade, at now: Moment) {
+  ///
+  /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
+  func open(_ trade: HousePost.Trade, hasDatabase: Bool = false, at now: Moment) {
     let post = HousePost(trade, history: RestartHistory(policy: policy, seed: chance.next()))
+    post.hasDatabase = hasDatabase
     posts.append(post)
     start(post, at: now)
   }
 
-  /// Tries again what was given up.
-  func retryGivenUp(at now: Moment) {
-    for post in posts where post.isGivenUp && post.isWanted {
-      post.isGivenUp = false
-      post.history.forgive()
-      start(post, at: now)
+  /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.
+  func retryFailing(at now: Moment) {
+    for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
+      let hasFailed = post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0
+      guard hasFailed else { continue }
+      if post.child != nil {
+        replace(post, at: now)
+      } else {
+        post.isGivenUp = false
+        post.restartAt = nil
+        post.history.forgive()
+        start(post, at: now)
+      }
     }
   }
 

@@ -100,10 +100,34 @@ struct GuardedHome {
       }
       equipment.lock = fresh
     }
+    try Directory.create(path: Paths.directory(of: log), recursive: false)
+    return try renewSocket(equipment)
+  }
+
+  /// Binds the socket anew where somebody has removed it.
+  ///
+  /// - Returns: Whether there is a new socket, to be watched in the old one's place.
+  func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
     guard !Datagrams.isReceived(at: socket) else { return false }
-    try Directory.create(path: Paths.directory(of: socket))
+    try Directory.create(path: Paths.directory(of: socket), recursive: false)
     equipment.socket = try Datagrams.bind(path: socket)
     return true
+  }
+
+  /// A watch over the socket and the log.
+  func watch(on loop: EventLoop) throws(SystemError) -> NameWatch {
+    let directories = [path, Paths.directory(of: socket), Paths.directory(of: log)]
+    let watch = try NameWatch(in: directories, on: loop)
+    watch.expect([socket])
+    // The log is rotated by its own rules.
+    watch.expect([log], .any)
+    try watch.remember()
+    return watch
+  }
+
+  /// Whether what is said outside the logs can be kept.
+  var canKeepErrors: Bool {
+    (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
   }
 
   /// Whether the home was removed or moved away, also where another one has its name by now. One that cannot be looked

@@ -57,6 +57,7 @@ extension Guardian {
     var share: FileDescriptor?
     if let equipment {
       if policy.hasOpened { try repair(equipment) }
+      equipment.log.restore()
       share = try equipment.lock.share()
       words += ["--guardian", "\(CurrentProcess.pid)"]
       environment[ServiceNotifier.addressVariable] = home.socket
@@ -65,7 +66,8 @@ extension Guardian {
       }
     }
     if policy.hasOpened { words.append("--recover") }
-    let keepsErrors = hasHome && !order.isForeground
+    // A place for last words is no reason to be without a bank.
+    let keepsErrors = hasHome && !order.isForeground && home.canKeepErrors
     let child = try ChildProcess.spawn(
       executable: order.program, arguments: words, environment: environment, channel: channel,
       keepsake: share, standardOutput: .null,
@@ -82,6 +84,39 @@ extension Guardian {
     let old = hearing
     // The old descriptor is closed with its replacement, and what is closed is watched no more.
     guard try home.repair(equipment) else { return }
+    if let old { loop.deregister(old) }
+    try listen()
+  }
+
+  /// Begins to watch over the names that are the guardian's own.
+  func watchHome() {
+    do throws(SystemError) {
+      watch = try home.watch(on: loop)
+    } catch {
+      log?.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) }
+    }
+  }
+
+  /// Makes the socket and the log good that somebody has removed; the lock is left to the coordinator while there is one.
+  func keepHome(_ now: MonotonicInstant) {
+    guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
+    // Without its home there is nothing to be guarded, and the coordinator ends by itself.
+    guard !home.isGone(equipment) else { return watch.putOff() }
+    do throws(SystemError) {
+      try renewSocket(equipment)
+      equipment.log.restore()
+      try watch.remember()
+      log?.write(event: "home_repaired", level: .warn) {
+        $0.field("msg", "files of the guardian were removed, and are made again")
+      }
+    } catch {
+      watch.putOff()
+    }
+  }
+
+  private func renewSocket(_ equipment: GuardedHome.Equipment) throws(SystemError) {
+    let old = hearing
+    guard try home.renewSocket(equipment) else { return }
     if let old { loop.deregister(old) }
     try listen()
   }

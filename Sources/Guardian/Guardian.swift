@@ -72,6 +72,8 @@ public final class Guardian {
   var equipment: GuardedHome.Equipment?
   var refusal: [String] = []
   var hearing: Registration?
+  /// Notices when the guardian's own files are removed; nil where the system has no watch left.
+  var watch: NameWatch?
   private var signalSource: SignalSource?
   var restartAt: MonotonicTime?
   var lastEnd = CoordinatorEnd.unseen
@@ -104,6 +106,7 @@ public final class Guardian {
     case .taken(let equipment):
       self.equipment = equipment
       try listen()
+      watchHome()
     case .occupied(let pid): refusal = ["--occupied", pid.map { "\($0)" } ?? ""]
     case .inspected: refusal = ["--inspected"]
     case .unusable(let reason): refusal = ["--unusable", reason]
@@ -132,7 +135,8 @@ public final class Guardian {
 
   private var nextDeadline: MonotonicInstant? {
     let moments =
-      [restartAt, pulseAt].compactMap { $0 }.map { MonotonicInstant($0) } + [log?.nextFlush].compactMap { $0 }
+      [restartAt, pulseAt].compactMap { $0 }.map { MonotonicInstant($0) }
+      + [log?.nextFlush, watch?.repairAt].compactMap { $0 }
     return moments.min()
   }
 
@@ -142,6 +146,7 @@ public final class Guardian {
       restart()
     }
     keepPulse(now)
+    keepHome(MonotonicInstant(now))
   }
 
   /// While there is no open bank that could give signs of life, the guardian gives its own: it is at work on one.

@@ -1,4 +1,5 @@
-// Owns opening and rotating: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest goes.
+// Owns opening and rotating: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest goes; and beginning
+// anew where somebody has removed or renamed the file.
 // It must not know lines; it is called only between two of them.
 // Invariant: no line is lost to a rotation. Whatever fails, writing goes on to the file that is open.
 // Failure: a rotation that failed is tried again after as many bytes as the limit.
@@ -30,6 +31,47 @@ extension LogFile {
     descriptor = fresh
     size = freshSize
     rotationSize = limit
+  }
+
+  /// How long a file may be missing before it is made anew: whoever removes a whole home has time to finish.
+  private static let pause: Duration = .milliseconds(500)
+
+  /// Whether what is written is found under the name of the log. A file that has lost the name is made anew when it has
+  /// been missing for a while; its directory is not, which is for whoever looks after the home.
+  func hasPlace(at now: MonotonicInstant) -> Bool {
+    if isInPlace {
+      missingSince = nil
+      return true
+    }
+    guard let since = missingSince else {
+      missingSince = now
+      return false
+    }
+    return now - since >= Self.pause && beginAnew()
+  }
+
+  /// Makes the file anew where somebody has removed it, without waiting any longer.
+  public func restore() {
+    if !isInPlace { _ = beginAnew() }
+  }
+
+  private var isInPlace: Bool {
+    do throws(SystemError) {
+      guard let named = try FileFacts.inspect(path) else { return false }
+      let own = try descriptor.facts()
+      return named.device == own.device && named.inode == own.inode
+    } catch {
+      return true
+    }
+  }
+
+  private func beginAnew() -> Bool {
+    guard let fresh = try? Self.open(path), let freshSize = try? fresh.size() else { return false }
+    descriptor = fresh
+    size = freshSize
+    rotationSize = limit
+    missingSince = nil
+    return true
   }
 
   private func shift() -> Bool {

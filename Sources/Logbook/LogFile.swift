@@ -2,6 +2,7 @@
 // It must not know what events mean. One process writes one file; readers only read.
 // Invariant: the file holds whole lines in order, apart from the end of one that a crash or a full disk has cut, which
 // the next writer completes or closes. At most 64 KiB wait in memory.
+// A file that somebody has removed or renamed is made anew; until then the lines wait.
 // Failure: opening throws. Afterwards nothing here ends or delays the process: lines that cannot be kept are
 // counted, and the next line that can be says how many are missing.
 
@@ -32,6 +33,8 @@ public final class LogFile {
   var size: Int64
   /// The file is rotated before a line that would take it beyond this; later than the limit where a rotation failed.
   var rotationSize: Int64
+  /// Since when the name does not lead to the open file; nil while it does.
+  var missingSince: MonotonicInstant?
 
   private let identity: [UInt8]
   /// How every line of one level and one millisecond begins: a busy worker writes dozens of them, and to write the time
@@ -106,7 +109,7 @@ public final class LogFile {
   }
 
   /// Writes what waits, now. For the end of a process, and before anything that may end it.
-  public func flush() { flush(at: SystemClock.monotonic()) }
+  public func flush() { flush(at: SystemClock.monotonic(), isLast: true) }
 }
 
 extension LogFile {
@@ -160,10 +163,11 @@ extension LogFile {
     dropped += 1
   }
 
-  private func flush(at now: MonotonicInstant) {
+  private func flush(at now: MonotonicInstant, isLast: Bool = false) {
     guard !buffer.isEmpty else { return }
     var written = 0
-    isFailing = false
+    isFailing = !isLast && !hasPlace(at: now)
+    if isFailing { lastWrite = now }
     while written < buffer.count, !isFailing {
       let result = buffer.withUnsafeBytes { bytes in
         Result { () throws(SystemError) in

@@ -100,6 +100,9 @@ final class StockDesk {
     happen(.committed, at: now)
   }
 
+  /// The files of the store are not what they were: nothing is done any more.
+  func end(because error: StoreError) { if failure == nil { failure = error } }
+
   private func storeFailed(_ error: StoreError, at now: Moment) {
     guard case .diskFull = error else {
       failure = error

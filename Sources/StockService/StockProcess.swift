@@ -68,7 +68,7 @@ public enum StockProcess {
     let assortment = try assortment(options)
     try home.prepare()
     let lock = try home.takeLock(loop)
-    try home.examineDatabase()
+    try home.examineDatabase(mustExist: options.mustExist)
     let (store, desk) = try openDesk(home)
     let orders =
       link?.orders
@@ -83,7 +83,7 @@ public enum StockProcess {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { service.askToEnd() }
     }
-    try service.open(at: home.socket)
+    try service.open(in: home, store.files)
     if let error = desk.failure { throw Failure(stock: error, path: home.database) }
     let code = try service.run()
     withExtendedLifetime(signals) {}

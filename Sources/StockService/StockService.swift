@@ -10,6 +10,7 @@ import Logbook
 import Posix
 import QueueCore
 import StockCore
+import Storage
 import Transport
 import Wire
 
@@ -51,6 +52,9 @@ final class StockService {
   private var questions: [(asker: Asker, command: StockCommand)] = []
   private var now = SystemClock.moment()
   private var isAskedToEnd = false
+  private var watch: ServiceWatch?
+  /// What of its files was removed, for good.
+  private var loss: Failure?
 
   init(desk: StockDesk, assortment: Assortment, loop: EventLoop, log: LogFile, link: ParentLink?) {
     self.desk = desk
@@ -62,7 +66,7 @@ final class StockService {
   }
 
   /// Brings what is new in the assortment into the stock, and begins to listen.
-  func open(at path: String) throws(SystemError) {
+  func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws(SystemError) {
     loop.onWake = { [unowned self] in now = SystemClock.moment() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
@@ -73,12 +77,42 @@ final class StockService {
     }
     desk.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: now)
     guard desk.failure == nil else { return }
-    try socket.listen(at: path)
+    try socket.listen(at: home.socket)
+    watch = files.map { watch(over: home, $0) }
     log.write(event: "ready", at: now) {
       $0.field("items", desk.machine.picture.items.count)
       $0.field("changes", desk.machine.settledSequence)
     }
     link?.say(.ready)
+  }
+
+  private func watch(over home: ServiceHome, _ files: DatabaseFiles) -> ServiceWatch {
+    let remedies = ServiceWatch.Remedies(
+      rescueLog: { [unowned self] in
+        do throws(StoreError) { try files.logIsLost() } catch { desk.end(because: error) }
+      },
+      renewLog: { [unowned self] in
+        desk.commit(at: now)
+        do throws(StoreError) { return try files.renewLog() } catch {
+          desk.end(because: error)
+          return true
+        }
+      },
+      listen: { [socket] path in
+        socket.stopListening()
+        try socket.listen(at: path)
+      },
+      end: { [unowned self] failure in
+        files.abandon()
+        loss = failure
+        desk.end(because: .failed(path: failure.subject, detail: failure.detail))
+      },
+      note: { [unowned self] words, isRepaired in
+        log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {
+          $0.field("msg", words)
+        }
+      })
+    return ServiceWatch(home, sockets: [home.socket], on: loop, remedies)
   }
 
   /// Asks the service to answer what it has heard, and to end.
@@ -90,6 +124,7 @@ final class StockService {
       try loop.runOnce(until: nextDeadline)
       now = SystemClock.moment()
       socket.keepTime(MonotonicInstant(now.monotonic))
+      watch?.keepTime(MonotonicInstant(now.monotonic))
       endTurn()
     }
     return try finish()
@@ -105,11 +140,8 @@ final class StockService {
 
   private var nextDeadline: MonotonicInstant? {
     if hasMoreToSay { return MonotonicInstant(now.monotonic) }
-    return earliestDeadline
-  }
-
-  private var earliestDeadline: MonotonicInstant? {
-    [socket.nextDeadline, log.nextFlush, desk.commitDue.map { MonotonicInstant($0) }].compactMap { $0 }.min()
+    let moments = [socket.nextDeadline, log.nextFlush, watch?.nextDeadline]
+    return (moments + [desk.commitDue.map { MonotonicInstant($0) }]).compactMap { $0 }.min()
   }
 
   private func endTurn() {
@@ -127,7 +159,8 @@ final class StockService {
     desk.commit(at: now)
     endTurn()
     let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
-    let reason = desk.failure?.description ?? misunderstood
+    let reason = loss?.detail ?? desk.failure?.description ?? misunderstood
+    if let loss { link?.say(.failed(loss)) }
     log.write(event: "exit", level: reason == nil ? .info : .error) {
       $0.field("code", reason == nil ? 0 : 1)
       $0.field("msg", reason)

@@ -141,6 +141,18 @@ extension Database {
     }
   }
 
+  /// Leaves the log and begins a new one, in whose name the next process looks. What was in the old one is in the database
+  /// before the new one begins; in between a journal takes its place, so that a crash at any moment loses nothing.
+  func renewLog() throws(StoreError) {
+    let mode = try withStatement("PRAGMA journal_mode = DELETE", while: "leaving the log") {
+      statement throws(StoreError) in
+      try statement.step() ? statement.text(0) : ""
+    }
+    if mode != "delete" { throw .failed(path: path, detail: "the log could not be left (\(mode))") }
+    try startLog()
+    forgetLog()
+  }
+
   // MARK: Bytes of the file
 
   /// The connection's open file. See https://sqlite.org/c3ref/io_methods.html.

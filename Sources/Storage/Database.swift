@@ -124,6 +124,9 @@ final class Database {
     logFrames = 0
   }
 
+  /// There is a new log, and nothing is in it.
+  func forgetLog() { logFrames = 0 }
+
   /// Lets the file grow by multiples of so many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.
   func growInSteps(of bytes: Int64) {
     var size = Int32(clamping: bytes)

@@ -116,6 +116,8 @@ public final class SQLiteStore: QueueStore {
     settleTransaction()
     self.saved = books
     owesCheckpoint = true
+    // Nobody is told before what was committed is where the next process finds it.
+    if transactions.isLogLost { try tidyUp() }
   }
 
   /// Copies the log into the database where it has grown long. See `QueueStore`.

@@ -17,6 +17,8 @@ final class Transactions {
   let database: Database
   /// Whether a transaction is open.
   private(set) var isOpen = false
+  /// Whether the log has lost its name, so that no other process would find what is in it.
+  private(set) var isLogLost = false
   /// What ended the store's life, if anything did.
   private var end: StoreError?
   private let begin, save, forget: Statement
@@ -63,7 +65,7 @@ final class Transactions {
   /// - Returns: whether it was copied.
   @discardableResult
   func checkpointIfDue(isUrgent: Bool = false, _ copy: LogCopy? = nil) throws(StoreError) -> Bool {
-    guard isUrgent || database.logFrames >= Self.checkpointThreshold else { return false }
+    guard isUrgent || isLogLost || database.logFrames >= Self.checkpointThreshold else { return false }
     do throws(StoreError) {
       try copyLog(SQLITE_CHECKPOINT_PASSIVE, copy)
       return true
@@ -73,6 +75,31 @@ final class Transactions {
       throw error
     }
   }
+
+  // MARK: Removed files
+
+  /// Copies a log that has lost its name; from now on it is copied after every commit.
+  func logIsLost(_ copy: LogCopy?) throws(StoreError) {
+    try requireHealth()
+    isLogLost = true
+    if !isOpen { try checkpointIfDue(copy) }
+  }
+
+  /// Begins a new log in the place of one that has lost its name; false where that cannot be now.
+  func renewLog() throws(StoreError) -> Bool {
+    try requireHealth()
+    guard isLogLost, !isOpen else { return !isLogLost }
+    do throws(StoreError) { try database.renewLog() } catch {
+      if case .diskFull = error { return false }
+      end = error
+      throw error
+    }
+    isLogLost = false
+    return true
+  }
+
+  /// Refuses everything from now on, and leaves the files alone for good.
+  func abandon(because error: StoreError) { end = error }
 
   private func copyLog(_ mode: Int32, _ copy: LogCopy?) throws(StoreError) {
     if let copy { try copy(mode) } else { try database.checkpoint(mode) }

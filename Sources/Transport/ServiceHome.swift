@@ -21,6 +21,8 @@ public struct ServiceHome: Sendable {
 
   /// The service's database.
   public var database: String { Paths.join(path, name + ".db") }
+  /// The log of the database.
+  public var databaseLog: String { database + "-wal" }
   /// The lock that keeps two such services off one home.
   public var lock: String { Paths.join(path, name + ".lock") }
   /// The directory of the sockets.
@@ -49,7 +51,14 @@ public struct ServiceHome: Sendable {
 
   /// Refuses a database that has lost its contents: an empty file is what a crash while it is made leaves behind, but
   /// the log comes after the database, so a service that has logged had one.
-  public func examineDatabase() throws(Failure) {
+  ///
+  /// - Parameter mustExist: whether there was a database when the bank was opened. One that was removed since is not
+  ///   replaced by a new one, which would have forgotten everything.
+  public func examineDatabase(mustExist: Bool = false) throws(Failure) {
+    if mustExist, ((try? FileFacts.inspect(database)) ?? nil) == nil {
+      let words = "\(database) was removed or renamed while the bank was open"
+      throw Failure(.removed, subject: database, detail: words)
+    }
     guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
       let log = try? FileFacts.inspect(log), log.size > 0
     else { return }

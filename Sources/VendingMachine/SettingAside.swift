@@ -48,7 +48,16 @@ enum SettingAside {
       }
     }
     try Directory.sync(home.path)
+    try beginAnew(home)
     return .done
+  }
+
+  /// The machine begins anew here and not when it is opened next: a database that is missing under an open bank is one that
+  /// somebody has removed.
+  private static func beginAnew(_ home: ServiceHome) throws {
+    let store = try SQLiteVendingStore(path: home.database)
+    _ = try store.load(newMachine: Int64(bitPattern: RandomSeed.fromSystem() >> 1))
+    try store.close()
   }
 
   private static func isDamaged(_ home: ServiceHome) -> Bool {

@@ -3,7 +3,7 @@
 
 import Wire
 
-/// The command line: `bank-vending --home DIR [--products FILE] [--set-aside FILE]`.
+/// The command line: `bank-vending --home DIR [--products FILE] [--set-aside FILE] [--existing]`.
 public struct VendingOptions: Sendable, Equatable {
   /// The home, absolute.
   public var home = ""
@@ -12,10 +12,17 @@ public struct VendingOptions: Sendable, Equatable {
   /// The name that a damaged database gets; nil where the machine is to be opened.
   public var setAside: String?
 
+  /// Whether there must be a database already: there was one when the bank was opened.
+  public var mustExist = false
+
   /// Reads the words behind the program's name.
   public init(_ arguments: [String]) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {
+      if word == "--existing" {
+        mustExist = true
+        continue
+      }
       guard let value = words.popFirst() else {
         throw Failure(.badRequest, subject: word, detail: "the option has no value")
       }

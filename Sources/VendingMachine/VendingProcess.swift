@@ -82,7 +82,7 @@ public enum VendingProcess {
     let table = try products(options)
     try home.prepare()
     let lock = try home.takeLock(loop)
-    try home.examineDatabase()
+    try home.examineDatabase(mustExist: options.mustExist)
     let (store, desk) = try openDesk(home, table)
     let orders =
       link?.orders
@@ -98,7 +98,7 @@ public enum VendingProcess {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { service.askToEnd() }
     }
-    try service.open(in: home)
+    try service.open(in: home, store.files)
     let code = try service.run()
     withExtendedLifetime(signals) {}
     // Nothing is lost if the log cannot be copied now: the next start reads it.

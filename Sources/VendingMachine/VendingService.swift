@@ -10,6 +10,7 @@ import Logbook
 import Posix
 import QueueCore
 import StockClient
+import Storage
 import Transport
 import VendingCore
 import Wire
@@ -51,6 +52,9 @@ final class VendingService {
   private var retryAt: MonotonicInstant?
   private let clock = MachineClock()
   private var isAskedToEnd = false
+  private var watch: ServiceWatch?
+  /// What of its files was removed, for good.
+  private var loss: Failure?
 
   init(
     desk: VendingDesk, table: ProductTable, stock: StockClient, loop: EventLoop, log: LogFile,
@@ -75,7 +79,7 @@ final class VendingService {
   var today: DayNumber { clock.today }
 
   /// Goes on with what was left open, and begins to listen.
-  func open(in home: ServiceHome) throws {
+  func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws {
     loop.onWake = { [unowned self] in clock.turn() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
@@ -91,15 +95,48 @@ final class VendingService {
     }
     shelf.open()
     desk.happen(.began, at: now)
-    try managers.listen(at: Paths.join(home.run, "vending-admin.sock"))
-    try customers.listen(at: home.socket)
-    if let group = shelf.table.customersGroup { try share(home, with: group) }
+    let managersSocket = Paths.join(home.run, "vending-admin.sock")
+    for path in [managersSocket, home.socket] { try listen(at: path, home) }
+    watch = files.map { watch(over: home, [managersSocket, home.socket], $0) }
     log.write(event: "ready", at: now) {
       $0.field("products", shelf.table.products.count)
       $0.field("changes", desk.machine.settledSequence)
       $0.field("unfinished", desk.machine.unfinishedCount)
     }
     link?.say(.ready)
+  }
+
+  private func listen(at path: String, _ home: ServiceHome) throws {
+    let socket = path == home.socket ? customers : managers
+    socket.stopListening()
+    try socket.listen(at: path)
+    if socket === customers, let group = shelf.table.customersGroup { try share(home, with: group) }
+  }
+
+  private func watch(over home: ServiceHome, _ sockets: [String], _ files: DatabaseFiles) -> ServiceWatch {
+    let remedies = ServiceWatch.Remedies(
+      rescueLog: { [unowned self] in
+        do throws(StoreError) { try files.logIsLost() } catch { desk.end(because: error) }
+      },
+      renewLog: { [unowned self] in
+        desk.commit(at: now)
+        do throws(StoreError) { return try files.renewLog() } catch {
+          desk.end(because: error)
+          return true
+        }
+      },
+      listen: { [unowned self] path in try listen(at: path, home) },
+      end: { [unowned self] failure in
+        files.abandon()
+        loss = failure
+        desk.end(because: .failed(path: failure.subject, detail: failure.detail))
+      },
+      note: { [unowned self] words, isRepaired in
+        log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {
+          $0.field("msg", words)
+        }
+      })
+    return ServiceWatch(home, sockets: sockets, on: loop, remedies)
   }
 
   /// The customers' socket, and the way to it, for the members of a group; nothing else is opened to them.
@@ -125,6 +162,7 @@ final class VendingService {
       let instant = MonotonicInstant(now.monotonic)
       customers.keepTime(instant)
       managers.keepTime(instant)
+      watch?.keepTime(instant)
       endTurn()
     }
     return try finish()
@@ -141,7 +179,7 @@ final class VendingService {
     if hasMoreToSay { return MonotonicInstant(now.monotonic) }
     return [
       customers.nextDeadline, managers.nextDeadline, log.nextFlush, stock.nextDeadline, retryAt,
-      shelf.nextDeadline,
+      shelf.nextDeadline, watch?.nextDeadline,
       // Whoever does not read is waited for by the loop, and not by the clock.
       looking.lazy.filter(\.asker.hasRoom).map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
     ].compactMap { $0 }.min()
@@ -179,7 +217,8 @@ final class VendingService {
     desk.commit(at: now)
     endTurn()
     let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
-    let reason = desk.failure?.description ?? misunderstood
+    let reason = loss?.detail ?? desk.failure?.description ?? misunderstood
+    if let loss { link?.say(.failed(loss)) }
     log.write(event: "exit", level: reason == nil ? .info : .error) {
       $0.field("code", reason == nil ? 0 : 1)
       $0.field("msg", reason)

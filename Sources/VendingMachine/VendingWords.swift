@@ -73,6 +73,7 @@ extension Failure {
       case .damaged: .damaged
       case .failed: .system
       }
-    self.init(code, subject: path, detail: error.description)
+    let detail = if case .damaged(_, let detail) = error { detail } else { error.description }
+    self.init(code, subject: path, detail: detail)
   }
 }

@@ -84,7 +84,7 @@ func start() throws {
   defer { script.end() }
   let ran = try run(["start"], home: elsewhere, launcher: script.launcher)
   #expect(ran.exit == .done)
-  #expect(ran.lines.dropFirst() == ["  deposit-1  pid 4243", "  loan-1     pid 0"])
+  #expect(ran.lines.dropFirst() == ["  deposit-1  pid 4243", "  loan-1     backing off"])
   #expect(
     try run(["start", "--json"], home: elsewhere, launcher: script.launcher).output
       == JSONValue.status(picture()).text + "\n")

@@ -39,6 +39,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case system
     /// Somebody looks into the bank, which is not open, and has it to himself meanwhile.
     case inspected
+    /// A file of the bank was removed or renamed while it was open; `subject` is the file.
+    case removed
   }
 
   /// The reason.

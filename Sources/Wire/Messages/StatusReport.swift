@@ -169,14 +169,17 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var lastExit: ExitReport?
   /// Why a worker behind the windows does not work, in English; nil while it does.
   public var trouble: String?
+  /// The same as it said it itself, with its file; nil where it said nothing.
+  public var failure: Failure?
 
   /// Puts the parts together.
   public init(
     name: String, role: WorkerRole, service: Service?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
-    isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil
+    isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil
   ) {
     self.trouble = trouble
+    self.failure = failure
     self.isFailed = isFailed
     self.lastExit = lastExit
     self.name = name
@@ -207,6 +210,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     case isFailed = 12
     case lastExit = 13
     case trouble = 14
+    case failure = 15
   }
 }
 

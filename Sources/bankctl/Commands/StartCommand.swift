@@ -18,6 +18,7 @@ enum StartCommand {
     if session.invocation.flag("foreground") { return try ForegroundGuard.stay(session) }
     let report = try open(session)
     try session.show(.status(report), or: lines(report, session))
+    tellTroubles(report, session)
     return .done
   }
 
@@ -52,11 +53,25 @@ enum StartCommand {
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null
   }
 
+  /// Says of those behind the windows who do not work why, and what to type.
+  static func tellTroubles(_ report: StatusReport, _ session: Session) {
+    for worker in report.workers {
+      if let sentence = session.words.outOfWork(worker) { session.note(sentence) }
+    }
+  }
+
+  private static func state(of worker: WorkerReport, _ words: Words) -> String {
+    if worker.pid != 0 { return "pid \(worker.pid)" }
+    return worker.isFailed == true ? words.failed : words.state(worker.state)
+  }
+
   /// What people read when the bank is open.
   static func lines(_ report: StatusReport, _ session: Session) -> [String] {
     var table = TextTable([.left, .left])
     for worker in report.workers {
-      table.add([.init(worker.name, worker.service == .loan ? .loan : nil), .init("pid \(worker.pid)")])
+      table.add([
+        .init(worker.name, worker.service == .loan ? .loan : nil), .init(state(of: worker, session.words)),
+      ])
     }
     return [session.words.opened(report)] + table.lines(session.output.palette, indent: 2)
   }

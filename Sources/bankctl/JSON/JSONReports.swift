@@ -46,13 +46,21 @@ extension JSONValue {
   }
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "name": .string(worker.name), "role": .string(worker.role.name),
       "service": .init(worker.service?.name), "window": .init(worker.window), "pid": .init(worker.pid),
       "generation": .init(worker.generation),
       "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
       "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
+    ]
+    return worker.failure.map { shape.adding(["trouble": trouble($0)]) } ?? shape
+  }
+
+  private static func trouble(_ failure: Failure) -> JSONValue {
+    [
+      "code": .string(failure.code.rawValue), "file": .string(failure.subject),
+      "detail": .string(failure.detail),
     ]
   }
 

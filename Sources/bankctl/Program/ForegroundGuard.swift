@@ -116,6 +116,7 @@ final class ForegroundGuard {
       isOpen = true
       // Nobody has to read this for the bank to go on.
       try? session.show(.status(report), or: StartCommand.lines(report, session))
+      StartCommand.tellTroubles(report, session)
     case .progress(let report): drain.hear(report)
     case .stopped(let report): stopped = report
     default: break

@@ -88,10 +88,11 @@ struct StatusPicture {
 
   /// What keeps a window closed, and what to do about it.
   private var failures: [String] {
-    let failed = report.workers.filter { $0.isFailed == true }
-    guard !failed.isEmpty else { return [] }
-    return [""]
-      + failed.map { palette.paint(words.failed($0.name, $0.lastExit.map(exit) ?? ""), .alarm) }
+    let failed = report.workers.filter { $0.isFailed == true && $0.window != nil }
+    let sentences =
+      failed.map { words.failed($0.name, $0.lastExit.map(exit) ?? "") }
+      + report.workers.compactMap { words.outOfWork($0) }
+    return sentences.isEmpty ? [] : [""] + sentences.map { palette.paint($0, .alarm) }
   }
 
   private func exit(_ exit: ExitReport) -> String {

@@ -41,10 +41,16 @@ enum VendingRescue {
     return .done
   }
 
-  /// A machine that was given up is tried again by an open bank; a closed one starts it when it opens.
+  /// A machine that was given up is tried again by an open bank, which answers when it is there; a closed one starts it
+  /// when it opens.
   private static func restart(_ session: Session) throws(CommandError) {
-    do throws(CommandError) { _ = try Desk.open(session).status(.reload, within: nil) } catch {
+    let report: StatusReport
+    do throws(CommandError) { report = try Desk.open(session).status(.reload, within: nil) } catch {
       guard case .control(.notOpen) = error else { throw error }
+      return
+    }
+    for worker in report.workers where worker.role == .vending {
+      if let sentence = session.words.outOfWork(worker) { session.note(sentence) }
     }
   }
 

@@ -72,7 +72,7 @@ extension Words {
         "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was "
           + "changed.",
         "설정 \(subject)을(를) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
-    case .damaged, .newerSchema, .badHome, .windowsFailed, .system: grave(failure, detail, home)
+    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: grave(failure, detail, home)
     }
   }
 
@@ -104,6 +104,12 @@ extension Words {
         "The home \(home) cannot be used\(detail). Check its owner and permissions, or choose another with "
           + "--home.",
         "홈 \(home)을(를) 쓸 수 없습니다\(detail). 소유자와 권한을 확인하거나 --home으로 다른 곳을 고르세요.")
+    case .removed:
+      say(
+        "\(failure.subject) was removed or renamed while the bank in \(home) was open, so nothing is promised any "
+          + "more. Put the file back, or restore a copy, and start the bank again.",
+        "\(home)의 은행이 열려 있는 동안 \(failure.subject) 파일이 지워지거나 이름이 바뀌어 더는 아무것도 약속할 수 "
+          + "없습니다. 파일을 되돌리거나 사본으로 복구한 뒤 은행을 다시 여세요.")
     case .windowsFailed:
       say(
         "The windows did not become ready: \(failure.subject)\(detail). See 'bankctl logs', then try again.",

@@ -1,0 +1,101 @@
+// Owns what a service does when somebody removes its files while it is at work: its sockets are bound anew, its
+// database's log is rescued, and without its database it ends. It knows no database: whoever has one does that part.
+// Invariant: what is lost for good is told before anything else is promised; what can be made again is made again once
+// whoever removes things has had the time to finish, and only in a home that is still there.
+// Failure: none; where the kernel has no watch left, the service lives without one, and says so.
+
+import Posix
+import Wire
+
+/// Watches over the files of one service.
+public final class ServiceWatch {
+  /// What the service itself does about a loss.
+  public struct Remedies {
+    /// The log of the database was removed: what is in it is copied.
+    public var rescueLog: () -> Void
+    /// Begins a new log; false where that has to be tried again.
+    public var renewLog: () -> Bool
+    /// Binds a socket anew.
+    public var listen: (_ path: String) throws -> Void
+    /// The database is gone.
+    public var end: (Failure) -> Void
+    /// Says what was made again, or could not be, in English.
+    public var note: (_ words: String, _ isRepaired: Bool) -> Void
+
+    /// Puts the parts together.
+    public init(
+      rescueLog: @escaping () -> Void, renewLog: @escaping () -> Bool,
+      listen: @escaping (_ path: String) throws -> Void, end: @escaping (Failure) -> Void,
+      note: @escaping (_ words: String, _ isRepaired: Bool) -> Void
+    ) {
+      self.rescueLog = rescueLog
+      self.renewLog = renewLog
+      self.listen = listen
+      self.end = end
+      self.note = note
+    }
+  }
+
+  private let home: ServiceHome
+  private let sockets: [String]
+  private let remedies: Remedies
+  private var names: NameWatch?
+  private var lost: Set<String> = []
+  private var owesLog = false
+
+  /// Takes what is in the home now for what belongs there.
+  public init(_ home: ServiceHome, sockets: [String], on loop: EventLoop, _ remedies: Remedies) {
+    self.home = home
+    self.sockets = sockets
+    self.remedies = remedies
+    do throws(SystemError) {
+      let names = try NameWatch(in: [home.path, home.run], on: loop)
+      names.expect([home.database, home.databaseLog] + sockets)
+      names.onLoss = { [unowned self] in lost.formUnion($0) }
+      try names.remember()
+      self.names = names
+    } catch {
+      remedies.note("the home is not watched: \(error.description)", false)
+    }
+  }
+
+  /// When ``endTurn(_:)`` has something to do by itself.
+  public var nextDeadline: MonotonicInstant? { names?.repairAt }
+
+  /// Does what is to be done about what was removed. Comes before anything is committed in a turn.
+  public func keepTime(_ now: MonotonicInstant) {
+    if !lost.isEmpty { meet(lost) }
+    guard let names, let due = names.repairAt, due <= now else { return }
+    let missing = names.losses()
+    if missing.contains(home.database) { meet([home.database]) }
+    do {
+      let own = missing.filter(sockets.contains)
+      // A home that is gone is not made again.
+      if !own.isEmpty { try Directory.create(path: home.run, recursive: false) }
+      for socket in own { try remedies.listen(socket) }
+      if owesLog { owesLog = !remedies.renewLog() }
+      try names.remember()
+      if !missing.isEmpty {
+        let words = missing.map(Paths.lastPart(of:)).joined(separator: ", ")
+        remedies.note("removed while the \(home.name) was at work, and made again: \(words)", true)
+      }
+    } catch {
+      remedies.note("\(error)", false)
+      return names.putOff()
+    }
+    if owesLog { names.putOff() }
+  }
+
+  private func meet(_ losses: Set<String>) {
+    lost.removeAll()
+    if losses.contains(home.database) {
+      let words = "\(home.database) was removed or renamed while the \(home.name) was at work"
+      return remedies.end(Failure(.removed, subject: home.database, detail: words))
+    }
+    if losses.contains(home.databaseLog), !owesLog {
+      owesLog = true
+      remedies.note("\(home.databaseLog) was removed; it is copied and begun anew", false)
+      remedies.rescueLog()
+    }
+  }
+}

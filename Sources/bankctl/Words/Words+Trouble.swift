@@ -1,0 +1,58 @@
+// Owns the words for a stock or a vending machine that does not work: why, and what to type about it.
+// It must not know how it was found out.
+// Invariant: every sentence names the file, where there is one, and a way out.
+// Failure: none.
+import BankModel
+import Wire
+
+extension Words {
+  /// Why a worker behind the windows does not work, and what to do; nil where it does, or may soon.
+  func outOfWork(_ worker: WorkerReport) -> String? {
+    guard worker.window == nil, worker.failure != nil || worker.isFailed == true else { return nil }
+    let isStock = worker.role == .stock
+    let who = isStock ? say("The stock", "재고") : say("The vending machine", "자판기")
+    guard let failure = worker.failure else { return outOfWork(who, worker.trouble ?? "", log: worker.name) }
+    switch failure.code {
+    case .damaged: return damaged(who, failure, isStock)
+    case .removed:
+      return say(
+        "\(who) does not work: \(failure.subject) was removed or renamed while the bank was open. Put it back and type "
+          + "'bankctl reload'; or begin anew without it by 'bankctl stop' and 'bankctl start'.",
+        "\(who) 서비스가 멈췄습니다. 은행이 열려 있는 동안 \(failure.subject) 파일이 지워지거나 이름이 바뀌었습니다. 파일을 "
+          + "되돌린 뒤 'bankctl reload'를 입력하세요. 파일 없이 새로 시작하려면 'bankctl stop' 뒤에 'bankctl start'를 "
+          + "입력하세요.")
+    default:
+      return outOfWork(who, failure.detail.isEmpty ? failure.code.rawValue : failure.detail, log: worker.name)
+    }
+  }
+
+  private func damaged(_ who: String, _ failure: Failure, _ isStock: Bool) -> String {
+    let file = failure.subject
+    let (englishWay, koreanWay) =
+      isStock
+      ? (
+        "or move it and '\(file)-wal' to another place: the stock begins anew with its first amounts. Then type "
+          + "'bankctl reload'.",
+        "그 파일과 '\(file)-wal'을 다른 곳으로 옮긴 뒤 'bankctl reload'를 입력하세요. 옮기면 재고는 처음 수량으로 새로 "
+          + "시작합니다."
+      )
+      : (
+        "and type 'bankctl reload'; or type 'bankctl vending admin set-aside': the file gets another name, and the "
+          + "machine begins anew.",
+        "'bankctl reload'를 입력하거나, 'bankctl vending admin set-aside'를 입력하세요. 그러면 그 파일은 다른 이름으로 남고 "
+          + "자판기는 새로 시작합니다."
+      )
+    return say(
+      "\(who) cannot be opened: \(file) is damaged (\(failure.detail)). Nothing was overwritten. Restore a copy"
+        + (isStock ? ", " : " ") + englishWay,
+      "\(who) 데이터베이스 \(file) 파일이 손상되어 열 수 없습니다(\(failure.detail)). 아무것도 덮어쓰지 않았습니다. 사본으로 "
+        + (isStock ? "되돌리거나 " : "되돌린 뒤 ") + koreanWay)
+  }
+
+  private func outOfWork(_ who: String, _ trouble: String, log: String) -> String {
+    let detail = trouble.isEmpty ? "" : " (\(trouble))"
+    return say(
+      "\(who) does not work\(detail). See 'bankctl logs \(log)', then try again with 'bankctl reload'.",
+      "\(who) 서비스가 멈췄습니다\(detail). 'bankctl logs \(log)'를 본 뒤 'bankctl reload'로 다시 시도하세요.")
+  }
+}

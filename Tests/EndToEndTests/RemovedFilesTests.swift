@@ -1,0 +1,224 @@
+// What happens when single files and directories of an open bank are removed: sockets, logs and notes come back, what
+// was acknowledged survives the loss of a database's log, and a database that is gone is named everywhere.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Removed parts of a home", .serialized)
+struct RemovedFilesTests {
+  private let files = FileManager.default
+
+  private func remove(_ name: String, of branch: Branch) throws {
+    try files.removeItem(atPath: "\(branch.home)/\(name)")
+  }
+
+  private func words(_ report: JSON) -> [String] { report["problems"].items.compactMap(\.text) }
+
+  @Test("without its logs a killed coordinator comes back, and every log is written again")
+  func logs() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let pid = try branch.status().pid
+      try remove("logs", of: branch)
+      branch.processes.signal(pid, SIGKILL)
+      try branch.waitUntil("another coordinator is there") {
+        try branch.statusIfAnswered().map { $0.pid != pid } ?? false
+      }
+      try branch.done("enqueue", "3", "--wait")
+      for name in ["coordinator", "guardian"] {
+        try branch.waitUntil("\(name).log is there again") { !branch.log(name).isEmpty }
+      }
+      #expect(files.fileExists(atPath: "\(branch.home)/logs/bankd.stderr"))
+      try branch.expectClean()
+    }
+  }
+
+  @Test("logs that were removed under an open bank are written again by everybody who has something to say")
+  func logsOfTheOpenBank() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try remove("logs", of: branch)
+      try branch.waitUntil("the coordinator's log is there again") {
+        branch.log("coordinator").contains("event=home_repaired")
+      }
+      try branch.waitUntil("a teller's log is there again") {
+        try branch.done("enqueue", "3", "--service", "loan", "--wait")
+        return !branch.log("loan-1").isEmpty
+      }
+      try branch.done("juice", "order", "banana")
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "tickets and keys that were acknowledged survive the loss of the log and a kill",
+    arguments: ["removed", "renamed"])
+  func databaseLog(way: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      try branch.done("enqueue", "4", "--key", "before")
+      let log = "\(branch.home)/bank.db-wal"
+      if way == "removed" { unlink(log) } else { rename(log, branch.path("log")) }
+      try branch.waitUntil("the loss is known") { !branch.events("log_lost", in: "coordinator").isEmpty }
+      try branch.done("enqueue", "4", "--key", "after")
+      try branch.killCoordinator()
+      try branch.reopen("--speed", "max")
+      for (key, first) in [("before", 1), ("after", 5)] {
+        #expect(try branch.json("enqueue", "4", "--key", key)["first"].integer == first)
+      }
+      #expect(try branch.status().queue("issued") == 8)
+      try branch.done("resume")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(8)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a log that was lost is begun anew, so that the next kill finds it")
+  func newLog() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      try branch.done("enqueue", "2")
+      try remove("bank.db-wal", of: branch)
+      try branch.waitUntil("the log is begun anew") {
+        branch.events("home_repaired", in: "coordinator").contains {
+          $0["msg"]?.contains("bank.db-wal") == true
+        }
+      }
+      try branch.done("enqueue", "2")
+      #expect(files.fileExists(atPath: "\(branch.home)/bank.db-wal"))
+      try branch.killCoordinator()
+      try branch.reopen("--speed", "max")
+      #expect(try branch.status().queue("issued") == 4)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("the shop keeps what it has told when the logs of its databases are removed")
+  func logsOfTheShop() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("vending", "insert", "5000")
+      try branch.done("stock", "add", "kiwi", "5")
+      for name in ["stock", "vending"] {
+        try remove("\(name).db-wal", of: branch)
+        try branch.waitUntil("\(name) knows") { !branch.events("home_lost", in: name).isEmpty }
+      }
+      try branch.done("vending", "insert", "1000")
+      try branch.done("stock", "add", "kiwi", "1")
+      try branch.killCoordinator()
+      try branch.reopen("--speed", "max")
+      #expect(try branch.json("vending", "balance")["balance"].integer == 6000)
+      #expect(try branch.stock()["kiwi"] == 16)
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "after the loss of run the bank, juice and the machine can all be reached again, by the same processes")
+  func sockets() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let pids = try branch.status().workers.map(\.pid)
+      try remove("run", of: branch)
+      try branch.waitUntil("everybody can be reached again") {
+        try branch.run("status").code == 0 && branch.run("stock").code == 0
+          && branch.run("vending").code == 0 && branch.run("vending", "admin", "stock").code == 0
+      }
+      #expect(try branch.status().workers.map(\.pid) == pids)
+      try branch.waitUntil("a juice is made") { try branch.order("banana", "--timeout", "5s").code == 0 }
+      // The guardian hears its coordinators again: its socket and the note of the windows are back.
+      for name in ["guardian.sock", "windows"] {
+        try branch.waitUntil("\(name) is back") { files.fileExists(atPath: "\(branch.home)/run/\(name)") }
+      }
+      try branch.expectClean()
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("sockets of the shop that are removed come back")
+  func socket() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let names = ["stock", "vending", "vending-admin"]
+      for name in names { try remove("run/\(name).sock", of: branch) }
+      for name in names {
+        try branch.waitUntil("\(name) is back") {
+          files.fileExists(atPath: "\(branch.home)/run/\(name).sock")
+        }
+      }
+      try branch.done("stock")
+      try branch.done("vending")
+      try branch.done("vending", "admin", "stock")
+    }
+  }
+
+  @Test(
+    "a database of the shop that is removed is named by the audit and by status, and no new one takes its place",
+    arguments: ["stock", "vending"])
+  func database(name: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("vending", "insert", "6000")
+      let path = "\(branch.home)/\(name).db"
+      try files.moveItem(atPath: path, toPath: branch.path("aside"))
+      for suffix in ["-wal", "-shm"] { _ = rename(path + suffix, branch.path("aside\(suffix)")) }
+      for round in 1...2 {
+        try branch.waitUntil("status says so") {
+          try branch.statusIfAnswered()?.worker(name)?.state == "failed"
+        }
+        let audit = try branch.run("audit", "--json")
+        #expect(audit.code == 1, audit.story)
+        #expect(try words(audit.json()).contains { $0.contains(path) && $0.contains("removed") }, audit.story)
+        for language in [Tongue.en, .ko] {
+          let status = try branch.run("status", language: language)
+          #expect(status.out.contains(path), status.story)
+        }
+        #expect(!files.fileExists(atPath: path))
+        // The others go on.
+        try branch.done("enqueue", "2", "--wait")
+        if round == 1 {
+          // Nor does the next coordinator make a new one.
+          let pid = try branch.status().pid
+          branch.processes.signal(pid, SIGKILL)
+          try branch.waitUntil("another coordinator is there") {
+            try branch.statusIfAnswered().map { $0.pid != pid } ?? false
+          }
+        }
+      }
+      // Put back, everything is there again.
+      for suffix in ["-wal", "-shm"] { _ = rename(branch.path("aside\(suffix)"), path + suffix) }
+      try files.moveItem(atPath: branch.path("aside"), toPath: path)
+      try branch.done("reload")
+      try branch.waitUntil("it works again") {
+        let balance = try branch.run("vending", "balance", "--json")
+        return try balance.code == 0 && balance.json()["balance"].integer == 6000
+      }
+      try branch.waitUntil("the audit is clean") { try branch.run("audit").code == 0 }
+    }
+  }
+
+  @Test("a bank whose database is removed promises nothing more, and names it to whoever asks")
+  func bankDatabase() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "3", "--wait")
+      let path = "\(branch.home)/bank.db"
+      rename(path, branch.path("aside"))
+      _ = rename(path + "-wal", branch.path("aside-wal"))
+      let ticket = try branch.run("enqueue", "1")
+      #expect(ticket.code != 0, ticket.story)
+      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      #expect(!files.fileExists(atPath: path))
+      #expect(branch.log("coordinator").contains("event=home_lost"))
+      rename(branch.path("aside"), path)
+      _ = rename(branch.path("aside-wal"), path + "-wal")
+      try branch.start("--speed", "max")
+      #expect(try branch.status().queue("issued") == 3)
+      try branch.expectClean()
+    }
+  }
+}
