@@ -229,7 +229,7 @@ extension Coordinator {
   private func lastReport(_ ending: Ending) -> StoppedReport {
     let books = machine.books
     return StoppedReport(
-      day: books.day, served: books.served, businessMilliseconds: books.businessTime.milliseconds,
+      day: books.day, served: books.served, businessMilliseconds: machine.businessTime(at: now.monotonic).milliseconds,
       waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished,
       // A reset in the middle of a drain begins to count anew.
       finished: max(0, books.served - ending.servedBefore), killed: Int64(ending.killed.count),

@@ -299,7 +299,8 @@ extension Coordinator {
       followers.idleWaiters.removeAll()
       for seat in seats { server.answer(seat.session, seat.number, .status(statusReport())) }
     }
-    if followers.changed, !followers.watchers.isEmpty,
+    // Those who watch see the timer run, also while nothing else happens.
+    if followers.changed || machine.isTimerRunning, !followers.watchers.isEmpty,
       now.monotonic.since(followers.toldAt) >= Followers.watchPause
     {
       let report = statusReport()

@@ -259,7 +259,7 @@ final class Coordinator {
     consider(retryAt)
     consider(lookForRoomAt)
     consider(tellFailureUntil)
-    consider(followers.nextDeadline)
+    consider(followers.nextDeadline(isTimerRunning: machine.isTimerRunning))
     consider(ending?.nextDeadline)
     consider(pendingAudits.first?.dueAt)
     consider(homeWatch?.repairAt)

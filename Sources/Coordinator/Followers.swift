@@ -45,7 +45,9 @@ final class Followers {
   private var pendingEvents: [BranchEvent] = []
 
   /// When watchers are to be told.
-  var nextDeadline: MonotonicTime? { changed && !watchers.isEmpty ? toldAt + Self.watchPause : nil }
+  func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
+    !watchers.isEmpty && (changed || isTimerRunning) ? toldAt + Self.watchPause : nil
+  }
 
   /// Answers that a client is waiting for here.
   func count(of session: ControlSession) -> Int {

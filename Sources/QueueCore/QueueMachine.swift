@@ -167,12 +167,19 @@ public struct QueueMachine: Sendable {
   /// Business time runs while somebody waits or is served. The calendar's clock is read and not trusted: where it goes
   /// back, the books say so, because order is judged by what was read from it.
   private mutating func keepTime(_ now: Moment) {
-    if books.waitingInAll > unsettledTickets || books.delayed > 0 {
-      books.businessTime = books.businessTime + now.monotonic.since(lastMoment.monotonic)
-    }
+    books.businessTime = businessTime(at: now.monotonic)
     if now.wall < lastMoment.wall { books.clockSteps += 1 }
     lastMoment = Moment(monotonic: max(lastMoment.monotonic, now.monotonic), wall: now.wall)
   }
+
+  /// How long somebody waited or was served today, up to this moment.
+  public func businessTime(at now: MonotonicTime) -> TimeSpan {
+    guard isTimerRunning, now > lastMoment.monotonic else { return books.businessTime }
+    return books.businessTime + now.since(lastMoment.monotonic)
+  }
+
+  /// Whether somebody waits or is served, so that the business time goes on by itself.
+  public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
 
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
 

@@ -62,6 +62,34 @@ struct WatchingTests {
   }
 
   @Test(
+    "the timer is seen to run while a customer is served and nothing else happens, and at the end of the bank"
+  )
+  func runningTimer() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
+      try branch.start("--config", file)
+      let watcher = try branch.launch(["status", "--watch", "--json"])
+      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.waitUntil("the customer is served") { try branch.status().queue("serving") == 1 }
+      let first = try branch.status().businessMilliseconds
+      try branch.waitUntil("status shows the timer run") {
+        try branch.status().businessMilliseconds >= first + 1500
+      }
+      func seen() throws -> [Status] {
+        try JSON.lines(watcher.lines.joined(separator: "\n")).map { Status($0) }
+      }
+      try branch.waitUntil("the watcher sees it run") {
+        try seen().contains { $0.businessMilliseconds >= first + 1500 }
+      }
+      let before = try branch.status().businessMilliseconds
+      let end = try branch.json("stop", "--timeout", "0ms")["business_ms"].integer ?? 0
+      #expect(end >= before)
+      try branch.waitUntil("the watcher has ended") { !watcher.isRunning }
+      #expect(try seen().last?.businessMilliseconds == end)
+    }
+  }
+
+  @Test(
     "a watcher with --json gets a document for every change, until it is ended",
     arguments: [SIGINT, SIGTERM, SIGKILL])
   func watch(signal: Int32) throws {

@@ -26,6 +26,21 @@ import Testing
     #expect(seconds(branch) == 7)
   }
 
+  @Test("the timer goes on between two events, and stands where nobody waits")
+  func between() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.passQuietly(.seconds(4))
+    #expect(branch.machine.isTimerRunning)
+    #expect(branch.machine.businessTime(at: branch.now.monotonic).milliseconds == 4_000)
+    #expect(branch.machine.books.businessTime == .zero, "nothing has happened")
+    try branch.answer(.deposit1)
+    branch.passQuietly(.seconds(9))
+    #expect(!branch.machine.isTimerRunning)
+    #expect(branch.machine.businessTime(at: branch.now.monotonic).milliseconds == 4_000)
+  }
+
   @Test("the timer does not run for a customer whose ticket is not on disk yet")
   func newcomer() {
     var branch = TestBranch()

@@ -21,13 +21,14 @@ enum StatusCommand {
   private static func watch(_ session: Session) throws(CommandError) -> ProgramExit {
     var screen = Screen()
     var last: StatusReport?
+    var rhythm = Rhythm(session)
     var desk = try Desk.open(session)
     while true {
       do throws(CommandError) {
         try desk.ask(.watch, within: nil) { answer throws(CommandError) in
           let report = try answer.status
           // Somebody may ask for everything twice; nobody wants to read it twice.
-          if report != last { try draw(report, session, &screen) }
+          if report != last, rhythm.shows(report) { try draw(report, session, &screen) }
           last = report
         }
         return .done
@@ -51,5 +52,27 @@ enum StatusCommand {
       try session.output.line(picture.line)
     }
     try session.output.flush()
+  }
+}
+
+/// Which pictures are shown: on a terminal all; elsewhere those in which something has changed, and where it is only time
+/// that passes one in a second.
+private struct Rhythm {
+  private let isTerminal: Bool
+  private var shown: (still: StatusReport, at: MonotonicInstant)?
+
+  private static let pause = Duration.seconds(1)
+
+  init(_ session: Session) { isTerminal = session.output.isTerminal && !session.asJSON }
+
+  mutating func shows(_ report: StatusReport) -> Bool {
+    let now = SystemClock.monotonic()
+    var still = report
+    still.businessMilliseconds = 0
+    still.queue.oldestWaitMilliseconds = 0
+    for index in still.workers.indices { still.workers[index].residentKilobytes = 0 }
+    if let shown, shown.still == still, !isTerminal, now - shown.at < Self.pause { return false }
+    shown = (still, now)
+    return true
   }
 }

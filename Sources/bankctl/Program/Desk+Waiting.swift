@@ -35,22 +35,28 @@ extension Desk {
 final class WaitProgress {
   let meter: ProgressMeter
   private let words: Words
-  private var most: Int64 = 0
+  /// Customers whose business had ended when the first picture came, and on which day that was.
+  private var begin: (day: Int64, ended: Int64)?
   /// The last picture of the bank.
   private(set) var report: StatusReport?
 
-  init(_ words: Words) {
+  init(_ words: Words, _ meter: ProgressMeter? = nil) {
     self.words = words
-    meter = ProgressMeter(words: words)
+    self.meter = meter ?? ProgressMeter(words: words)
   }
 
   /// Shows a picture.
   func show(_ report: StatusReport, crowd: Int64?) {
     self.report = report
     let busy = report.queue.waiting + report.queue.serving + report.queue.delayed
-    let left = min(busy, crowd ?? busy)
-    // Newcomers make the whole larger, never the done smaller than nothing.
-    most = max(most, crowd ?? 0, left)
-    meter.update(words.phase(.serving), done: most - left, total: most)
+    if let crowd {
+      let left = min(busy, crowd)
+      return meter.update(words.phase(.serving), done: crowd - left, total: crowd)
+    }
+    let ended = report.queue.issued - busy
+    // Another day counts anew.
+    if begin == nil || begin?.day != report.day || ended < begin?.ended ?? 0 { begin = (report.day, ended) }
+    let done = ended - (begin?.ended ?? 0)
+    meter.update(words.phase(.serving), done: done, total: done + busy)
   }
 }

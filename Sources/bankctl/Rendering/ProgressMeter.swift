@@ -14,7 +14,7 @@ final class ProgressMeter {
   private let now: () -> MonotonicInstant
   private let write: (String) -> Void
   private let begin: MonotonicInstant
-  private var firstCount: (at: MonotonicInstant, done: Int64)?
+  private var pace = PaceEstimate()
   private var lastShown: MonotonicInstant?
   private var hasBar = false
 
@@ -44,13 +44,32 @@ final class ProgressMeter {
   /// Says how far it has come; `total` 0 where nobody knows.
   func update(_ label: String, done: Int64, total: Int64) {
     let instant = now()
-    if firstCount == nil || firstCount.map({ $0.done > done }) == true { firstCount = (instant, done) }
-    guard instant >= isDue else { return }
-    // What takes ten minutes need not fill a log with a line every few seconds.
-    let pause = isTerminal ? Self.terminalPause : max(Self.plainPause, (instant - begin) / 10)
-    if let lastShown, instant < lastShown + pause { return }
+    pace.note(done, at: instant)
+    guard isDue(at: instant) else { return }
+    show(text(label, done, total, at: instant), at: instant)
+  }
+
+  /// Says how long it has lasted, where nobody can say how far it has come.
+  func pass(_ label: String) {
+    let instant = now()
+    guard isDue(at: instant) else { return }
+    show("\(label) · \(words.elapsed(instant - begin))", at: instant)
+  }
+
+  /// When there is something to show the next time.
+  var nextDue: MonotonicInstant { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
+
+  private func isDue(at instant: MonotonicInstant) -> Bool {
+    instant >= isDue && lastShown.map { instant >= $0 + pause(at: instant) } != false
+  }
+
+  /// What takes ten minutes need not fill a log with a line every few seconds.
+  private func pause(at instant: MonotonicInstant) -> Duration {
+    isTerminal ? Self.terminalPause : max(Self.plainPause, (instant - begin) / 10)
+  }
+
+  private func show(_ line: String, at instant: MonotonicInstant) {
     lastShown = instant
-    let line = text(label, done, total, at: instant)
     if isTerminal {
       write("\r\u{1B}[K" + fitted(line))
       hasBar = true
@@ -81,15 +100,9 @@ final class ProgressMeter {
     } else {
       parts.append(Words.grouped(done))
     }
-    guard let first = firstCount, done > first.done else { return parts.joined(separator: " ") }
-    let seconds = Double((instant - first.at).wholeNanoseconds) / 1e9
-    guard seconds > 0 else { return parts.joined(separator: " ") }
-    let rate = Double(done - first.done) / seconds
-    parts.append("· " + words.rate(Int64(rate)))
-    if total > done, rate > 0 {
-      // A century is as good as for ever, and fits.
-      let left = min(Double(total - done) / rate, 3.2e9)
-      parts.append("· " + words.left(words.span(milliseconds: Int64(left * 1000))))
+    if let rate = pace.rate(at: instant).flatMap(words.rate) { parts.append("· " + rate) }
+    if total > done, let left = pace.left(of: total, at: instant) {
+      parts.append("· " + words.left(words.estimate(left)))
     }
     return parts.joined(separator: " ")
   }

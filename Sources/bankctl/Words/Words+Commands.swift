@@ -3,6 +3,7 @@
 // Invariant: a sentence says what is true when it is printed.
 // Failure: none.
 import BankModel
+import Posix
 import Wire
 
 extension Words {
@@ -15,9 +16,32 @@ extension Words {
     return say("There is no service \(quoted(name)). ", "\(quoted(name)) 업무는 없습니다. ") + hint
   }
 
-  /// `N/s`.
-  func rate(_ perSecond: Int64) -> String {
-    say("\(Self.grouped(perSecond))/s", "초당 \(Self.grouped(perSecond))")
+  /// `1,234/s`, `0.9/s`, or `12/min` for what is slow; nil for what is slower than one in a minute.
+  func rate(_ perSecond: Double) -> String? {
+    if perSecond >= 10 {
+      let whole = Self.grouped(Int64(min(perSecond, 1e15).rounded()))
+      return say("\(whole)/s", "초당 \(whole)")
+    }
+    if perSecond >= 0.2 {
+      let tenths = Int64((perSecond * 10).rounded())
+      let text = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+      return say("\(text)/s", "초당 \(text)")
+    }
+    let perMinute = Int64((perSecond * 60).rounded())
+    return perMinute > 0 ? say("\(perMinute)/min", "분당 \(perMinute)") : nil
+  }
+
+  /// How long something has lasted, in whole seconds.
+  func elapsed(_ span: Duration) -> String {
+    let seconds = max(0, span.wholeMilliseconds / 1000)
+    return seconds < 60 ? say("\(seconds) s", "\(seconds)초") : self.span(milliseconds: seconds * 1000)
+  }
+
+  /// How long something may still take, as roughly as anybody can know it: whole seconds, and never none.
+  func estimate(_ span: Duration) -> String {
+    let seconds = max(1, Int64((Double(span.wholeNanoseconds) / 1e9).rounded(.up)))
+    if seconds < 60 { return say("\(seconds) s", "\(seconds)초") }
+    return self.span(milliseconds: seconds * 1000)
   }
 
   /// What is left.
