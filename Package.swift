@@ -145,7 +145,11 @@ let package = Package(
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
     tests("SimulatorTests", of: ["Simulator"]),
     tests(
-      "CoordinatorTests", of: ["Coordinator", "BankModel", "QueueCore", "StockCore", "Storage", "Wire"]),
+      "CoordinatorTests",
+      of: [
+        "Coordinator", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore", "StockCore", "Storage",
+        "Wire",
+      ]),
     tests(
       "StockServiceTests",
       of: [

@@ -12,6 +12,8 @@ import Wire
 final class ControlServer {
   var onCommand: ((ControlSession, ControlRequest) -> Void)?
   var onEnd: ((ControlSession) -> Void)?
+  /// Whether everything that the store shows is on disk, so that it may be told.
+  var mayQuote: () -> Bool = { true }
   private(set) var sessions: [UInt64: ControlSession] = [:]
 
   private let loop: EventLoop
@@ -69,7 +71,10 @@ final class ControlServer {
   }
 
   /// Answers a request; it leaves at the end of the turn.
+  ///
+  /// Every answer passes here, so this is where it is made sure that none tells what may be gone after a crash.
   func answer(_ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false) {
+    precondition(!answer.quotesWhatIsKept || mayQuote(), "a client is told only what is on disk")
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 

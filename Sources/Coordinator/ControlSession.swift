@@ -21,6 +21,8 @@ final class ControlSession {
   var streams: [UInt32: AnswerStream] = [:]
   /// Requests that the queue is working on.
   var openRequests = 0
+  /// Questions that wait until what they ask for is on disk.
+  var openReadings = 0
   /// Written at the end of the turn.
   var isUnflushed = false
 
@@ -32,7 +34,8 @@ final class ControlSession {
 
   /// Whether a client that was not heard for a while can be heard again.
   func canBeHeard(within share: Int) -> Bool {
-    openRequests < ClientLimits.openRequests / 2 && channel.backlog < share
+    openRequests < ClientLimits.openRequests / 2 && openReadings < ClientLimits.openReadings / 2
+      && channel.backlog < share
   }
 
   /// Whether the connection still stands.

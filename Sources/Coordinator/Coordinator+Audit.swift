@@ -76,7 +76,7 @@ extension Coordinator {
   private func answerAudit(_ seat: Followers.Seat, _ strangers: Set<HomeAudit.Stranger>) {
     let problems =
       machine.contradictions() + HomeAudit.sentences(strangers) + HomeAudit(home: home).permissions()
-    readCommitted(seat) { store throws(StoreError) in
+    whenKept(seat) { [unowned self] store throws(StoreError) in
       var report = AuditReport(try store.audit())
       report.problems += problems
       stockAudits.append(StockAuditing(seat: seat, report: report))
@@ -91,11 +91,12 @@ extension Coordinator {
 
   /// Goes on with the audits that wait for nothing, page by page.
   func advanceStockAudits() {
+    guard isKept else { return }
     for audit in stockAudits where audit.isReady {
       do throws(StoreError) {
         try advance(audit)
       } catch {
-        server.answer(audit.seat.session, audit.seat.number, .failure(Failure(store: error)))
+        readingFailed(error, audit.seat)
         stockAudits.removeAll { $0 === audit }
       }
     }
@@ -106,7 +107,7 @@ extension Coordinator {
     if let trouble = trouble(of: .stock) { audit.reckoning.fail(trouble) }
     if let answer = audit.takeAnswer() {
       switch answer {
-      case .success(let result): try audit.reckoning.hear(result, store, day: machine.books.day)
+      case .success(let result): try audit.reckoning.hear(result, store, day: keptBooks.day)
       case .failure(let error): audit.reckoning.fail("\(error.description)")
       }
     }

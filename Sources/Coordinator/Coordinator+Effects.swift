@@ -99,9 +99,8 @@ extension Coordinator {
   /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
   /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
   var commitDue: MonotonicTime? {
-    guard retryAt == nil, !machine.isTakingIn, let stagedSince else {
-      return retryAt == nil && machine.isUnsettled && !machine.isTakingIn ? now.monotonic : nil
-    }
+    guard canCommit else { return nil }
+    guard let stagedSince else { return machine.isUnsettled ? now.monotonic : nil }
     if machine.hasPromises || followers.owesAnEnd { return stagedSince }
     return pacing.due(stagedSince: stagedSince, gather: configuration.gather)
   }
@@ -111,9 +110,14 @@ extension Coordinator {
     commit()
   }
 
+  /// Whether what is staged may be committed now. While a request is half taken in it may not: a part of it would be
+  /// kept, without its key; see ``giveUpIntake(_:)``. While the disk is full the store has forgotten what was staged,
+  /// and the books would be kept without it.
+  var canCommit: Bool { retryAt == nil && !machine.isTakingIn }
+
+  /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it.
   func commit() {
-    // While the disk is full the store has forgotten what was staged: the books would be kept without it.
-    guard retryAt == nil else { return }
+    guard canCommit else { return }
     let begin = SystemClock.moment().monotonic
     do throws(StoreError) {
       try store.commit(machine.books)
@@ -124,8 +128,13 @@ extension Coordinator {
     takeTime()
     stagedSince = nil
     pacing.committed(from: begin, to: now.monotonic)
-    happen(.committed)
+    keptBooks = machine.books
+    followers.confirmEvents()
     followers.committed = true
+    machine.apply(.committed, at: now, into: &effects)
+    // Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk.
+    answerReadings()
+    perform()
     noteRoom()
   }
 

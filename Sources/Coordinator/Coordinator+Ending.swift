@@ -51,10 +51,10 @@ extension Coordinator {
   }
 
   /// Ends as if this process had been killed itself, and only tidier: what has happened is kept, who is at a window
-  /// waits again at the head of the line, and nobody is told.
+  /// waits again at the head of the line, and of a request that is half taken in nothing is kept.
   func leaveAtOnce() {
     staff.killAll()
-    commit()
+    turnAway()
     server.stopListening()
     onClosed?()
   }
@@ -129,17 +129,11 @@ extension Coordinator {
     ending?.toldAt = now.monotonic
   }
 
-  /// Requests that are half taken in are refused. What is staged of them is given up as on a full disk, and everything
-  /// else is staged again.
+  /// Requests that are not taken in, or half, are refused; everything else is kept.
   private func turnAway() {
-    for request in intake.abandonAll() { failRequest(request, Failure(.draining)) }
-    guard machine.isTakingIn else { return }
-    for request in machine.requestsTakenIn { failRequest(request, Failure(.draining)) }
-    store.rollBack()
-    stagedSince = nil
-    isStagingAgain = true
-    happen(.commitRefused)
-    isStagingAgain = false
+    let waiting = intake.abandonAll()
+    giveUpIntake(Failure(.draining))
+    for request in waiting { failRequest(request, Failure(.draining)) }
     commit()
   }
 
@@ -218,7 +212,7 @@ extension Coordinator {
     server.stopListening()
     tellLookersOn(lastPicture)
     onClosed?()
-    for event in followers.takeEvents() {
+    for event in followers.takeEvents(all: true) {
       for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }
     }
     for seat in ending.seats { server.answer(seat.session, seat.number, .stopped(report)) }

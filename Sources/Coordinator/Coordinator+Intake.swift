@@ -1,5 +1,6 @@
 // Owns how requests for tickets reach the queue: checked, made repeatable by their keys, and cut into slices.
-// A known key is answered with the tickets of the first time, and only when these are on disk.
+// A known key is answered with the tickets of the first time, and only when these are on disk; with another request it is
+// refused. Keys are compared byte by byte, in a list as in the store.
 
 import BankModel
 import Posix
@@ -19,9 +20,11 @@ extension Coordinator {
     let draw = CustomerDraw(
       service: order.service, grade: order.grade, amount: order.amount, account: order.account,
       payload: order.payload ?? "", seed: order.seed)
-    let request = requests.open(session, number, for: .enqueue(known: 0))
+    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
+    let digest = order.key == nil ? nil : order.digest
     intake.append(
-      EnqueueIntake.Order(request: request, source: .drawn(draw), key: order.key, total: order.count))
+      EnqueueIntake.Order(
+        request: request, source: .drawn(draw), key: order.key, digest: digest, total: order.count))
   }
 
   /// A part of a list of customers has come.
@@ -38,7 +41,7 @@ extension Coordinator {
     guard list.count > 0 else {
       return server.answer(session, number, .failure(Failure(.badRequest, detail: "the list is empty")))
     }
-    let request = requests.open(session, number, for: .enqueue(known: 0))
+    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
     intake.append(EnqueueIntake.Order(request: request, source: .list(list), key: nil, total: list.count))
   }
 
@@ -48,6 +51,8 @@ extension Coordinator {
     let until = now.monotonic + Self.intakeTime
     while let order = intake.advance() {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
+      // A request in slices has a transaction without anybody else's tickets, so that giving it up costs nobody else's.
+      if order.taken == 0, order.comesInSlices, !machine.requestsTakenIn.isEmpty { commit() }
       takeSlice(of: order)
       if intake.current != nil, SystemClock.moment().monotonic >= until { return }
     }
@@ -56,16 +61,33 @@ extension Coordinator {
   /// Answers a request whose key is known; false where it is not.
   private func answerKnown(_ key: String, _ order: EnqueueIntake.Order) -> Bool {
     do throws(StoreError) {
-      guard let tickets = try store.tickets(forKey: key) else { return false }
-      // The key may have been staged a moment ago: nothing is spoken that is not on disk.
-      if store.hasStagedChanges { commit() }
-      intake.current = nil
-      finish(order.request, with: retryAt == nil ? .enqueued(tickets) : .refused(.diskFull))
+      guard try store.request(forKey: key) != nil else { return false }
     } catch {
-      intake.current = nil
-      finish(order.request, with: .refused(.diskFull))
+      lookUpFailed(error, order)
+      return true
+    }
+    intake.current = nil
+    guard let entry = requests.close(order.request) else { return true }
+    let seat = Followers.Seat(session: entry.session, number: entry.number)
+    // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
+    tellKept(seat) { store throws(StoreError) in
+      guard let known = try store.request(forKey: key) else { return .failure(Failure(.diskFull)) }
+      guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
+      let (tickets, count) = (known.tickets, known.tickets.last - known.tickets.first + 1)
+      return .enqueued(
+        EnqueuedReport(
+          day: tickets.day, first: tickets.first, last: tickets.last, count: count, known: count))
     }
     return true
+  }
+
+  /// A key cannot be looked up. A full disk is one to whoever asked, and everybody waits for room; anything worse keeps its
+  /// name, and is the end of this process as it is everywhere.
+  private func lookUpFailed(_ error: StoreError, _ order: EnqueueIntake.Order) {
+    intake.current = nil
+    failRequest(order.request, Failure(store: error))
+    server.flush()
+    storeFailed(error)
   }
 
   private func takeSlice(of order: EnqueueIntake.Order) {
@@ -73,23 +95,23 @@ extension Coordinator {
     let isFirst = order.taken == 0
     if isFirst { order.first = machine.books.issued + 1 }
     let before = machine.books.issued
-    var keys: [(key: String, offset: Int64)] = []
+    var keys: [SliceKey] = []
     let slice: [CustomerOrder]
-    do throws(Failure) {
+    do throws(SliceTrouble) {
       slice = try nextSlice(of: &order, keys: &keys)
     } catch {
-      intake.current = nil
-      if isFirst {
-        failRequest(order.request, error)
-      } else {
-        // Half of it is staged: the open transaction is given up, as on a full disk, and the rest staged again.
-        storeFailed(.diskFull(detail: error.detail))
+      switch error {
+      case .store(let error): lookUpFailed(error, order)
+      case .request(let failure):
+        // The trouble of this request is nobody else's.
+        intake.current = nil
+        if isFirst { failRequest(order.request, failure) } else { giveUpIntake(failure) }
       }
       return
     }
     let isLast = order.taken >= order.total
     intake.current = isLast ? nil : order
-    requests.setKnown(order.known, for: order.request)
+    requests.setKnown(order.known, order.knownTickets, for: order.request)
     // Customers who are known already need no room.
     happen(.enqueue(order.request, orders: slice, total: order.total - order.known, isLast: isLast))
     // A slice in which everybody is known adds nobody, so the number of tickets alone does not tell a refusal.
@@ -99,19 +121,58 @@ extension Coordinator {
       if let current = intake.current, current.request == order.request { intake.current = nil }
       return
     }
-    for (key, offset) in keys {
-      let ticket = before + 1 + offset
-      stage(.remember(key: key, day: machine.books.day, first: ticket, last: ticket))
+    for entry in keys {
+      let ticket = before + 1 + entry.offset
+      stage(
+        .remember(
+          key: entry.key, day: machine.books.day, first: ticket, last: ticket, request: entry.digest))
     }
     if isLast, let key = order.key {
-      stage(.remember(key: key, day: machine.books.day, first: order.first, last: machine.books.issued))
+      stage(
+        .remember(
+          key: key, day: machine.books.day, first: order.first, last: machine.books.issued,
+          request: order.digest))
     }
     tellProgress(of: order)
   }
 
+  /// Gives the request up that is half taken in, if there is one: nothing of it is kept, and its client learns why.
+  ///
+  /// The store takes the whole open transaction back; what the others have done in it is staged again.
+  func giveUpIntake(_ failure: Failure) {
+    guard machine.isTakingIn else { return }
+    intake.abandon()
+    for request in machine.requestsTakenIn { failRequest(request, failure) }
+    store.rollBack()
+    stagedSince = nil
+    // What the stock has given back may have been noted in the transaction: it is asked once more.
+    releases.look()
+    isStagingAgain = true
+    happen(.intakeAbandoned)
+    isStagingAgain = false
+  }
+
+  /// A key of a slice, and whose it is.
+  private struct SliceKey {
+    var key: String
+    var digest: Int64?
+    /// The customer's place in the slice.
+    var offset: Int64
+
+    func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
+  }
+
+  /// Why a slice cannot be taken.
+  private enum SliceTrouble: Error {
+    /// Something is wrong with the request, and with nothing else.
+    case request(Failure)
+    /// The store cannot be asked.
+    case store(StoreError)
+  }
+
   private func nextSlice(
-    of order: inout EnqueueIntake.Order, keys: inout [(key: String, offset: Int64)]
-  ) throws(Failure) -> [CustomerOrder] {
+    of order: inout EnqueueIntake.Order, keys: inout [SliceKey]
+  ) throws(SliceTrouble) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []
     switch order.source {
     case .drawn(var draw):
@@ -121,19 +182,31 @@ extension Coordinator {
       order.source = .drawn(draw)
       order.taken += count
     case .list(let list):
-      guard let entries = try list.next() else {
-        throw Failure(.system, detail: "a list ended before its last customer")
-      }
+      let entries = try part(of: list)
       order.taken += Int64(entries.count)
       slice.reserveCapacity(entries.count)
-      var fresh: Set<String> = []
+      // By their bytes, as the store keeps them: a text of Swift's is equal to one that is spelled otherwise.
+      var fresh: [[UInt8]: Int] = [:]
       for entry in entries {
         if let key = entry.key {
-          guard try !isKnown(key), fresh.insert(key).inserted else {
+          let digest = entry.digest
+          let bytes = Array(key.utf8)
+          if let place = fresh[bytes] {
+            // Who stands twice in this list was not there before, and has no other ticket.
+            guard keys[place].isRepeated(by: digest) else { throw .request(.conflict(key)) }
             order.known += 1
             continue
           }
-          keys.append((key, Int64(slice.count)))
+          if let known = try request(under: key) {
+            guard known.isRepeated(by: digest) else { throw .request(.conflict(key)) }
+            order.known += 1
+            if known.tickets.day < machine.books.day || known.tickets.first < order.first {
+              order.knownTickets.add(known.tickets)
+            }
+            continue
+          }
+          fresh[bytes] = keys.count
+          keys.append(SliceKey(key: key, digest: digest, offset: Int64(slice.count)))
         }
         slice.append(entry.order)
       }
@@ -141,10 +214,20 @@ extension Coordinator {
     return slice
   }
 
-  private func isKnown(_ key: String) throws(Failure) -> Bool {
-    do throws(StoreError) { return try store.tickets(forKey: key) != nil } catch {
-      throw Failure(.diskFull, detail: error.description)
+  private func part(of list: ListSpool) throws(SliceTrouble) -> [EnqueueEntry] {
+    do throws(Failure) {
+      guard let entries = try list.next() else {
+        throw Failure(.system, detail: "a list ended before its last customer")
+      }
+      return entries
+    } catch {
+      log.write(event: "list_lost", level: .error, at: now) { $0.field("msg", error.detail) }
+      throw .request(error)
     }
+  }
+
+  private func request(under key: String) throws(SliceTrouble) -> KeyedRequest? {
+    do throws(StoreError) { return try store.request(forKey: key) } catch { throw .store(error) }
   }
 
   private func tellProgress(of order: EnqueueIntake.Order) {
@@ -156,6 +239,11 @@ extension Coordinator {
     let report = ProgressReport(phase: .enqueuing, done: order.taken, total: order.total)
     server.answer(entry.session, entry.number, .progress(report), more: true)
   }
+}
+
+extension Failure {
+  /// The key stands for another request.
+  fileprivate static func conflict(_ key: String) -> Failure { Failure(.keyConflict, subject: key) }
 }
 
 extension EnqueueOrder {

@@ -61,15 +61,12 @@ extension Coordinator {
 
   // MARK: - Tickets
 
-  func tellTicket(_ ticket: Int64, day: Int64?, _ seat: Followers.Seat) {
-    server.answer(seat.session, seat.number, ticketAnswer(ticket, day: day))
-  }
-
-  /// One ticket's story, of the present day unless another is named.
+  /// One ticket's story, of the present day unless another is named. Asked for only while nothing is staged.
   func ticketAnswer(_ ticket: Int64, day: Int64?) -> ControlAnswer {
-    var archive = TicketArchive(store: store, presentDay: machine.books.day, issued: machine.issuedCount)
-    archive.isServed = { [machine] number in
-      machine.atWindows.first { $0.customer.ticket == number }.map {
+    var archive = TicketArchive(store: store, presentDay: keptBooks.day, issued: keptBooks.issued)
+    archive.isServed = { [machine, keptBooks] number in
+      guard machine.books.day == keptBooks.day else { return nil }
+      return machine.atWindows.first { $0.customer.ticket == number }.map {
         AttemptReport(
           window: $0.window.description, generation: $0.generation, pid: $0.pid,
           startedAt: $0.since.milliseconds,
@@ -108,34 +105,6 @@ extension Coordinator {
     let (rounds, overflow) = ((position + numbers.windows - 1) / numbers.windows).multipliedReportingOverflow(
       by: work)
     if !overflow { report.etaMilliseconds = rounds }
-  }
-
-  // MARK: - What is certain
-
-  /// Answers from what is certain: whatever is staged is committed first.
-  func tellCommitted(
-    _ seat: Followers.Seat, _ answer: (any QueueStore) throws(StoreError) -> ControlAnswer
-  ) {
-    readCommitted(seat) { store throws(StoreError) in
-      server.answer(seat.session, seat.number, try answer(store))
-    }
-  }
-
-  /// Looks at what is on disk, once everything is; whoever asked is told where that cannot be now.
-  func readCommitted(_ seat: Followers.Seat, _ look: (any QueueStore) throws(StoreError) -> Void) {
-    if store.hasStagedChanges, !machine.isTakingIn { commit() }
-    // That may have found the disk full, and the store may have made room.
-    if let retryAt, retryAt <= now.monotonic { retryStore() }
-    guard !store.hasStagedChanges, retryAt == nil else {
-      let failure =
-        retryAt == nil ? Failure(.draining, detail: "a large request is being taken in") : Failure(.diskFull)
-      return server.answer(seat.session, seat.number, .failure(failure))
-    }
-    do throws(StoreError) {
-      try look(store)
-    } catch {
-      server.answer(seat.session, seat.number, .failure(Failure(store: error)))
-    }
   }
 }
 

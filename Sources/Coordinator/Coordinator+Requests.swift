@@ -37,21 +37,22 @@ extension Coordinator {
     case .enqueueList(let part): take(part, session, number)
     case .tickets(let state):
       begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
-    case .ticket(let ticket, let day): tellTicket(ticket, day: day, seat)
+    case .ticket(let ticket, let day):
+      tellKept(seat) { [unowned self] _ in ticketAnswer(ticket, day: day) }
     case .receipts(let query): beginReceipts(query, seat)
     case .awaitIdle: followers.idleWaiters.append(seat)
     case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
     case .pause(let service): happen(.pause(requests.open(session, number, for: .status), service))
     case .resume(let service): happen(.resume(requests.open(session, number, for: .status), service))
-    case .cancel(let ticket): happen(.cancel(requests.open(session, number, for: .ticket(ticket)), ticket))
-    case .requeue(let ticket): happen(.requeue(requests.open(session, number, for: .ticket(ticket)), ticket))
+    case .cancel(let ticket, let day): change(ticket, of: day, seat) { .cancel($0, ticket) }
+    case .requeue(let ticket, let day): change(ticket, of: day, seat) { .requeue($0, ticket) }
     case .requeueDead: happen(.requeueDead(requests.open(session, number, for: .requeueDead)))
     case .reset: reset(seat)
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
-    case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }
+    case .ledger: tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
     case .account(let account):
-      tellCommitted(seat) { store throws(StoreError) in try store.accountAnswer(account) }
+      tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     }
     followers.changed = true
     if asksTooMuch(session), !session.channel.isReadingPaused {
@@ -64,7 +65,7 @@ extension Coordinator {
   /// or the turn has lasted long enough. One read can bring thousands of requests, and the tellers shall not wait for
   /// all of them.
   private func asksTooMuch(_ session: ControlSession) -> Bool {
-    session.openRequests >= ClientLimits.openRequests
+    session.openRequests >= ClientLimits.openRequests || session.openReadings >= ClientLimits.openReadings
       || session.channel.backlog >= server.share
       || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ClientLimits.turn)
   }
@@ -84,6 +85,7 @@ extension Coordinator {
   /// A client has left: nobody is told any more, and what it asked for is done all the same.
   func forget(_ session: ControlSession) {
     requests.forget(session)
+    forgetReadings(of: session)
     crowded.removeAll { $0 === session }
     followers.forget(session)
     ending?.seats.removeAll { $0.session === session }
@@ -95,7 +97,15 @@ extension Coordinator {
   /// The queue has answered a request.
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
     guard let entry = requests.close(request) else { return }
-    server.answer(entry.session, entry.number, controlAnswer(to: entry, answer))
+    let seat = Followers.Seat(session: entry.session, number: entry.number)
+    if case .ticket(let ticket, let day) = entry.purpose, answer != .refused(.diskFull) {
+      // What is said of a ticket, a refusal too, may rest on something that is only staged.
+      return whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
+        let answer = try ticketAnswer(to: answer, ticket, of: day, store)
+        server.answer(seat.session, seat.number, answer)
+      }
+    }
+    server.answer(seat.session, seat.number, controlAnswer(to: entry, answer))
   }
 
   /// A request has failed before it reached the queue.
@@ -106,25 +116,50 @@ extension Coordinator {
 
   private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
     switch (answer, entry.purpose) {
-    case (.refused(.noSuchTicket(let ticket)), _) where isDone(ticket):
-      return .failure(Failure(.wrongState, subject: "\(ticket) \(CustomerState.done.name)"))
     case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
-    case (.enqueued(let tickets), .enqueue(let known)):
+    case (.enqueued(let tickets), .enqueue(let known, let knownTickets)):
       let count = tickets.last - tickets.first + 1
       return .enqueued(
         EnqueuedReport(
           day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0,
           count: count,
-          known: known))
+          known: known, knownTickets: knownTickets.report))
     case (.requeued(let count), .requeueDead): return .requeued(count)
-    case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
     case (_, _): return .status(statusReport())
     }
   }
 
-  /// Whether a ticket of the present day has its receipt.
-  private func isDone(_ ticket: TicketNumber) -> Bool {
-    (try? store.receipt(day: machine.books.day, ticket: ticket)).flatMap { $0 } != nil
+  /// A client wants something done with one ticket. Numbers begin anew every day, so one of another day is not looked for:
+  /// by now the number is somebody else's.
+  private func change(
+    _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Followers.Seat,
+    _ event: (RequestNumber) -> QueueEvent
+  ) {
+    let present = machine.books.day
+    guard let day, day != present else {
+      return happen(event(requests.open(seat.session, seat.number, for: .ticket(ticket, present))))
+    }
+    // That day may have ended a moment ago, and its end may not be on disk.
+    whenKept(seat, isInStep: true) { [unowned self] _ in
+      let isPast = (1..<keptBooks.day).contains(day)
+      server.answer(
+        seat.session, seat.number,
+        .failure(
+          Failure(
+            isPast ? .wrongDay : .noSuchDay, subject: String(day),
+            detail: "the present day is \(keptBooks.day)")))
+    }
+  }
+
+  /// What a client is told who has changed one ticket, or could not.
+  private func ticketAnswer(
+    to answer: QueueAnswer, _ ticket: TicketNumber, of day: BusinessDay, _ store: any QueueStore
+  ) throws(StoreError) -> ControlAnswer {
+    guard case .refused(let refusal) = answer else { return ticketAnswer(ticket, day: day) }
+    if case .noSuchTicket = refusal, try store.receipt(day: day, ticket: ticket) != nil {
+      return .failure(Failure(.wrongState, subject: "\(ticket) \(CustomerState.done.name)"))
+    }
+    return .failure(Failure(refusal: refusal))
   }
 
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Followers.Seat) {
@@ -132,15 +167,14 @@ extension Coordinator {
       let failure = Failure(.badRequest, detail: "tickets \(first) to \(last) are no range")
       return server.answer(seat.session, seat.number, .failure(failure))
     }
-    guard day == machine.books.day else {
-      return server.answer(seat.session, seat.number, .ended(EndedReport(dead: 0)))
-    }
-    do throws(StoreError) {
+    // From here on they are counted by what is staged, so the count must begin where nothing is.
+    whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
+      guard day == keptBooks.day else {
+        return server.answer(seat.session, seat.number, .ended(EndedReport(dead: 0)))
+      }
       let remaining = try store.countUnfinished(first...last)
       followers.ticketWatches.append(
         Followers.TicketWatch(seat: seat, tickets: first...last, remaining: remaining))
-    } catch {
-      server.answer(seat.session, seat.number, .failure(Failure(store: error)))
     }
   }
 
@@ -289,11 +323,11 @@ extension Coordinator {
   /// Tells everyone who waits or watches what has happened in this turn.
   func reportProgress() {
     tellWindowWaiters()
-    let events = followers.takeEvents()
+    let events = followers.takeEvents(all: !machine.isUnsettled)
     for event in events {
       for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }
     }
-    if !followers.ticketWatches.isEmpty, !machine.isUnsettled { answerTicketWatches() }
+    if followers.owesAnEnd, !machine.isUnsettled, isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, machine.isIdle, !machine.isUnsettled, intake.isEmpty {
       let seats = followers.idleWaiters
       followers.idleWaiters.removeAll()
@@ -308,6 +342,7 @@ extension Coordinator {
       followers.changed = false
       followers.toldAt = now.monotonic
     }
+    answerReadings()
     pumpStreams()
     advanceEnding()
     tellEnding()

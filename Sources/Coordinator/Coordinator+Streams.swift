@@ -1,5 +1,6 @@
 // Owns the long answers: lists of tickets and of receipts, page by page, as fast as the client reads them.
-// It changes nothing. Nothing is shown that is not on disk, and nobody who has left the queue.
+// It changes nothing. A page is made only while nothing is staged, so nothing is shown that is not on disk, and nobody
+// who has left the queue.
 
 import BankModel
 import Posix
@@ -20,18 +21,16 @@ extension Coordinator {
   func beginReceipts(_ query: ReceiptQuery, _ seat: Followers.Seat) {
     let day: BusinessDay?
     switch query.days {
-    case .present: day = machine.books.day
+    case .present: day = keptBooks.day
     case .all: day = nil
     case .day(let number):
-      guard (1...machine.books.day).contains(number) else {
+      guard (1...keptBooks.day).contains(number) else {
         let failure = Failure(
-          .noSuchDay, subject: String(number), detail: "the present day is \(machine.books.day)")
+          .noSuchDay, subject: String(number), detail: "the present day is \(keptBooks.day)")
         return server.answer(seat.session, seat.number, .failure(failure))
       }
       day = number
     }
-    // Receipts that are staged and not on disk would be shown otherwise.
-    if store.hasStagedChanges, !machine.isTakingIn { commit() }
     // A follower sees the receipts of the day on which it came, and of all days after it.
     begin(.receipts(day: day, after: max(0, query.after), follow: query.follow), seat)
   }
@@ -42,7 +41,8 @@ extension Coordinator {
       followers.committed = false
       for session in server.sessions.values where !session.streams.isEmpty { streaming.insert(session.id) }
     }
-    guard !streaming.isEmpty else { return }
+    guard !streaming.isEmpty, isKept else { return }
+    defer { pumpDue = SystemClock.moment().monotonic + Self.roundPause }
     let until = MonotonicInstant(SystemClock.moment().monotonic + ClientLimits.turn)
     let ready = streaming
     streaming.removeAll()
@@ -80,7 +80,7 @@ extension Coordinator {
         }
       } catch {
         session.streams[number] = nil
-        server.answer(session, number, .failure(Failure(store: error)))
+        readingFailed(error, Followers.Seat(session: session, number: number))
       }
     }
   }
@@ -89,8 +89,6 @@ extension Coordinator {
   private func sendReceipts(
     _ day: BusinessDay?, _ after: Int64, _ follow: Bool, _ session: ControlSession, _ number: UInt32
   ) throws(StoreError) -> Bool {
-    // While something is staged the last receipts are not on disk; the next commit brings the rest.
-    if store.hasStagedChanges, follow { return false }
     let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
     let isWhole = page.count < AnswerStream.page
     let more = follow || !isWhole
@@ -112,7 +110,7 @@ extension Coordinator {
       session.streams[number] = nil
       return server.answer(session, number, .tickets([]))
     }
-    let day = machine.books.day
+    let day = keptBooks.day
     guard state != .serving else {
       let reports = machine.atWindows.map { entry in
         var report = TicketReport(
@@ -126,7 +124,7 @@ extension Coordinator {
     }
     let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
     let serving = Set(machine.atWindows.map(\.customer.ticket))
-    let issued = machine.issuedCount
+    let issued = keptBooks.issued
     let shown = page.filter { $0.customer.ticket <= issued && !serving.contains($0.customer.ticket) }
     if !shown.isEmpty {
       let reports = shown.map { TicketReport($0, day: day, attempts: []) }

@@ -45,6 +45,13 @@ final class Coordinator {
   let followers = Followers()
   var requests = RequestTable()
 
+  /// Questions of clients that wait until nothing is staged.
+  var readings: [PendingReading] = []
+  /// The books as they are on disk.
+  var keptBooks: Books
+  /// Before this the next pages of long answers are not made.
+  var pumpDue = MonotonicTime(nanoseconds: 0)
+
   /// Both clocks, as of the beginning of this turn.
   var now: Moment
   var effects: [QueueEffect] = []
@@ -103,7 +110,7 @@ final class Coordinator {
   /// do. With tellers who sleep it made 38,000 customers a second of 36,000, and it is what theirs builds on; see
   /// `TellerProcess`.
   private static let wakefulness = Duration.microseconds(50)
-  private static let roundPause = TimeSpan.milliseconds(1)
+  static let roundPause = TimeSpan.milliseconds(1)
   /// Somebody has just spoken and may speak again.
   private var isAwaited = false
   /// Nothing was heard since the last round.
@@ -124,6 +131,7 @@ final class Coordinator {
     self.now = now
     openedAt = now
     self.incarnation = incarnation
+    keptBooks = contents.books
     machine = QueueMachine(contents, policy: configuration.policy, at: now)
     staff = WindowStaff(
       home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
@@ -144,6 +152,7 @@ final class Coordinator {
     }
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+    server.mayQuote = { [unowned self] in isKept }
     server.onCommand = { [unowned self] session, request in serve(request, for: session) }
     server.onEnd = { [unowned self] session in forget(session) }
     log.write(event: "opening", at: now) {
@@ -237,7 +246,8 @@ final class Coordinator {
 
   /// Whether there is something to do for which nobody has to speak.
   private var hasOwnWork: Bool {
-    !intake.isEmpty || !streaming.isEmpty || stockAudits.contains(where: \.isReady)
+    // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
+    !intake.isEmpty || (isKept && (!streaming.isEmpty || stockAudits.contains(where: \.isReady)))
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }
 

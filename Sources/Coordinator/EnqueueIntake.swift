@@ -19,15 +19,27 @@ final class EnqueueIntake {
     let request: RequestNumber
     var source: Source
     let key: String?
+    /// By what the request is known again under its key.
+    var digest: Int64?
     let total: Int64
     /// Customers taken so far, new or known.
     var taken: Int64 = 0
     /// Customers who were known already.
     var known: Int64 = 0
+    /// Their tickets.
+    var knownTickets = KnownTickets()
     /// The first ticket.
     var first: TicketNumber = 0
     /// When its progress was last told.
     var toldAt: MonotonicTime?
+
+    /// Whether it is more than is taken in at once.
+    var comesInSlices: Bool {
+      switch source {
+      case .drawn: total > EnqueueIntake.slice
+      case .list(let list): list.hasSeveralParts
+      }
+    }
   }
 
   /// Customers in one slice.

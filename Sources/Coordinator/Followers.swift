@@ -42,6 +42,8 @@ final class Followers {
   /// Watchers are told at most so often.
   static let watchPause = TimeSpan.milliseconds(100)
 
+  /// Events whose receipts are on disk, and those behind them that still wait for it.
+  private var certainEvents: [BranchEvent] = []
   private var pendingEvents: [BranchEvent] = []
 
   /// When watchers are to be told.
@@ -95,11 +97,21 @@ final class Followers {
         grade: customer.grade, window: window.description, attempt: lease.attempt))
   }
 
-  /// The events since the last time this was asked.
-  func takeEvents() -> [BranchEvent] {
-    guard !pendingEvents.isEmpty else { return [] }
-    defer { pendingEvents.removeAll(keepingCapacity: true) }
-    return pendingEvents
+  /// Everything that was announced is on disk.
+  func confirmEvents() {
+    guard !pendingEvents.isEmpty else { return }
+    certainEvents += pendingEvents
+    pendingEvents.removeAll(keepingCapacity: true)
+  }
+
+  /// The events since the last time this was asked, in their order: those that are on disk.
+  ///
+  /// - Parameter isSettled: Whether nothing waits for the disk, so that these are all.
+  func takeEvents(all isSettled: Bool) -> [BranchEvent] {
+    if isSettled { confirmEvents() }
+    guard !certainEvents.isEmpty else { return [] }
+    defer { certainEvents.removeAll(keepingCapacity: true) }
+    return certainEvents
   }
 
   /// A change was staged; one that is staged again after a full disk was counted the first time.

@@ -15,6 +15,9 @@ final class ListSpool {
   /// Why the list cannot be taken; it is answered with the last part.
   private(set) var failure: Failure?
 
+  /// Whether more than the first part has come.
+  private(set) var hasSeveralParts = false
+
   private let directory: String
   private var first: [EnqueueEntry]?
   private var file: FileDescriptor?
@@ -42,6 +45,7 @@ final class ListSpool {
     if first == nil {
       first = entries
     } else {
+      hasSeveralParts = true
       write(entries)
     }
   }

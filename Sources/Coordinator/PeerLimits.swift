@@ -31,6 +31,8 @@ enum ClientLimits {
   static let turn = TimeSpan.milliseconds(4)
   /// Requests of one client that the queue may be working on; beyond it the client is not heard.
   static let openRequests = 4_096
+  /// Questions of one client that may wait for the disk; beyond it the client is not heard.
+  static let openReadings = 128
   /// Answers of one client that may be open: lists, followers, waits.
   static let openAnswers = 256
 }

@@ -1,6 +1,7 @@
 // Owns which client is owed which answer by the queue. It knows no queue and writes nothing.
 // Invariant: a number is given once, and forgotten with the answer or with the client.
 
+import BankModel
 import QueueCore
 import Wire
 
@@ -8,12 +9,12 @@ import Wire
 struct RequestTable {
   /// What is to be made of the queue's answer.
   enum Purpose {
-    /// Tickets; some customers of a list may have been known already.
-    case enqueue(known: Int64)
+    /// Tickets; some customers of a list may have been known already, and have these.
+    case enqueue(known: Int64, KnownTickets)
     /// The state of the bank.
     case status
     /// One ticket's story.
-    case ticket(Int64)
+    case ticket(TicketNumber, BusinessDay)
     /// A number of dead letters.
     case requeueDead
   }
@@ -43,9 +44,10 @@ struct RequestTable {
     return entry
   }
 
-  /// Remembers how many customers of a list were known already.
-  mutating func setKnown(_ known: Int64, for request: RequestNumber) {
-    entries[request]?.purpose = .enqueue(known: known)
+  /// Remembers who of a list was known already.
+  mutating func setKnown(_ known: Int64, _ tickets: KnownTickets, for request: RequestNumber) {
+    guard known > 0 else { return }
+    entries[request]?.purpose = .enqueue(known: known, tickets)
   }
 
   /// The client of a request that is still open.

@@ -16,6 +16,9 @@ public enum QueueEvent: Sendable {
   case committed
   /// The disk is full: nothing of the transaction was kept, and the store has forgotten it.
   case commitRefused
+  /// The request that is half taken in is given up, and the store has forgotten the open transaction. Whoever reports
+  /// this has answered those whose tickets were in it; see ``QueueMachine/requestsTakenIn``.
+  case intakeAbandoned
   /// The store has hardly any room, or has room again.
   case roomChanged(isShort: Bool)
   /// The next page of a line, in order.

@@ -81,17 +81,7 @@ extension QueueMachine {
   /// The disk is full: tickets that nobody knows of and pauses are taken back, everything else is staged once more.
   mutating func unsettle(into effects: inout [QueueEffect]) {
     isJammed = true
-    isTakingIn = false
-    for admission in admissions.reversed() {
-      precondition(
-        admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
-      )
-      books.issued -= admission.count
-      for line in lines.indices { books.waiting[line] -= admission.byLine[line] }
-      effects.append(.reply(admission.request, .refused(.diskFull)))
-    }
-    admissions.removeAll()
-    for line in lines.indices { lines[line].dropNewcomers() }
+    for request in takeBackTickets() { effects.append(.reply(request, .refused(.diskFull))) }
     books.paused = settledPauses
     for request in pausing {
       settling.removeAll { if case .reply(request, _) = $0 { true } else { false } }
@@ -101,5 +91,36 @@ extension QueueMachine {
     for case .reset(let request) in postponed { effects.append(.reply(request, .refused(.diskFull))) }
     postponed.removeAll()
     for change in unsettled { effects.append(.stage(change)) }
+  }
+
+  /// A request that is half taken in is given up: its tickets are taken back, and everything else is staged once more.
+  ///
+  /// Nothing is refused to anybody else by it: pauses stand in the books, and a reset that has waited for the tickets
+  /// waits no longer.
+  mutating func abandonIntake(at now: Moment, into effects: inout [QueueEffect]) {
+    guard isTakingIn else { return }
+    _ = takeBackTickets()
+    for change in unsettled { effects.append(.stage(change)) }
+    let waiting = postponed
+    postponed.removeAll()
+    for event in waiting { apply(event, at: now, into: &effects) }
+  }
+
+  /// Takes back every ticket that is not on disk, from the last one down.
+  ///
+  /// - Returns: the requests that they were for, the last one first.
+  private mutating func takeBackTickets() -> [RequestNumber] {
+    isTakingIn = false
+    let requests = admissions.reversed().map(\.request)
+    for admission in admissions.reversed() {
+      precondition(
+        admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
+      )
+      books.issued -= admission.count
+      for line in lines.indices { books.waiting[line] -= admission.byLine[line] }
+    }
+    admissions.removeAll()
+    for line in lines.indices { lines[line].dropNewcomers() }
+    return requests
   }
 }

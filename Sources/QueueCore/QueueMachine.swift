@@ -104,6 +104,7 @@ public struct QueueMachine: Sendable {
       takeIn(orders, total: total, isLast: isLast, for: request, at: now, into: &effects)
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: unsettle(into: &effects)
+    case .intakeAbandoned: abandonIntake(at: now, into: &effects)
     case .roomChanged(let isShort): self.isShort = isShort
     case .pageLoaded(let line, let page): join(page, line)
     case .found(let request, let ticket, let stored):

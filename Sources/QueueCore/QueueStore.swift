@@ -21,8 +21,10 @@ public enum StoreChange: Sendable, Equatable {
   case revive(Customer, from: CustomerState)
   /// An attempt that ended without a receipt.
   case record(Attempt)
-  /// A client's idempotency key stands for these tickets.
-  case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber)
+  /// A client's idempotency key stands for these tickets, and for the request with this number; nil where the client did
+  /// not say what it asks for.
+  case remember(
+    key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
   /// Everyone who is still kept, of any state, leaves with a cancelled receipt.
   case cancelEveryone(day: BusinessDay, at: WallTime)
   /// The stock has given back what was put by for a cancelled ticket, or knows that nothing was.
@@ -115,6 +117,23 @@ public struct IssuedTickets: Sendable, Equatable {
     self.first = first
     self.last = last
   }
+}
+
+/// What an idempotency key stands for.
+public struct KeyedRequest: Sendable, Equatable {
+  /// The tickets of the first time.
+  public var tickets: IssuedTickets
+  /// The number of the request; nil where it was not written down.
+  public var request: Int64?
+
+  /// Puts the parts together.
+  public init(tickets: IssuedTickets, request: Int64?) {
+    self.tickets = tickets
+    self.request = request
+  }
+
+  /// Whether a request with this number is a repetition of it. What is not known is not held against anybody.
+  public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
 }
 
 /// What a store could not do.
@@ -248,8 +267,8 @@ public protocol QueueStore: AnyObject {
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64
 
-  /// The tickets that a key stands for.
-  func tickets(forKey key: String) throws(StoreError) -> IssuedTickets?
+  /// What a key stands for. Keys are compared byte by byte: two spellings of one character are two keys.
+  func request(forKey key: String) throws(StoreError) -> KeyedRequest?
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
   func receipts(
@@ -279,4 +298,11 @@ public protocol QueueStore: AnyObject {
 
   /// Checks everything that can be checked from what is kept and committed.
   func audit() throws(StoreError) -> StoreAudit
+}
+
+extension QueueStore {
+  /// The tickets that a key stands for.
+  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
+    try request(forKey: key)?.tickets
+  }
 }

@@ -38,10 +38,19 @@ struct IntakeOrder {
   let request: RequestNumber
   var source: Source
   let key: String?
+  var digest: Int64?
   let total: Int64
   var taken: Int64 = 0
   var known: Int64 = 0
   var first: TicketNumber = 0
+
+  /// Whether it is more than is taken in at once.
+  func comesInSlices(of slice: Int64) -> Bool {
+    switch source {
+    case .drawn: total > slice
+    case .list(let parts): parts.count > 1
+    }
+  }
 }
 
 extension SimulatedCoordinator {
@@ -105,8 +114,12 @@ extension SimulatedCoordinator {
           total: parts.reduce(0) { $0 + Int64($1.count) }))
     case .pause(let service): happen(.pause(open(link, number, .status), service))
     case .resume(let service): happen(.resume(open(link, number, .status), service))
-    case .cancel(let ticket): happen(.cancel(open(link, number, .ticket(ticket)), ticket))
-    case .requeue(let ticket): happen(.requeue(open(link, number, .ticket(ticket)), ticket))
+    case .cancel(let ticket, let day):
+      guard isPresent(day, link, number) else { return }
+      happen(.cancel(open(link, number, .ticket(ticket)), ticket))
+    case .requeue(let ticket, let day):
+      guard isPresent(day, link, number) else { return }
+      happen(.requeue(open(link, number, .ticket(ticket)), ticket))
     case .requeueDead: happen(.requeueDead(open(link, number, .requeueDead)))
     case .reset: happen(.reset(open(link, number, .status)))
     case .scale(let wanted):
@@ -119,11 +132,18 @@ extension SimulatedCoordinator {
     }
   }
 
+  /// Whether a change is meant for the present day; who means another is refused.
+  private func isPresent(_ day: BusinessDay?, _ link: Int, _ number: UInt32) -> Bool {
+    guard let day, day != core.books.day else { return true }
+    answer(link, number, .failure(Failure(.wrongDay, subject: String(day))))
+    return false
+  }
+
   private func take(_ order: EnqueueOrder, _ link: Int, _ number: UInt32) {
     intake.append(
       IntakeOrder(
         request: open(link, number, .enqueue(known: 0)), source: .drawn(order.draw), key: order.key,
-        total: order.count))
+        digest: order.digest, total: order.count))
   }
 
   /// Whoever changed the windows is told when they are as they shall be.
@@ -146,6 +166,9 @@ extension SimulatedCoordinator {
     var slices = chance.draw(1...4)
     while isAlive, slices > 0, let order = intake.first {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
+      // A request in slices has a transaction without anybody else's tickets.
+      if order.taken == 0, order.comesInSlices(of: plan.slice), core.hasPromises { commit() }
+      guard isAlive else { return }
       slices -= 1
       takeSlice(of: order)
     }
@@ -157,12 +180,18 @@ extension SimulatedCoordinator {
   }
 
   private func answerKnown(_ key: String, _ order: IntakeOrder) -> Bool {
-    guard retryAt == nil, let tickets = try? world.disk.tickets(forKey: key) else { return false }
+    guard retryAt == nil, let known = try? world.disk.request(forKey: key) else { return false }
+    let tickets = known.tickets
     // The key may have been staged a moment ago: nothing is spoken that is not on disk.
     if bug != .answersAKeyTooEarly, world.disk.hasStagedChanges { commit() }
     guard isAlive else { return true }
     intake.removeFirst()
-    if retryAt == nil {
+    if !known.isRepeated(by: order.digest) {
+      if let entry = requests.removeValue(forKey: order.request) {
+        answer(entry.link, entry.number, .failure(Failure(.keyConflict, subject: key)))
+      }
+    } else if retryAt == nil {
+      requests[order.request]?.purpose = .enqueue(known: tickets.last - tickets.first + 1)
       world.checker.answered(order.request, with: tickets)
       finish(order.request, with: .enqueued(tickets))
     } else {
@@ -176,7 +205,7 @@ extension SimulatedCoordinator {
     let isFirst = order.taken == 0
     if isFirst { order.first = core.books.issued + 1 }
     let before = core.books.issued
-    var keys: [(key: String, offset: Int64)] = []
+    var keys: [(key: String, digest: Int64?, offset: Int64)] = []
     let slice = nextSlice(of: &order, keys: &keys)
     let isLast = order.taken >= order.total
     if isLast { intake.removeFirst() } else { intake[0] = order }
@@ -192,18 +221,20 @@ extension SimulatedCoordinator {
       return
     }
     guard bug != .forgetsKeys else { return }
-    for (key, offset) in keys {
+    for (key, digest, offset) in keys {
       let ticket = before + 1 + offset
-      stage(.remember(key: key, day: core.books.day, first: ticket, last: ticket))
+      stage(.remember(key: key, day: core.books.day, first: ticket, last: ticket, request: digest))
     }
     if isLast, let key = order.key {
       let last = bug == .remembersTheFirstSliceOnly ? min(order.first, core.books.issued) : core.books.issued
-      stage(.remember(key: key, day: core.books.day, first: order.first, last: last))
+      stage(
+        .remember(
+          key: key, day: core.books.day, first: order.first, last: last, request: order.digest))
     }
   }
 
   private func nextSlice(
-    of order: inout IntakeOrder, keys: inout [(key: String, offset: Int64)]
+    of order: inout IntakeOrder, keys: inout [(key: String, digest: Int64?, offset: Int64)]
   ) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []
     switch order.source {
@@ -216,15 +247,15 @@ extension SimulatedCoordinator {
       let entries = parts.removeFirst()
       order.source = .list(parts)
       order.taken += Int64(entries.count)
-      var fresh: Set<String> = []
+      var fresh: Set<[UInt8]> = []
       for entry in entries {
         if let key = entry.key {
           let isKnown = (try? world.disk.tickets(forKey: key)) ?? nil
-          guard isKnown == nil, fresh.insert(key).inserted else {
+          guard isKnown == nil, fresh.insert(Array(key.utf8)).inserted else {
             order.known += 1
             continue
           }
-          keys.append((key, Int64(slice.count)))
+          keys.append((key, entry.digest, Int64(slice.count)))
         }
         slice.append(entry.order)
       }

@@ -26,7 +26,7 @@ struct MemoryContents {
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
   /// By the bytes of the key: two spellings of one character are two keys, as in the database.
-  private(set) var keys: [[UInt8]: IssuedTickets] = [:]
+  private(set) var keys: [[UInt8]: KeyedRequest] = [:]
   /// Cancelled tickets for which something may still be put by.
   private(set) var releases: Set<TicketOfDay> = []
 
@@ -50,10 +50,11 @@ struct MemoryContents {
     case .revive(let customer, let state):
       try move(customer, from: state, to: .waiting, dueAt: nil, &reverse)
     case .record(let attempt): try add(attempt, &reverse)
-    case .remember(let key, let day, let first, let last):
+    case .remember(let key, let day, let first, let last, let request):
       let bytes = Array(key.utf8)
       if keys[bytes] != nil { throw damage("the key of tickets \(first) to \(last) already is remembered") }
-      keys[bytes] = IssuedTickets(day: day, first: first, last: last)
+      keys[bytes] = KeyedRequest(
+        tickets: IssuedTickets(day: day, first: first, last: last), request: request)
       reverse.append(.forget(bytes))
     case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment, &reverse)
     case .released(let ticket):

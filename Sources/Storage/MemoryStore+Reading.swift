@@ -48,8 +48,8 @@ extension MemoryStore {
       contents.customers.values.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
   }
 
-  /// The tickets that a key stands for.
-  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
+  /// What a key stands for.
+  public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try beginReading()
     return contents.keys[Array(key.utf8)]
   }
@@ -225,7 +225,7 @@ extension MemoryStore {
 
   private func auditKeys(_ report: inout AuditReport) {
     let issued = (closedDays + (books.map { [$0] } ?? [])).map(\.issued)
-    for tickets in contents.keys.values {
+    for tickets in contents.keys.values.map(\.tickets) {
       let isKnown = 1...Int64(max(issued.count, 1)) ~= tickets.day && !issued.isEmpty
       if !isKnown || tickets.first < 1 || tickets.last < tickets.first
         || tickets.last > issued[Int(tickets.day) - 1]

@@ -21,8 +21,9 @@ extension SQLiteStore {
     case .bury(let customer): try move(customer, from: .waiting, to: .dead, dueAt: nil)
     case .revive(let customer, let state): try move(customer, from: state, to: .waiting, dueAt: nil)
     case .record(let attempt): try record(attempt)
-    case .remember(let key, let day, let first, let last):
-      try remember(key, IssuedTickets(day: day, first: first, last: last))
+    case .remember(let key, let day, let first, let last, let request):
+      try remember(
+        key, KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request))
     case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment)
     case .released(let ticket): try note(released: ticket)
     }
@@ -125,12 +126,13 @@ extension SQLiteStore {
         "attempt \(attempt.number) at ticket \(attempt.ticket) of day \(attempt.day) already is recorded")
   }
 
-  private func remember(_ key: String, _ tickets: IssuedTickets) throws(StoreError) {
-    let statement = statements.insertKey
+  private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
+    let (statement, tickets) = (statements.insertKey, known.tickets)
     try statement.bind(1, text: key)
     statement.bind(2, tickets.day)
     statement.bind(3, tickets.first)
     statement.bind(4, tickets.last)
+    statement.bind(5, optional: known.request)
     try statement.run(
       broken:
         "the key of tickets \(tickets.first) to \(tickets.last) of day \(tickets.day) already is remembered")

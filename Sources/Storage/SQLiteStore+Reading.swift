@@ -166,15 +166,17 @@ extension SQLiteStore {
     return attempts
   }
 
-  /// The tickets that a key stands for.
-  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
+  /// What a key stands for.
+  public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try settle()
     let statement = statements.key
     try statement.bind(1, text: key)
     defer { statement.reset() }
     guard try statement.step() else { return nil }
-    return IssuedTickets(
-      day: statement.integer(0), first: statement.integer(1), last: statement.integer(2))
+    return KeyedRequest(
+      tickets: IssuedTickets(
+        day: statement.integer(0), first: statement.integer(1), last: statement.integer(2)),
+      request: statement.optional(3))
   }
 
   // MARK: Rows

@@ -21,7 +21,8 @@ struct Schema: Sendable {
   /// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
   ///   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
   /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket.
-  /// - `request_key`: the tickets that a client's idempotency key stands for.
+  /// - `request_key`: the tickets that a client's idempotency key stands for, and the number of the request that was made
+  ///   with it, so that the same key with another request is noticed; null where that is not known.
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
   ///   The present day's row also counts the waiting customers by line (`loan_vip`) and the served ones by service
@@ -31,7 +32,7 @@ struct Schema: Sendable {
   /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
   ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it.
-  static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3])
+  static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4])
 
   private static let version1 = """
     -- A customer of the present day whose business is not finished.
@@ -199,5 +200,10 @@ struct Schema: Sendable {
     -- Of the days before this version nobody knows what the clock did.
     ALTER TABLE day ADD COLUMN clock_steps INTEGER NOT NULL DEFAULT 0;
     UPDATE day SET clock_steps = day;
+    """
+
+  /// What was asked under a key. Of the keys before this version nobody knows it, and they are accepted as ever.
+  private static let version4 = """
+    ALTER TABLE request_key ADD COLUMN request INTEGER;
     """
 }

@@ -90,7 +90,8 @@ struct Statements {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, while: "recording an attempt")
     insertKey = try database.prepare(
-      "INSERT INTO request_key (key, day, first, last) VALUES (?, ?, ?, ?)", while: "remembering a key")
+      "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)",
+      while: "remembering a key")
 
     updateDay = try database.prepare(
       """
@@ -159,6 +160,6 @@ struct Statements {
       FROM attempt WHERE day = ? AND ticket = ? ORDER BY number
       """, while: "reading attempts")
     key = try database.prepare(
-      "SELECT day, first, last FROM request_key WHERE key = ?", while: "looking for a key")
+      "SELECT day, first, last, request FROM request_key WHERE key = ?", while: "looking for a key")
   }
 }

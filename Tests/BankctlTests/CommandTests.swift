@@ -68,13 +68,17 @@ func enqueue() throws {
         "enqueue", "10", "--service", "예금", "--grade=vip", "--amount", "5", "--account", "6", "--seed", "-1",
         "--key", "k", "--json",
       ], home: branch.home)
-    #expect(ran == Ran(exit: .done, output: #"{"version":1,"day":1,"first":1,"last":10,"count":10}"# + "\n"))
+    #expect(
+      ran
+        == Ran(
+          exit: .done, output: #"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":false}"# + "\n"))
     #expect(try run(["enqueue", "10", "--seed", "5"], home: branch.home).exit == .done)
     #expect(
       branch.heard == [
         .enqueue(
           EnqueueOrder(
-            count: 10, service: .deposit, grade: .vip, amount: 5, account: 6, seed: .max, key: "k")),
+            count: 10, service: .deposit, grade: .vip, amount: 5, account: 6, seed: .max, key: "k",
+            isSeedAsked: true)),
         .enqueue(
           EnqueueOrder(
             count: 10, service: nil, grade: .regular, amount: nil, account: nil, seed: 5, key: nil)),
@@ -89,13 +93,17 @@ func list() throws {
   try file.writeAll(Array(String(repeating: #"{"service":"loan"}"# + "\n", count: 2_001).utf8))
   try file.close()
   defer { unlink(path) }
-  let list = EnqueuedReport(day: 1, first: 1, last: 2_001, count: 2_001, known: 3)
+  let list = EnqueuedReport(
+    day: 1, first: 1, last: 2_001, count: 2_001, known: 3,
+    knownTickets: [TicketSpan(day: 1, first: 4, last: 6)])
   try with({ command, _ in
     if case .enqueueList(let part) = command, part.isLast { [.answer(.enqueued(list))] } else { [] }
   }) { branch throws in
     let ran = try run(["enqueue", "--from", path, "--json"], home: branch.home)
     #expect(
-      ran.output == #"{"version":1,"day":1,"first":1,"last":2001,"count":2001,"known":3}"# + "\n")
+      ran.output
+        == #"{"version":1,"day":1,"first":1,"last":2001,"count":2001,"known":false,"known_count":3,"#
+        + #""known_tickets":[{"day":1,"first":4,"last":6}]}"# + "\n")
     let sizes = branch.heard.map { if case .enqueueList(let part) = $0 { part.entries.count } else { 0 } }
     #expect(sizes == [2_000, 1])
     let missing = try run(["enqueue", "--from", path + ".not", "--json"], home: branch.home)
@@ -281,7 +289,7 @@ func cancelAndRequeue() throws {
   try with({ command, _ in
     switch command {
     case .requeueDead: [.answer(.requeued(3))]
-    case .cancel(9): [.answer(.failure(Failure(.wrongState, subject: "9 serving")))]
+    case .cancel(9, _): [.answer(.failure(Failure(.wrongState, subject: "9 serving")))]
     default: [.answer(.ticket(waiting(7)))]
     }
   }) { branch throws in
@@ -290,10 +298,16 @@ func cancelAndRequeue() throws {
     )
     #expect(try run(["cancel", "9"], home: branch.home).exit == .refused)
     #expect(try run(["requeue", "7"], home: branch.home).exit == .done)
+    #expect(try run(["cancel", "7", "--day", "2"], home: branch.home).exit == .done)
+    #expect(try run(["requeue", "7", "--day", "2"], home: branch.home).exit == .done)
+    #expect(try run(["requeue", "--dead", "--day", "2"], home: branch.home).exit == .usage)
     #expect(
       try run(["requeue", "--dead", "--json"], home: branch.home).output == "{\"version\":1,\"requeued\":3}\n"
     )
-    #expect(branch.heard == [.cancel(7), .cancel(9), .requeue(7), .requeueDead])
+    #expect(
+      branch.heard == [
+        .cancel(7), .cancel(9), .requeue(7), .cancel(7, day: 2), .requeue(7, day: 2), .requeueDead,
+      ])
   }
 }
 

@@ -41,13 +41,22 @@ func statusShape() {
 
 @Test("enqueue has its shape")
 func enqueueShape() {
-  let report = EnqueuedReport(day: 1, first: 1, last: 10, count: 10, known: 2)
+  let ten = #"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":"#
+  var report = EnqueuedReport(day: 1, first: 1, last: 10, count: 10)
+  #expect(JSONValue.enqueued(report, ofList: false).text == ten + "false}")
   #expect(
-    JSONValue.enqueued(report, ofList: false).text == #"{"version":1,"day":1,"first":1,"last":10,"count":10}"#
-  )
+    JSONValue.enqueued(report, ofList: true).text == ten + #"false,"known_count":0,"known_tickets":[]}"#)
+  report.known = 10
+  #expect(JSONValue.enqueued(report, ofList: false).text == ten + "true}")
+  report.known = 2
+  report.knownTickets = [TicketSpan(day: 1, first: 3, last: 4)]
+  let tickets = #""known_count":2,"known_tickets":[{"day":1,"first":3,"last":4}]}"#
+  #expect(JSONValue.enqueued(report, ofList: true).text == ten + "false," + tickets)
+  // A list in which everybody is known.
+  report = EnqueuedReport(day: 1, first: 0, last: 0, count: 0, known: 2, knownTickets: report.knownTickets)
   #expect(
     JSONValue.enqueued(report, ofList: true).text
-      == #"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":2}"#)
+      == #"{"version":1,"day":1,"first":0,"last":0,"count":0,"known":true,"# + tickets)
 }
 
 @Test("a receipt has its shape, with null where there is nothing")

@@ -47,16 +47,30 @@ struct EnqueueTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let first = try branch.json("enqueue", "5", "--key", "월요일-1")
-      #expect(try branch.json("enqueue", "5", "--key", "월요일-1") == first)
+      #expect(first["known"].flag == false && first["last"].integer == 5)
+      func expectFirst() throws {
+        let again = try branch.json("enqueue", "5", "--key", "월요일-1")
+        #expect(again["known"].flag == true, "\(again)")
+        for name in ["day", "first", "last", "count"] { #expect(again[name] == first[name], "\(again)") }
+      }
+      try expectFirst()
+      #expect(
+        try branch.done("enqueue", "5", "--key", "월요일-1").out
+          == "5 customers were there already: tickets 1–5, day 1\n")
+      #expect(
+        try branch.done("enqueue", "5", "--key", "월요일-1", language: .ko).out
+          == "고객 5명은 이미 있습니다: 1–5번, 영업 1일차\n")
+      try branch.expectRefusal(5, "key_conflict", of: "enqueue", "6", "--key", "월요일-1")
+      try branch.expectRefusal(5, "key_conflict", of: "enqueue", "5", "--seed", "1", "--key", "월요일-1")
       try branch.done("enqueue", "1")
       try branch.done("pause")
       try branch.done("enqueue", "1")
       try branch.killCoordinator()
       try branch.start("--speed", "max")
-      #expect(try branch.json("enqueue", "5", "--key", "월요일-1") == first)
+      try expectFirst()
       try branch.done("stop", "--now")
       try branch.start("--speed", "max")
-      #expect(try branch.json("enqueue", "5", "--key", "월요일-1") == first)
+      try expectFirst()
       #expect(try branch.status().queue("issued") == 7)
       try branch.expectClean()
     }
@@ -92,6 +106,9 @@ struct EnqueueTests {
       #expect(issued["first"].integer == 1 && issued["last"].integer == 3 && issued["count"].integer == 3)
       let again = try branch.json("enqueue", "--from", "-", input: people + "\n{\"service\":\"loan\"}")
       #expect(again["count"].integer == 1 && again["first"].integer == 4, "\(again)")
+      #expect(again["known"].flag == false && again["known_count"].integer == 3, "\(again)")
+      #expect(again["known_tickets"][0]["first"].integer == 1, "\(again)")
+      #expect(again["known_tickets"][0]["last"].integer == 3, "\(again)")
       try branch.done("wait")
       let receipts = try branch.receipts()
       let first = try #require(receipts.first { $0["ticket"].integer == 1 })
@@ -99,6 +116,52 @@ struct EnqueueTests {
       #expect(first["grade"].text == "vip" && first["service"].text == "deposit")
       #expect(receipts.first { $0["ticket"].integer == 3 }?["grade"].text == "vvip")
       try branch.expectOneReceiptEach(4)
+    }
+  }
+
+  @Test("a list whose customers are all there names their tickets, and --wait waits for them")
+  func knownList() throws {
+    try withBranch { branch in
+      let config = try branch.configuration(deposit: 1, loan: 0, depositWork: "150ms")
+      try branch.start("--config", config)
+      // Two spellings of one word are two keys, here as on disk.
+      let people = ["caf\u{E9}", "cafe\u{301}", "c"].map { "{\"service\":\"deposit\",\"key\":\"\($0)\"}\n" }
+        .joined()
+      let file = try branch.write(people, to: "people.jsonl")
+      #expect(try branch.json("enqueue", "--from", file)["count"].integer == 3)
+      let outcome = try branch.done("enqueue", "--from", file, "--wait")
+      #expect(
+        outcome.out
+          == "Nobody was added: 3 customers were there already: tickets 1–3 (day 1)\nAll 3 are done.\n")
+      #expect(try branch.status().queue("served") == 3, "they were waited for")
+      let again = try branch.json("enqueue", "--from", file, "--wait")
+      #expect(again["known"].flag == true && again["known_count"].integer == 3, "\(again)")
+      #expect(again["known_tickets"][0]["last"].integer == 3 && again["dead"].integer == 0, "\(again)")
+      #expect(
+        try branch.done("enqueue", "--from", file, language: .ko).out
+          == "추가된 고객이 없습니다. 고객 3명은 이미 있습니다: 1–3번 (영업 1일차)\n")
+      let other = try branch.write(#"{"service":"deposit","amount":5,"key":"c"}"#, to: "other.jsonl")
+      try branch.expectRefusal(5, "key_conflict", of: "enqueue", "--from", other)
+      #expect(try branch.status().queue("issued") == 3)
+    }
+  }
+
+  @Test("cancel and requeue with a day that is over touch nobody of the present one")
+  func otherDay() throws {
+    try withBranch { branch in
+      try branch.start("--config", try branch.configuration(depositWork: "60s", loanWork: "60s"))
+      try branch.done("pause")
+      try branch.done("enqueue", "3")
+      try branch.done("reset")
+      try branch.done("enqueue", "3")
+      for command in ["cancel", "requeue"] {
+        try branch.expectRefusal(5, "wrong_day", of: command, "2", "--day", "1")
+        try branch.expectRefusal(4, "no_such_day", of: command, "2", "--day", "7")
+      }
+      #expect(try branch.status().queue("waiting") == 3)
+      try branch.done("cancel", "2", "--day", "2")
+      #expect(try branch.status().queue("waiting") == 2)
+      try branch.expectClean()
     }
   }
 

@@ -13,7 +13,7 @@ enum Samples {
                  "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900,"last_exit":null}]}
     """)
 
-  static let enqueued = parsed(#"{"version":1,"day":1,"first":1,"last":10,"count":10}"#)
+  static let enqueued = parsed(#"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":false}"#)
 
   static let receipt = parsed(
     """

@@ -51,6 +51,7 @@ extension QueueWorld {
     // Between two slices the windows go on, and the disk may turn out to be full.
     if chance.draw(0...1) == 0 { tellerAnswers() }
     if chance.draw(0...5) == 0 { refuseCommit() }
+    if machine.isTakingIn, chance.draw(0...5) == 0 { abandonIntake() }
     if machine.isTakingIn {
       happen(.enqueue(number, orders: Array(orders.dropFirst()), total: count, isLast: true))
     }

@@ -69,6 +69,38 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 1, last: 3)))
   }
 
+  @Test(
+    "a request that is given up takes its tickets back and nothing else, and nobody is told of a full disk")
+  func abandoned() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .loan)
+    branch.happen(.pause(6, .loan))
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 9, isLast: false))
+    let receipt = try branch.answer(.deposit1)
+    #expect(receipt.changes.count == 1)
+    let abandoned = branch.happen(.intakeAbandoned)
+    #expect(abandoned.answers == [], "whoever gives it up has told its client")
+    #expect(abandoned.changes == receipt.changes, "the receipt is staged once more")
+    #expect(branch.machine.books.issued == 2 && !branch.machine.isTakingIn && !branch.machine.isJammed)
+    let settled = branch.happen(.committed)
+    #expect(settled.answer(to: 6) == .done)
+    #expect(branch.machine.books.paused == [false, true, false])
+    #expect(branch.machine.contradictions() == [])
+    #expect(branch.happen(.intakeAbandoned) == [], "where nothing is taken in there is nothing to give up")
+  }
+
+  @Test("a reset that waits for the tickets of a request that is given up happens at once")
+  func resetAfterAbandoning() {
+    var branch = TestBranch()
+    branch.arrive(.deposit)
+    branch.happen(.enqueue(5, orders: [.deposit], total: 9, isLast: false))
+    #expect(branch.happen(.reset(7)) == [])
+    #expect(!branch.happen(.intakeAbandoned).changes.isEmpty)
+    #expect(branch.machine.books.day == 2)
+    #expect(branch.happen(.committed).answer(to: 7) == .done)
+  }
+
   @Test("a full queue refuses the whole request, and nothing is changed")
   func queueFull() {
     var branch = TestBranch(policy: limited(to: 3))

@@ -224,6 +224,13 @@ struct QueueWorld {
     happen(.commitRefused)
   }
 
+  /// A request that is half taken in is given up, and the store takes the open transaction back.
+  mutating func abandonIntake() {
+    open.subtract(machine.requestsTakenIn)
+    staged = committed
+    happen(.intakeAbandoned)
+  }
+
   /// The process is killed: what was not committed is gone, and so is every teller.
   mutating func crash() {
     staged = committed

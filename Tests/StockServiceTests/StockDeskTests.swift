@@ -45,6 +45,30 @@ struct StockDeskTests {
     #expect(counter.desk.takeCommitted().isEmpty)
   }
 
+  @Test(
+    "whoever looks, repeats an order or is refused for want of something meanwhile hears it with the commit")
+  func toldWithTheCommit() throws {
+    let counter = try Counter()
+    counter.take(1, "a")
+    counter.desk.happen(.look(2), at: counter.at)
+    counter.take(3, "a")
+    counter.take(4, "b", 10)
+    #expect(counter.answers.isEmpty && counter.desk.machine.settledSequence == 1)
+    counter.desk.commit(at: counter.at)
+    #expect(counter.answers.count == 4 && counter.answers[3] == counter.answers[1])
+    guard case .picture(let picture) = counter.answers[2] else {
+      Issue.record("no picture in \(counter.answers)")
+      return
+    }
+    #expect(picture.items.first?.quantity == 9 && picture.sequence == counter.desk.machine.settledSequence)
+    // What is taken back was never shown.
+    counter.take(5, "c")
+    counter.desk.happen(.look(6), at: counter.at)
+    counter.store.failCommit(with: .diskFull(detail: "test"))
+    counter.desk.commit(at: counter.at)
+    #expect(counter.answers[6] == counter.answers[2])
+  }
+
   @Test("a full disk refuses what was asked, is told once, and is over with the next commit")
   func fullDisk() throws {
     let counter = try Counter()

@@ -337,6 +337,14 @@ struct ConformanceTests {
       #expect(try branch.store.tickets(forKey: name) == expected)
     }
     #expect(try branch.store.tickets(forKey: "b") == nil)
+    #expect(try branch.store.request(forKey: "a")?.request == nil, "what was not said is not made up")
+    try branch.store.stage(.remember(key: "b", day: 1, first: 2, last: 3, request: .min))
+    let known = KeyedRequest(tickets: IssuedTickets(day: 1, first: 2, last: 3), request: .min)
+    #expect(try branch.store.request(forKey: "b") == known)
+    try branch.commit()
+    try branch.crash()
+    #expect(try branch.store.request(forKey: "b") == known)
+    #expect(known.isRepeated(by: .min) && known.isRepeated(by: nil) && !known.isRepeated(by: .max))
     let again = storeError { try branch.store.stage(.remember(key: "a", day: 1, first: 2, last: 2)) }
     #expect(again?.kind == "damaged")
     #expect(try branch.store.audit().problems == [])

@@ -357,6 +357,33 @@ struct OpeningTests {
     #expect(try store.audit().problems == [])
   }
 
+  @Test("the keys of a store of version 3 stand for their tickets afterwards, whatever was asked with them")
+  func beforeRequestsOfKeys() throws {
+    let scratch = Scratch()
+    var schema = Schema.bank
+    schema.migrations = Array(schema.migrations.prefix(3))
+    let old = try Database.open(path: scratch.database, schema: schema)
+    try old.execute(
+      """
+      INSERT INTO day (day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns,
+        loan_regular) VALUES (1, 5, 1, 1, 0, 0, 0, 0, 0, 1);
+      INSERT INTO customer (position, amount, account, issued_ms, attempts, crashes, failures)
+        VALUES (\(CustomerPosition(.waiting, Line(service: .loan, grade: .regular), 1).key), 7, 8, 9, 0, 0, 0);
+      INSERT INTO request_key (key, day, first, last) VALUES ('월요일', 1, 1, 1);
+      """, while: "testing")
+    old.close()
+    let store = try SQLiteStore(path: scratch.database)
+    #expect(try store.database.number("PRAGMA user_version", while: "testing") == Schema.bank.version)
+    let books = try store.load(now: now).books
+    let known = try #require(try store.request(forKey: "월요일"))
+    #expect(known == KeyedRequest(tickets: IssuedTickets(day: 1, first: 1, last: 1), request: nil))
+    #expect(known.isRepeated(by: 42))
+    try store.stage(.remember(key: "new", day: 1, first: 1, last: 1, request: 42))
+    try store.commit(books)
+    #expect(try store.request(forKey: "new")?.request == 42)
+    #expect(try store.audit().problems == [])
+  }
+
   @Test("the tables can be read by people: the parts of a key are columns")
   func readableKey() throws {
     let branch = try Branch(.sqlite)

@@ -54,6 +54,27 @@ struct VendingDeskTests {
     }
   }
 
+  @Test("shows no money, no purchase and no sale before it is on disk")
+  func toldWithTheCommit() throws {
+    let counter = try Counter()
+    let insertion = counter.ask(.insert(5_000), at: 1)
+    #expect(counter.answers.isEmpty && counter.desk.machine.settledAccount.balance == 0)
+    counter.desk.commit(at: counter.moment(1))
+    #expect(counter.answers[insertion] != nil && counter.desk.machine.settledAccount.balance == 5_000)
+    let purchase = counter.ask(.buy(ItemID("top")), at: 2)
+    #expect(counter.taken.isEmpty, "the stock is asked when the intent is on disk")
+    counter.desk.commit(at: counter.moment(2))
+    counter.desk.happen(.stockAnswered(counter.taken[0], .taken(nil)), at: counter.moment(3))
+    #expect(counter.answers[purchase] == nil && counter.desk.recent.isEmpty && counter.desk.sales.isEmpty)
+    #expect(counter.desk.machine.settledAccount.balance == 5_000)
+    // Whoever repeats the request meanwhile is told no sooner.
+    counter.desk.happen(.asked(99, OrderID("r2"), .buy(ItemID("top"))), at: counter.moment(3))
+    #expect(counter.answers[99] == nil)
+    counter.desk.commit(at: counter.moment(3))
+    #expect(counter.answers[purchase] != nil && counter.answers[99] == counter.answers[purchase])
+    #expect(counter.desk.recent.count == 1 && counter.desk.sales[ItemID("top")] == 1)
+  }
+
   @Test("says that it is")
   func says() throws {
     let counter = try Counter()

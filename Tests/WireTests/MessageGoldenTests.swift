@@ -95,7 +95,7 @@ struct MessageGoldenTests {
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
-      ] as [Failure.Code], "values-failure-code", later: [.inspected])
+      ] as [Failure.Code], "values-failure-code", later: [.keyConflict, .wrongDay, .inspected])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")

@@ -107,6 +107,22 @@ extension ControlCommand {
         + (bare(which).map { [Sample("command-\(which.rawValue)-bare", $0)] } ?? [])
     } + [
       Sample("command-receipts-all", .receipts(ReceiptQuery(days: .all, follow: false, after: 0))),
+      Sample("command-cancel-day", .cancel(42, day: 3)),
+      Sample("command-requeue-day", .requeue(42, day: 3)),
+      Sample(
+        "command-enqueue-seed",
+        .enqueue(
+          EnqueueOrder(
+            count: 1, service: nil, grade: .regular, amount: nil, account: nil, seed: 5, key: "k",
+            isSeedAsked: true))),
+      Sample(
+        "command-enqueueList-drawn",
+        .enqueueList(
+          EnqueueList(
+            entries: [
+              EnqueueEntry(
+                service: .deposit, grade: .vip, amount: 5, account: 6, key: "k", drawn: [.service, .account])
+            ], isLast: true))),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
     ]
 }
@@ -202,6 +218,12 @@ extension ControlAnswer {
       [Sample("answer-\(which.rawValue)", full(which))]
         + (bare(which).map { [Sample("answer-\(which.rawValue)-bare", $0)] } ?? [])
     } + [
+      Sample(
+        "answer-enqueued-known",
+        .enqueued(
+          EnqueuedReport(
+            day: 3, first: 0, last: 0, count: 0, known: 4,
+            knownTickets: [TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1)]))),
       Sample("answer-status-failed", .status(.failed)),
       Sample(
         "answer-audit-houses",

@@ -17,16 +17,19 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var account: Int64?
   /// The seed of every draw.
   public var seed: UInt64
-  /// Makes the request repeatable: the same key again returns the same tickets and adds nobody.
+  /// Makes the request repeatable: the same key again returns the same tickets and adds nobody. Keys are compared byte by
+  /// byte. The same key with another request is refused.
   public var key: String?
   /// What the worker needs to know beyond the service; nil for nothing.
   public var payload: String?
+  /// Whether somebody has chosen the seed, so that it is a part of the request; nil for no.
+  public var isSeedAsked: Bool?
 
   /// Puts the parts together.
   public init(
     count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64,
     key: String?,
-    payload: String? = nil
+    payload: String? = nil, isSeedAsked: Bool? = nil
   ) {
     self.count = count
     self.service = service
@@ -36,6 +39,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
     self.seed = seed
     self.key = key
     self.payload = payload
+    self.isSeedAsked = isSeedAsked
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -47,6 +51,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
     case seed = 6
     case key = 7
     case payload = 8
+    case isSeedAsked = 9
   }
 }
 
@@ -82,16 +87,22 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var amount: Int64
   /// The account.
   public var account: Int64
-  /// Makes this customer repeatable: a known key adds nobody.
+  /// Makes this customer repeatable: a known key adds nobody. The same key with another customer is refused.
   public var key: String?
+  /// What of it the client has drawn, so that it is no part of what was asked; nil where the client does not say, and then
+  /// a known key is not compared with anything.
+  public var drawn: DrawnParts?
 
   /// Puts the parts together.
-  public init(service: Service, grade: Grade, amount: Int64, account: Int64, key: String?) {
+  public init(
+    service: Service, grade: Grade, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
+  ) {
     self.service = service
     self.grade = grade
     self.amount = amount
     self.account = account
     self.key = key
+    self.drawn = drawn
   }
 
   /// The customer that is asked for.
@@ -105,7 +116,24 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
     case amount = 3
     case account = 4
     case key = 5
+    case drawn = 6
   }
+}
+
+/// What of a customer was left to chance.
+public struct DrawnParts: OptionSet, Codable, Sendable, Equatable {
+  /// The parts as bits.
+  public let rawValue: UInt8
+
+  /// Any parts; bits that mean nothing are kept.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The service.
+  public static let service = DrawnParts(rawValue: 1)
+  /// The amount.
+  public static let amount = DrawnParts(rawValue: 2)
+  /// The account.
+  public static let account = DrawnParts(rawValue: 4)
 }
 
 /// Which receipts, and whether those that come later too.

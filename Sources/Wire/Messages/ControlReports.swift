@@ -37,6 +37,10 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case windowsFailed = "windows_failed"
     /// The system refused.
     case system
+    /// The key stands for another request; `subject` is the key.
+    case keyConflict = "key_conflict"
+    /// The ticket is one of a day that is over; `subject` is that day.
+    case wrongDay = "wrong_day"
     /// Somebody looks into the bank, which is not open, and has it to himself meanwhile.
     case inspected
     /// A file of the bank was removed or renamed while it was open; `subject` is the file.
@@ -74,16 +78,23 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   public var last: Int64
   /// Tickets that were issued, now or, for a repeated key, then.
   public var count: Int64
-  /// Customers of a list who were not added again, because their keys were known.
+  /// Customers who were not added again, because their keys were known: of a list those who are not among `count`; of a
+  /// request with a key all of them, or nobody.
   public var known: Int64
+  /// The tickets of those of a list who were known, in the order of days and numbers, at most ``TicketSpan/limit``
+  /// spans; nil where nobody was.
+  public var knownTickets: [TicketSpan]?
 
   /// Puts the parts together.
-  public init(day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0) {
+  public init(
+    day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, knownTickets: [TicketSpan]? = nil
+  ) {
     self.day = day
     self.first = first
     self.last = last
     self.count = count
     self.known = known
+    self.knownTickets = knownTickets
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -92,6 +103,33 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
     case last = 3
     case count = 4
     case known = 5
+    case knownTickets = 6
+  }
+}
+
+/// Consecutive tickets of one day.
+public struct TicketSpan: Codable, Sendable, Equatable {
+  /// Spans in one answer. Beyond them the last one of a day goes on to the next known ticket, and holds strangers, too.
+  public static let limit = 4_096
+
+  /// The business day.
+  public var day: Int64
+  /// The first number.
+  public var first: Int64
+  /// The last number.
+  public var last: Int64
+
+  /// Puts the parts together.
+  public init(day: Int64, first: Int64, last: Int64) {
+    self.day = day
+    self.first = first
+    self.last = last
+  }
+
+  enum CodingKeys: Int, CodingKey {
+    case day = 1
+    case first = 2
+    case last = 3
   }
 }
 

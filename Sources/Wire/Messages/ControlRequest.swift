@@ -87,10 +87,11 @@ public enum ControlCommand: Sendable, Equatable {
   case resume(Service?)
   /// Opens or closes windows. Answer: `status` when the change is complete.
   case scale([ServiceWindows])
-  /// Takes a waiting customer or a dead letter out. Answer: `ticket`.
-  case cancel(Int64)
-  /// Brings a dead letter back to its line. Answer: `ticket`.
-  case requeue(Int64)
+  /// Takes a waiting customer or a dead letter out. Answer: `ticket`. Where a day is named and is not the present one, the
+  /// number is another customer's by now, and it is refused.
+  case cancel(Int64, day: Int64? = nil)
+  /// Brings a dead letter back to its line. Answer: `ticket`. The day is as in `cancel`.
+  case requeue(Int64, day: Int64? = nil)
   /// Brings all dead letters back. Answer: `requeued`.
   case requeueDead
   /// Empties the queue and begins a new day. Answer: `status`.
@@ -130,6 +131,8 @@ public enum ControlCommand: Sendable, Equatable {
     case audit = 21
     case ledger = 22
     case account = 23
+    /// The day that is meant by `cancel` or `requeue`; it stands beside them, so that an older coordinator skips it.
+    case day = 24
   }
 }
 
@@ -154,8 +157,12 @@ extension ControlCommand: Codable {
     case .pause(let service): try command.encode(Chosen(value: service), forKey: .pause)
     case .resume(let service): try command.encode(Chosen(value: service), forKey: .resume)
     case .scale(let windows): try command.encode(windows, forKey: .scale)
-    case .cancel(let number): try command.encode(number, forKey: .cancel)
-    case .requeue(let number): try command.encode(number, forKey: .requeue)
+    case .cancel(let number, let day):
+      try command.encode(number, forKey: .cancel)
+      try command.encodeIfPresent(day, forKey: .day)
+    case .requeue(let number, let day):
+      try command.encode(number, forKey: .requeue)
+      try command.encodeIfPresent(day, forKey: .day)
     case .requeueDead: try command.encode(Nothing(), forKey: .requeueDead)
     case .reset: try command.encode(Nothing(), forKey: .reset)
     case .reload: try command.encode(Nothing(), forKey: .reload)
@@ -169,7 +176,7 @@ extension ControlCommand: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    let kind = try command.onlyKind()
+    let kind = try command.onlyKind(beside: .day)
     switch kind {
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reset, .reload, .audit, .ledger:
       _ = try command.decode(Nothing.self, forKey: kind)
@@ -187,8 +194,16 @@ extension ControlCommand: Codable {
     case .pause: self = .pause(try command.decode(Chosen<Service>.self, forKey: kind).value)
     case .resume: self = .resume(try command.decode(Chosen<Service>.self, forKey: kind).value)
     case .scale: self = .scale(try command.decode([ServiceWindows].self, forKey: kind))
-    case .cancel: self = .cancel(try command.decode(Int64.self, forKey: kind))
-    case .requeue: self = .requeue(try command.decode(Int64.self, forKey: kind))
+    case .cancel:
+      self = .cancel(
+        try command.decode(Int64.self, forKey: kind),
+        day: try command.decodeIfPresent(Int64.self, forKey: .day))
+    case .requeue:
+      self = .requeue(
+        try command.decode(Int64.self, forKey: kind),
+        day: try command.decodeIfPresent(Int64.self, forKey: .day))
+    // It is never the only kind, because it was not counted.
+    case .day: self = Self.bare(kind)
     case .account: self = .account(try command.decode(Int64.self, forKey: kind))
     case .stop: self = .stop(try command.decode(StopOrder.self, forKey: kind))
     }

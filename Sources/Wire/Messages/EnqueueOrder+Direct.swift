@@ -7,7 +7,9 @@ import BankModel
 extension ClientMessage: FrameMessage {
   /// Orders for customers of one kind.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
-    guard case .request(let request) = self, case .enqueue(let order) = request.command else { return false }
+    guard case .request(let request) = self, case .enqueue(let order) = request.command,
+      order.isSeedAsked == nil
+    else { return false }
     buffer.appendHeads(kind: 2, fields: 2)
     buffer.appendField(1, request.number)
     buffer.append(2)
@@ -58,7 +60,9 @@ extension ClientMessage: FrameMessage {
 extension BankMessage: FrameMessage {
   /// Tickets that were issued.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
-    guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer else { return false }
+    guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer,
+      tickets.knownTickets == nil
+    else { return false }
     buffer.appendHeads(kind: 3, fields: 3)
     buffer.appendField(1, reply.number)
     buffer.append(2)

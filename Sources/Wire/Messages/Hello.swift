@@ -111,10 +111,12 @@ struct Nothing: Codable, Sendable, Equatable {
 extension KeyedDecodingContainer {
   /// The kind of a message, which is its only field.
   ///
+  /// - Parameter addition: A field that may stand beside the kind.
   /// - Throws: where a message has no kind, several, or one that this build does not know.
-  func onlyKind() throws -> Key {
+  func onlyKind(beside addition: Key? = nil) throws -> Key {
     // Asked once: the list is made anew for every question.
-    let kinds = allKeys
+    var kinds = allKeys
+    if let addition { kinds.removeAll { $0.intValue == addition.intValue } }
     guard kinds.count == 1 else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: codingPath, debugDescription: "a message has exactly one known kind"))

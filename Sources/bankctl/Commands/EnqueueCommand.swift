@@ -31,17 +31,18 @@ enum EnqueueCommand {
     let order = try order(session)
     let (report, desk) = try issue(order, session)
     guard session.invocation.flag("wait") else {
-      try session.show(.enqueued(report, ofList: order.isList), or: [session.words.enqueued(report)])
+      try session.show(
+        .enqueued(report, ofList: order.isList), or: [session.words.enqueued(report, ofList: order.isList)])
       return .done
     }
     // People see their numbers at once; a script gets one document, when everything is known.
-    if !session.asJSON { try session.show([:], or: [session.words.enqueued(report)]) }
+    if !session.asJSON { try session.show([:], or: [session.words.enqueued(report, ofList: order.isList)]) }
     let dead = try awaitEnd(of: report, at: desk, session)
     try session.show(
       .enqueued(report, ofList: order.isList).adding(["dead": .init(dead)]),
-      or: dead == 0 && report.count > 0 ? [session.words.allDone(report, dead: 0)] : [])
+      or: dead == 0 && !report.awaited.isEmpty ? [session.words.allDone(report.awaitedCount, dead: 0)] : [])
     guard dead > 0 else { return .done }
-    session.note(session.words.allDone(report, dead: dead))
+    session.note(session.words.allDone(report.awaitedCount, dead: dead))
     return .failed
   }
 
@@ -59,7 +60,8 @@ enum EnqueueCommand {
         count: invocation.operands.integer("N") ?? 0,
         service: invocation.text("service").flatMap { Service(name: $0) },
         grade: invocation.text("grade").flatMap { Grade(name: $0) } ?? .regular,
-        amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key))
+        amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
+        isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil))
   }
 
   private static func list(
@@ -176,27 +178,40 @@ enum EnqueueCommand {
   private static func awaitEnd(
     of report: EnqueuedReport, at first: Desk, _ session: Session
   ) throws(CommandError) -> Int64 {
-    guard report.count > 0, report.first > 0 else { return 0 }
     let progress = WaitProgress(session.words)
     defer { progress.meter.finish() }
     var desk = first
-    while true {
+    var dead: Int64 = 0
+    var left = report.awaited[...]
+    while let span = left.first {
       do throws(CommandError) {
-        let question = ControlCommand.awaitTickets(day: report.day, first: report.first, last: report.last)
-        let answer = try desk.awaitAnswer(to: question, until: nil, crowd: report.count, progress)
+        let question = ControlCommand.awaitTickets(day: span.day, first: span.first, last: span.last)
+        let answer = try desk.awaitAnswer(to: question, until: nil, crowd: report.awaitedCount, progress)
         guard case .ended(let ended)? = answer else {
           throw answer?.unexpected ?? .control(.timedOut(what: "tickets"))
         }
-        return ended.dead
+        dead += ended.dead
+        left = left.dropFirst()
       } catch {
         guard error.isLoss else { throw error }
         do throws(CommandError) {
           desk = try Desk.reopen(session)
         } catch {
-          let message = session.words.waitingLost(report)
+          let message = session.words.waitingLost(span)
           throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
         }
       }
     }
+    return dead
   }
+}
+
+extension EnqueuedReport {
+  /// The tickets of everybody who was asked for, new or known.
+  var awaited: [TicketSpan] {
+    (knownTickets ?? []) + (count > 0 && first > 0 ? [TicketSpan(day: day, first: first, last: last)] : [])
+  }
+
+  /// So many they are.
+  var awaitedCount: Int64 { knownTickets == nil ? count : count + known }
 }

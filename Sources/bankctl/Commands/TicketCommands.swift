@@ -27,7 +27,8 @@ enum CancelCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let number = session.invocation.operands.integer("N") ?? 0
-    try Desk.open(session).ask(.cancel(number)) { answer throws(CommandError) in
+    let day = session.invocation.integer("day")
+    try Desk.open(session).ask(.cancel(number, day: day)) { answer throws(CommandError) in
       try session.show(ticket: try answer.ticket, headline: session.words.cancelled(number))
     }
     return .done
@@ -46,7 +47,8 @@ enum RequeueCommand {
       }
     } else {
       let number = session.invocation.operands.integer("N") ?? 0
-      try desk.ask(.requeue(number)) { answer throws(CommandError) in
+      let day = session.invocation.integer("day")
+      try desk.ask(.requeue(number, day: day)) { answer throws(CommandError) in
         try session.show(ticket: try answer.ticket, headline: session.words.requeued(ticket: number))
       }
     }

@@ -4,6 +4,7 @@
 // Failure: Fault, which names the field.
 import Arguments
 import BankModel
+import Wire
 
 /// What one line asks for; nil for what chance shall decide.
 struct CustomerLine: Sendable, Equatable {
@@ -36,6 +37,15 @@ struct CustomerLine: Sendable, Equatable {
   /// The fields.
   enum Field: String, Sendable, CaseIterable {
     case service, grade, amount, account, key
+  }
+
+  /// What is left to chance.
+  var drawn: DrawnParts {
+    var parts: DrawnParts = []
+    if service == nil { parts.insert(.service) }
+    if amount == nil { parts.insert(.amount) }
+    if account == nil { parts.insert(.account) }
+    return parts
   }
 
   /// A line that leaves everything to chance.

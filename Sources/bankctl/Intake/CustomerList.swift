@@ -74,7 +74,8 @@ final class CustomerList {
     draw.account = line.account
     let order = draw.next()
     return EnqueueEntry(
-      service: order.service, grade: order.grade, amount: order.amount, account: order.account, key: line.key)
+      service: order.service, grade: order.grade, amount: order.amount, account: order.account, key: line.key,
+      drawn: line.key == nil ? nil : line.drawn)
   }
 
   private static func walk<Failure: Error>(

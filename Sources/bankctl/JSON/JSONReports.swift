@@ -68,13 +68,18 @@ extension JSONValue {
     ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
   }
 
-  /// `enqueue`. Of a list it also says how many were known already.
+  /// `enqueue`. `known` says whether nobody was added because the key, or every key of a list, had its tickets already.
+  /// Of a list it also says how many of its customers were there, and with which tickets.
   static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
-      "count": .init(report.count),
+      "count": .init(report.count), "known": .init(report.known > 0 && (!isList || report.count == 0)),
     ]
-    return isList ? shape.adding(["known": .init(report.known)]) : shape
+    guard isList else { return shape }
+    let tickets = (report.knownTickets ?? []).map { span -> JSONValue in
+      ["day": .init(span.day), "first": .init(span.first), "last": .init(span.last)]
+    }
+    return shape.adding(["known_count": .init(report.known), "known_tickets": .array(tickets)])
   }
 
   /// A line of `receipts`.

@@ -28,7 +28,7 @@ enum ProgramExit: Int32, Sendable, CaseIterable {
     case .queueFull, .draining, .diskFull, .inspected: self = .later
     case .notOpen: self = .notOpen
     case .noSuchTicket, .noSuchDay: self = .notFound
-    case .alreadyOpen, .wrongState: self = .refused
+    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: self = .refused
     case .badRequest, .badConfiguration: self = .usage
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: self = .failed
     }

@@ -138,15 +138,21 @@ final class JuiceLine {
   private func withdraw(_ ticket: TicketNumber) throws(CommandError) -> Fate? {
     var isOurs = false
     return try persist { desk throws(CommandError) in
-      // A ticket is cancelled by its number alone, and on another day the number would be somebody else's.
       let report = try self.report(on: ticket, desk)
       if report.state == .done { return isOurs && report.isCancelled ? .withdrawn : Self.fate(of: report) }
       if report.state == .serving { return nil }
       do throws(CommandError) {
         isOurs = true
-        try desk.ask(.cancel(ticket)) { answer throws(CommandError) in _ = try answer.ticket }
+        // With its day: after a reset the number is somebody else's.
+        try desk.ask(.cancel(ticket, day: tickets.day)) { answer throws(CommandError) in _ = try answer.ticket
+        }
         return report.state == .dead ? .failed : .withdrawn
       } catch {
+        // The day is over, and it has ended with it.
+        if case .failure(let failure) = error, failure.code == .wrongDay {
+          isOurs = false
+          return Self.fate(of: try self.report(on: ticket, desk))
+        }
         // It has gone to the station, or has ended, in this very moment.
         if case .failure(let failure) = error, failure.code == .wrongState || failure.code == .noSuchTicket {
           isOurs = false

@@ -71,8 +71,9 @@ extension BankctlTable {
       OptionSpec(
         "key", .text, value: "KEY",
         summary: Text(
-          "Makes the command repeatable: the same key again returns the same tickets.",
-          "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려줍니다.")),
+          "Makes the command repeatable: the same key again returns the same tickets, and with another request it is "
+            + "refused.",
+          "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려주고, 다른 요청에 쓰면 거절합니다.")),
       OptionSpec(
         "from", .path, excludes: ["service", "grade", "amount", "account", "key"],
         summary: Text(
@@ -143,8 +144,23 @@ extension BankctlTable {
     CommandSpec(
       "cancel", group: group,
       summary: Text("Take a waiting customer or a dead letter out.", "기다리는 고객이나 보류된 고객을 내보냅니다."),
-      examples: [Example("bankctl cancel 7", Text("Leaves a cancelled receipt.", "취소 영수증을 남깁니다."))],
-      operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))])
+      examples: [
+        Example("bankctl cancel 7", Text("Leaves a cancelled receipt.", "취소 영수증을 남깁니다.")),
+        Example(
+          "bankctl cancel 7 --day 2",
+          Text("Only if the second day is not over.", "2일차가 끝나지 않았을 때만 내보냅니다.")),
+      ],
+      operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))],
+      options: [ofDay(excluding: [])])
+  }
+
+  /// The day of a ticket that is to be changed.
+  private static func ofDay(excluding others: [String]) -> OptionSpec {
+    OptionSpec(
+      "day", day, value: "D", default: Text("the present day", "오늘"), excludes: others,
+      summary: Text(
+        "The business day of the ticket; where it is over, nothing is changed.",
+        "번호표의 영업일입니다. 이미 끝난 날이면 아무것도 바꾸지 않습니다."))
   }
 
   private static var requeue: CommandSpec {
@@ -159,6 +175,9 @@ extension BankctlTable {
         OperandSpec(
           "N", number, replacedBy: "dead", summary: Text("The number on the ticket.", "번호표의 번호입니다."))
       ],
-      options: [OptionSpec("dead", summary: Text("All dead letters.", "보류된 고객 모두입니다."))])
+      options: [
+        OptionSpec("dead", summary: Text("All dead letters.", "보류된 고객 모두입니다.")),
+        ofDay(excluding: ["dead"]),
+      ])
   }
 }

@@ -65,36 +65,50 @@ extension Words {
       "은행이 열렸습니다. \(day(report.day)), 코디네이터 \(report.pid), 창구 \(windows)개.")
   }
 
-  /// Tickets were issued.
-  func enqueued(_ report: EnqueuedReport) -> String {
-    if report.count == 0 {
-      return report.known > 0
-        ? say(
-          "Nobody was added: all \(Self.grouped(report.known)) keys were known.",
-          "아무도 추가하지 않았습니다. 키 \(Self.grouped(report.known))개가 모두 이미 있습니다.")
-        : say("Nobody was added.", "아무도 추가하지 않았습니다.")
+  /// Tickets were issued, or were there already.
+  func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> String {
+    let crowd = customers(report.count)
+    let new = "\(tickets(report.first, report.last)), \(day(report.day))"
+    if !isList, report.known > 0 {
+      return say(
+        "\(crowd) \(report.count == 1 ? "was" : "were") there already: \(new)", "\(crowd)은 이미 있습니다: \(new)")
     }
-    let known =
-      report.known > 0
-      ? say(" (\(Self.grouped(report.known)) were known already)", " (\(Self.grouped(report.known))명은 이미 있음)")
-      : ""
+    guard report.known > 0 else {
+      return report.count > 0 ? "\(crowd): \(new)" : say("Nobody was added.", "추가된 고객이 없습니다.")
+    }
+    // An older coordinator does not name them.
+    let names = report.knownTickets.map { ": " + list($0) } ?? ""
+    guard report.count > 0 else {
+      return say(
+        "Nobody was added: \(customers(report.known)) \(report.known == 1 ? "was" : "were") there already\(names)",
+        "추가된 고객이 없습니다. \(customers(report.known))은 이미 있습니다\(names)")
+    }
     return say(
-      "\(Self.grouped(report.count)) \(report.count == 1 ? "customer" : "customers"): "
-        + "\(tickets(report.first, report.last)), \(day(report.day))\(known)",
-      "고객 \(Self.grouped(report.count))명: \(tickets(report.first, report.last)), \(day(report.day))\(known)")
+      "\(crowd): \(new); \(Self.grouped(report.known)) \(report.known == 1 ? "was" : "were") there already\(names)",
+      "\(crowd): \(new). \(Self.grouped(report.known))명은 이미 있습니다\(names)")
+  }
+
+  /// `3 customers`.
+  private func customers(_ count: Int64) -> String {
+    say("\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")", "고객 \(Self.grouped(count))명")
+  }
+
+  /// Tickets by spans; of very many the first.
+  private func list(_ spans: [TicketSpan]) -> String {
+    let shown = 6
+    let names = spans.prefix(shown).map { "\(tickets($0.first, $0.last)) (\(day($0.day)))" }
+    let more = spans.count > shown ? say(" and more", " 등") : ""
+    return names.joined(separator: ", ") + more
   }
 
   /// All tickets that were waited for have ended.
-  func allDone(_ report: EnqueuedReport, dead: Int64) -> String {
+  func allDone(_ count: Int64, dead: Int64) -> String {
     dead == 0
-      ? say(
-        "All \(Self.grouped(report.count)) are done.", "\(Self.grouped(report.count))명의 업무가 모두 끝났습니다.")
+      ? say("All \(Self.grouped(count)) are done.", "\(Self.grouped(count))명의 업무가 모두 끝났습니다.")
       : say(
-        "\(Self.grouped(dead)) of \(Self.grouped(report.count)) stand among the dead letters: 'bankctl "
-          + "tickets "
+        "\(Self.grouped(dead)) of \(Self.grouped(count)) stand among the dead letters: 'bankctl tickets "
           + "--state dead' lists them, 'bankctl requeue' and 'bankctl cancel' decide.",
-        "\(Self.grouped(report.count))명 중 \(Self.grouped(dead))명이 보류되었습니다. 'bankctl tickets --state "
-          + "dead'로 보고 "
+        "\(Self.grouped(count))명 중 \(Self.grouped(dead))명이 보류되었습니다. 'bankctl tickets --state dead'로 보고 "
           + "'bankctl requeue'나 'bankctl cancel'로 정하세요.")
   }
 
@@ -117,13 +131,13 @@ extension Words {
   }
 
   /// The coordinator went while its customers were waited for.
-  func waitingLost(_ report: EnqueuedReport) -> String {
+  func waitingLost(_ span: TicketSpan) -> String {
     say(
-      "The tickets are issued (\(tickets(report.first, report.last)) of \(day(report.day))) and safe on "
+      "The tickets are issued (\(tickets(span.first, span.last)) of \(day(span.day))) and safe on "
         + "disk, but "
         + "the bank was lost while they were waited for. Open it with 'bankctl start' and go on with "
         + "'bankctl wait'.",
-      "번호표는 발급되어(\(day(report.day)) \(tickets(report.first, report.last))) 디스크에 안전하게 있지만, 기다리는 동안 은행이 "
+      "번호표는 발급되어(\(day(span.day)) \(tickets(span.first, span.last))) 디스크에 안전하게 있지만, 기다리는 동안 은행이 "
         + "닫혔습니다. 'bankctl start'로 열고 'bankctl wait'로 이어서 기다리세요.")
   }
 

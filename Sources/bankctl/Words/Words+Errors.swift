@@ -62,6 +62,18 @@ extension Words {
         "There was no business day \(subject)\(detail). 'bankctl status' names the present one.",
         "\(subject)일차 영업일은 없습니다\(detail). 지금의 영업일은 'bankctl status'가 알려 줍니다.")
     case .wrongState: wrongState(subject, detail)
+    case .wrongDay:
+      say(
+        "Day \(subject) is over\(detail), and everybody of it has a receipt: nothing was changed. See 'bankctl ticket N "
+          + "--day \(subject)'.",
+        "영업 \(subject)일차는 이미 끝나\(detail) 그날의 고객은 모두 영수증을 받았습니다. 바뀐 것은 없습니다. 'bankctl ticket N --day "
+          + "\(subject)' 명령으로 보세요.")
+    case .keyConflict:
+      say(
+        "The key \(quoted(subject)) stands for another request\(detail): nobody was added. Repeat the command as it was "
+          + "typed the first time, or choose a new key.",
+        "키 \(quoted(subject))에는 이미 다른 요청이 있습니다\(detail). 추가된 고객이 없습니다. 처음과 똑같은 명령을 되풀이하거나 새 "
+          + "키를 고르세요.")
     case .badRequest:
       say(
         "The coordinator refused the request: it contradicts itself or a limit\(detail). Nothing was "

@@ -1,0 +1,73 @@
+// Owns the number by which a request for tickets is known again: two requests under one key are the same where their
+// numbers are. It knows no store. It is made of what was asked, never of what chance has made of it: whoever repeats
+// `enqueue 5 --key k` asks for the same, though the client draws other customers.
+// Invariant: the number of a request never changes, because it is kept on disk.
+
+import BankModel
+
+/// The number of a request: FNV-1a of 64 bits over its parts, each behind a byte that says whether it is there.
+struct RequestDigest {
+  private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  /// The number.
+  var value: Int64 { Int64(bitPattern: state) }
+
+  private mutating func add(byte: UInt8) {
+    state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+  }
+
+  /// Adds a number that may have been left open.
+  mutating func add(_ number: Int64?) {
+    guard let number else { return add(byte: 0) }
+    add(byte: 1)
+    let bits = UInt64(bitPattern: number)
+    for shift in stride(from: UInt64(0), to: 64, by: 8) {
+      add(byte: UInt8(truncatingIfNeeded: bits >> shift))
+    }
+  }
+
+  /// Adds a text by its bytes.
+  mutating func add(_ text: String) {
+    add(Int64(text.utf8.count))
+    for byte in text.utf8 { add(byte: byte) }
+  }
+
+  /// Customers of one kind; nil for what was left to chance.
+  init(
+    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, payload: String,
+    seed: UInt64?
+  ) {
+    add(count)
+    add(service.map { Int64($0.rawValue) })
+    add(Int64(grade.rawValue))
+    add(amount)
+    add(account)
+    add(payload)
+    add(seed.map { Int64(bitPattern: $0) })
+  }
+}
+
+extension EnqueueOrder {
+  /// The number by which this request is known again.
+  public var digest: Int64 {
+    // A seed that nobody chose is another one every time, and one with which nothing is drawn changes nothing.
+    let isDrawn = service == nil || amount == nil || account == nil
+    return RequestDigest(
+      count: count, service: service, grade: grade, amount: amount, account: account, payload: payload ?? "",
+      seed: isSeedAsked == true && isDrawn ? seed : nil
+    ).value
+  }
+}
+
+extension EnqueueEntry {
+  /// The number by which this customer is known again: that of a request for one such customer. Nil where the client
+  /// does not say what it has drawn.
+  public var digest: Int64? {
+    guard let drawn else { return nil }
+    return RequestDigest(
+      count: 1, service: drawn.contains(.service) ? nil : service, grade: grade,
+      amount: drawn.contains(.amount) ? nil : amount, account: drawn.contains(.account) ? nil : account,
+      payload: "", seed: nil
+    ).value
+  }
+}

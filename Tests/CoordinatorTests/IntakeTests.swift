@@ -1,0 +1,319 @@
+// Requests for tickets as the coordinator takes them in: all of a request is kept or nothing of it, its trouble is nobody
+// else's, and its key stands for what was asked.
+
+import BankModel
+import Glibc
+import Posix
+import QueueCore
+import Storage
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("Taking requests in")
+struct IntakeTests {
+  /// Takes a large request in as far as one turn goes.
+  private func begin(_ bank: TestBank, _ client: TestClient, key: String) throws -> UInt32 {
+    let number = client.ask(.enqueue(.deposits(400_000, key: key)), bank.coordinator)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    try #require(
+      bank.coordinator.machine.isTakingIn, "it is taken in at once, which this test is not made for")
+    return number
+  }
+
+  @Test("a bank that is left at once keeps nothing of a request that is half taken in, and everything else")
+  func leftAtOnce() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(2, client)
+    let number = try begin(bank, client, key: "k")
+    bank.serveAll()
+    bank.coordinator.leaveAtOnce()
+    #expect(try client.answers(to: number, bank.coordinator) == [.failure(Failure(.draining))])
+    #expect(bank.coordinator.machine.books.issued == 2)
+    // What the next coordinator finds.
+    bank.store.crash()
+    let kept = try bank.store.load(now: WallTime(milliseconds: 1)).books
+    #expect(kept.issued == 2 && kept.served == 1)
+    #expect(try bank.store.request(forKey: "k") == nil)
+    #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("no commit happens while a request is half taken in, whoever asks for one")
+  func neverInHalf() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, client)
+    _ = try begin(bank, client, key: "k")
+    bank.serveAll()
+    let commits = bank.store.commits
+    bank.coordinator.commit()
+    bank.coordinator.commitIfDue()
+    bank.coordinator.stop(
+      StopOrder(now: false, timeoutMilliseconds: nil), Followers.Seat(session: client.session, number: 99))
+    for command in [ControlCommand.receipts(ReceiptQuery(days: .all, follow: true)), .ledger, .audit] {
+      client.ask(command, bank.coordinator)
+    }
+    bank.round()
+    #expect(bank.store.commits == commits && bank.store.hasStagedChanges)
+  }
+
+  @Test("a request that is given up costs nobody else's: receipts, pauses and a reset that waited are kept")
+  func othersAreKept() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    bank.openWindows(1)
+    _ = try bank.enqueue(3, client)
+    // Staged and not committed when the large one begins.
+    let small = other.ask(.enqueue(.deposits(1)), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    let large = try begin(bank, client, key: "k")
+    #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 4)
+    bank.serveAll()
+    let paused = other.ask(.pause(.loan), bank.coordinator)
+    let reset = other.ask(.reset, bank.coordinator)
+    bank.coordinator.giveUpIntake(Failure(.system, detail: "of this test"))
+    bank.coordinator.commit()
+    #expect(try client.answers(to: large, bank.coordinator).first?.failure?.code == .system)
+    let answers = try other.answers(bank.coordinator)
+    #expect(answers.map(\.number) == [paused, reset])
+    #expect(answers.allSatisfy { $0.answer.failure == nil })
+    #expect(bank.coordinator.machine.books.day == 2)
+    #expect(bank.coordinator.machine.books.paused == [false, true, false])
+    #expect(
+      try bank.store.receipts(day: 1, after: 0, limit: 99).map(\.outcome).count(where: { $0 == .served }) == 1
+    )
+    #expect(try bank.store.audit().problems == [])
+    #expect(!bank.coordinator.machine.isJammed)
+  }
+
+  @Test("a list whose spool cannot be read back is refused by that name, and nobody else is")
+  func brokenSpool() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, client)
+    let entry = EnqueueEntry(service: .deposit, grade: .regular, amount: 5, account: 6, key: nil)
+    for part in 1...3 {
+      // The list is broken off before its last part, which makes the coordinator read it.
+      if part == 3 { try #require(breakSpools(under: bank.home) == 1) }
+      let entries = Array(repeating: entry, count: 2_000)
+      client.ask(.enqueueList(EnqueueList(entries: entries, isLast: part == 3)), bank.coordinator, number: 9)
+    }
+    let small = other.ask(.enqueue(.deposits(1)), bank.coordinator)
+    bank.serveAll()
+    while !bank.coordinator.intake.isEmpty {
+      bank.coordinator.takeTime()
+      bank.coordinator.advanceIntake()
+    }
+    bank.coordinator.commit()
+    #expect(try client.answers(to: 9, bank.coordinator).first?.failure?.code == .system)
+    #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 2)
+    #expect(bank.store.commits > 0 && !bank.coordinator.machine.isJammed)
+    #expect(bank.log.contains("event=list_lost") && !bank.log.contains("disk_full"))
+    #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
+  }
+
+  /// Empties every file without a name that this process has open under a home; how many there were.
+  private func breakSpools(under home: String) throws -> Int {
+    var broken = 0
+    for name in try Directory.entries(of: "/proc/self/fd") {
+      var target = [UInt8](repeating: 0, count: 4_096)
+      let length = target.withUnsafeMutableBytes {
+        readlink("/proc/self/fd/\(name)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+      guard length > 0 else { continue }
+      let path = String(decoding: target.prefix(length), as: UTF8.self)
+      guard path.hasPrefix(home), path.contains("/list-"), let number = CInt(name) else { continue }
+      ftruncate(number, 0)
+      broken += 1
+    }
+    return broken
+  }
+
+  @Test("a key that cannot be looked up for want of room is a full disk to whoever asked")
+  func fullDisk() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.store.fail(.read, with: .diskFull(detail: "of this test"))
+    let number = client.ask(.enqueue(.deposits(1, key: "k")), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .diskFull)
+    #expect(bank.log.contains("event=disk_full"))
+  }
+
+  @Test(
+    "a damaged page under a key ends the coordinator, and the log says what it was", arguments: [false, true])
+  func damage(inList: Bool) async throws {
+    let bank = try TestBank()
+    let home = bank.home
+    let result = await #expect(processExitsWith: .exitCode(1)) {
+      [inList = inList as Bool, home = home as String] in
+      let bank = try TestBank()
+      let client = try TestClient(bank.coordinator)
+      bank.store.fail(.read, with: .damaged(path: "bank.db", detail: "a page of this test"))
+      if inList {
+        let entry = EnqueueEntry(service: .deposit, grade: .regular, amount: 5, account: 6, key: "k")
+        client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: true)), bank.coordinator)
+      } else {
+        client.ask(.enqueue(.deposits(1, key: "k")), bank.coordinator)
+      }
+      // What is left of the log and the answer, where the test can find them.
+      symlink(bank.home, home + "/run/other")
+      bank.coordinator.advanceIntake()
+      exit(3)
+    }
+    var target = [UInt8](repeating: 0, count: 4_096)
+    let length = target.withUnsafeMutableBytes {
+      readlink(home + "/run/other", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    let other = String(decoding: target.prefix(max(0, length)), as: UTF8.self)
+    let file = try FileDescriptor.open(BankHome(other).log(of: "coordinator"), .readOnly)
+    let log = String(decoding: try file.readAll(), as: UTF8.self)
+    #expect(log.contains("event=store_failed") && log.contains("a page of this test"), "\(log)")
+    for path in ["/logs/coordinator.log", "/logs", "/run", ""] { remove(other + path) }
+    _ = result
+  }
+
+  // MARK: - Keys
+
+  private func list(_ entries: [EnqueueEntry], _ bank: TestBank, _ client: TestClient) throws
+    -> ControlAnswer?
+  {
+    let number = client.ask(.enqueueList(EnqueueList(entries: entries, isLast: true)), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    return try client.answers(to: number, bank.coordinator).first
+  }
+
+  private func entry(_ key: String?, amount: Int64 = 5, drawn: DrawnParts? = []) -> EnqueueEntry {
+    EnqueueEntry(service: .deposit, grade: .regular, amount: amount, account: 6, key: key, drawn: drawn)
+  }
+
+  @Test("two spellings of one character are two keys, in a list and when it is repeated")
+  func spellings() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let entries = [entry("caf\u{E9}"), entry("cafe\u{301}")]
+    #expect(try list(entries, bank, client)?.enqueued?.count == 2)
+    let again = try list(entries, bank, client)?.enqueued
+    #expect(again?.count == 0 && again?.known == 2)
+    #expect(again?.knownTickets == [TicketSpan(day: 1, first: 1, last: 2)])
+  }
+
+  @Test("a repeated key says so, with the tickets of the first time")
+  func repeated() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let first = try bank.enqueue(5, key: "k", client).first?.enqueued
+    #expect(first == EnqueuedReport(day: 1, first: 1, last: 5, count: 5))
+    let again = try bank.enqueue(5, key: "k", client).first?.enqueued
+    #expect(again == EnqueuedReport(day: 1, first: 1, last: 5, count: 5, known: 5))
+  }
+
+  @Test("the same key with another request is refused, and nobody is added")
+  func conflict() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try bank.enqueue(5, key: "k", client)
+    #expect(try bank.enqueue(6, key: "k", client) == [.failure(Failure(.keyConflict, subject: "k"))])
+    let number = client.ask(.enqueue(.deposits(5, key: "k", amount: 1)), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .keyConflict)
+    // In a list, and in one list.
+    #expect(try list([entry("k")], bank, client)?.failure?.code == .keyConflict)
+    #expect(try list([entry("a"), entry("a", amount: 6)], bank, client)?.failure?.subject == "a")
+    #expect(try list([entry("a"), entry("a")], bank, client)?.enqueued?.known == 1)
+    // In the second part of a list everything of it is given up.
+    let many = (0..<2_000).map { entry("many-\($0)") }
+    client.ask(.enqueueList(EnqueueList(entries: many, isLast: false)), bank.coordinator, number: 77)
+    client.ask(
+      .enqueueList(EnqueueList(entries: [entry("a", amount: 7)], isLast: true)), bank.coordinator, number: 77)
+    while !bank.coordinator.intake.isEmpty {
+      bank.coordinator.takeTime()
+      bank.coordinator.advanceIntake()
+    }
+    bank.coordinator.commit()
+    #expect(try client.answers(to: 77, bank.coordinator).first?.failure?.code == .keyConflict)
+    #expect(bank.coordinator.machine.books.issued == 6)
+    #expect(try bank.store.request(forKey: "many-0") == nil)
+  }
+
+  @Test("what a client does not say, and what was not written down, is not held against anybody")
+  func unknown() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    // A client that does not say what it has drawn draws another amount the next time.
+    _ = try list([entry("old", amount: 1, drawn: nil)], bank, client)
+    #expect(try list([entry("old", amount: 2, drawn: nil)], bank, client)?.enqueued?.known == 1)
+    #expect(try list([entry("old", amount: 3)], bank, client)?.enqueued?.known == 1)
+    _ = try list([entry("new", amount: 1, drawn: .amount)], bank, client)
+    #expect(try list([entry("new", amount: 2, drawn: .amount)], bank, client)?.enqueued?.known == 1)
+    #expect(try list([entry("new", amount: 1)], bank, client)?.failure?.code == .keyConflict)
+  }
+
+  @Test("a change that means another day touches nobody of this one", arguments: [false, true])
+  func otherDay(isRequeue: Bool) throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    func change(_ day: Int64?) throws -> ControlAnswer? {
+      let number = client.ask(isRequeue ? .requeue(1, day: day) : .cancel(1, day: day), bank.coordinator)
+      bank.coordinator.commit()
+      return try client.answers(to: number, bank.coordinator).first
+    }
+    _ = try bank.enqueue(1, client)
+    client.ask(.reset, bank.coordinator)
+    bank.coordinator.commit()
+    _ = try bank.enqueue(1, client)
+    #expect(try change(1)?.failure?.code == .wrongDay)
+    #expect(try change(9)?.failure?.code == .noSuchDay)
+    #expect(bank.coordinator.machine.books.waitingInAll == 1)
+    if isRequeue { return #expect(try change(2)?.failure?.code == .wrongState) }
+    guard case .ticket(let report)? = try change(2) else {
+      Issue.record("ticket 1 of day 2 is not cancelled")
+      return
+    }
+    #expect(report.day == 2 && report.receipt?.outcome == .cancelled)
+  }
+}
+
+@Suite("Tickets that were there already")
+struct KnownTicketsTests {
+  private func tickets(_ numbers: [Int64], day: Int64 = 1) -> KnownTickets {
+    var known = KnownTickets()
+    for number in numbers { known.add(IssuedTickets(day: day, first: number, last: number)) }
+    return known
+  }
+
+  @Test("neighbours are one span, in whatever order they come, and days are kept apart")
+  func spans() {
+    #expect(KnownTickets().report == nil)
+    #expect(tickets([1, 2, 3]).report == [TicketSpan(day: 1, first: 1, last: 3)])
+    #expect(tickets([3, 2, 1, 2]).report == [TicketSpan(day: 1, first: 1, last: 3)])
+    #expect(
+      tickets([5, 1, 2, 4]).report == [
+        TicketSpan(day: 1, first: 1, last: 2), TicketSpan(day: 1, first: 4, last: 5),
+      ])
+    var known = tickets([1])
+    known.add(IssuedTickets(day: 2, first: 2, last: 2))
+    #expect(known.report?.count == 2)
+  }
+
+  @Test("there are never more spans than an answer may have, and each ticket is in one of them")
+  func limit() {
+    let numbers = (0..<20_000).map { Int64($0) * 2 + 1 }
+    let spans = tickets(numbers).report ?? []
+    #expect(!spans.isEmpty && spans.count <= TicketSpan.limit)
+    #expect(spans.first?.first == 1 && spans.last?.last == 39_999)
+    var place = 0
+    for number in numbers {
+      while place < spans.count, spans[place].last < number { place += 1 }
+      #expect(place < spans.count && spans[place].first <= number)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// A coordinator within the process of a test: no windows, no other process, a store in memory that commits and fails when
+// the test says so. Requests are handed to it as its sockets do, and its answers are read from the other end of a pair.
+
+import BankModel
+import Configuration
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import Storage
+import Wire
+
+@testable import Coordinator
+
+/// A client of a coordinator in a test.
+final class TestClient {
+  let session: ControlSession
+  private let descriptor: CInt
+  private var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  private var lastNumber: UInt32 = 0
+
+  init(_ coordinator: Coordinator) throws {
+    let pair = try UnixSocket.pair(nonBlocking: true)
+    descriptor = dup(pair.second.rawValue)
+    session = try coordinator.server.adopt(FileDescriptor(owning: dup(pair.first.rawValue)))
+    session.isGreeted = true
+  }
+
+  deinit { close(descriptor) }
+
+  /// Asks, as if the request had just come; its number.
+  @discardableResult
+  func ask(_ command: ControlCommand, _ coordinator: Coordinator, number: UInt32? = nil) -> UInt32 {
+    if number == nil { lastNumber += 1 }
+    let number = number ?? lastNumber
+    coordinator.serve(ControlRequest(number: number, command: command), for: session)
+    return number
+  }
+
+  /// Everything that has been answered since the last time.
+  func answers(_ coordinator: Coordinator) throws -> [ControlReply] {
+    coordinator.server.flush()
+    session.channel.flush()
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+      guard count > 0 else { break }
+      decoder.append(buffer[..<count])
+      session.channel.flush()
+    }
+    var replies: [ControlReply] = []
+    while let body = try decoder.next() {
+      if case .reply(let reply) = try CBORDecoder().decode(BankMessage.self, from: body) {
+        replies.append(reply)
+      }
+    }
+    return replies
+  }
+
+  /// The last answers to a request, without its progress.
+  func answers(to number: UInt32, _ coordinator: Coordinator) throws -> [ControlAnswer] {
+    try answers(coordinator).filter { $0.number == number }.map(\.answer).filter {
+      if case .progress = $0 { false } else { true }
+    }
+  }
+}
+
+/// A home that vanishes with the test, and a coordinator in it that is not opened.
+final class TestBank {
+  let home: String
+  let store = MemoryStore()
+  let coordinator: Coordinator
+  private var generation: Generation = 0
+
+  init() throws {
+    var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)
+    home = template.withUnsafeMutableBufferPointer { buffer in
+      mkdtemp(buffer.baseAddress!).map { String(cString: $0) } ?? ""
+    }
+    precondition(!home.isEmpty, "No directory could be made for a test.")
+    let paths = BankHome(home)
+    for directory in [paths.run, paths.logs] { mkdir(directory, 0o700) }
+    let now = SystemClock.moment()
+    let loop = try EventLoop()
+    let contents = try store.load(now: now.wall)
+    coordinator = Coordinator(
+      home: paths, options: try CoordinatorOptions(["--home", home]), configuration: BankConfiguration(),
+      loop: loop, server: ControlServer(loop: loop, build: "test"),
+      log: try LogFile(
+        path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
+      store: store, contents: contents, incarnation: try store.beginIncarnation(at: now.wall),
+      programs: try WorkerPrograms(), now: now)
+    coordinator.server.mayQuote = { [unowned coordinator] in coordinator.isKept }
+    coordinator.server.onEnd = { [unowned coordinator] session in coordinator.forget(session) }
+  }
+
+  deinit {
+    for directory in ["/run", "/logs", ""] {
+      for name in (try? Directory.entries(of: home + directory)) ?? [] {
+        unlink("\(home)\(directory)/\(name)")
+      }
+    }
+    for directory in ["/run", "/logs", ""] { rmdir(home + directory) }
+  }
+
+  /// The coordinator's log.
+  var log: String {
+    coordinator.log.flush()
+    guard let file = try? FileDescriptor.open(BankHome(home).log(of: "coordinator"), .readOnly) else {
+      return ""
+    }
+    return String(decoding: (try? file.readAll()) ?? [], as: UTF8.self)
+  }
+
+  /// Opens windows of a service, each with a teller that serves nobody by itself. No process is started.
+  func openWindows(_ count: Int32, _ service: Service = .deposit) {
+    var unperformed: [QueueEffect] = []
+    let now = SystemClock.moment()
+    coordinator.machine.apply(.scale(service, windows: count), at: now, into: &unperformed)
+    for place in 1...count {
+      generation += 1
+      coordinator.machine.apply(
+        .tellerReady(Window(service: service, place: place), generation, pid: 1), at: now, into: &unperformed)
+    }
+  }
+
+  /// Every teller is done with its customer: the receipts are staged.
+  func serveAll() {
+    for place in coordinator.machine.atWindows {
+      let lease = Lease(
+        ticket: place.customer.ticket, attempt: place.customer.attempts + 1, generation: place.generation)
+      coordinator.happen(.tellerAnswered(place.window, place.generation, lease, .done))
+    }
+  }
+
+  /// Customers who are on disk.
+  func enqueue(_ count: Int64, key: String? = nil, _ client: TestClient) throws -> [ControlAnswer] {
+    let number = client.ask(.enqueue(.deposits(count, key: key)), coordinator)
+    coordinator.advanceIntake()
+    coordinator.commit()
+    return try client.answers(to: number, coordinator)
+  }
+
+  /// A turn that ends with looking after everybody.
+  func round() {
+    coordinator.takeTime()
+    coordinator.reportProgress()
+  }
+}
+
+extension EnqueueOrder {
+  /// Deposits that leave nothing to chance.
+  static func deposits(_ count: Int64, key: String? = nil, amount: Int64 = 1_000) -> EnqueueOrder {
+    EnqueueOrder(
+      count: count, service: .deposit, grade: .regular, amount: amount, account: 7, seed: 0, key: key)
+  }
+}
+
+extension ControlAnswer {
+  var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
+  var enqueued: EnqueuedReport? { if case .enqueued(let report) = self { report } else { nil } }
+}

@@ -1,0 +1,156 @@
+// What clients are told must be on disk. Each question is asked while something is staged: it is answered by the commit
+// and not before it, and after a commit that does not come it tells nothing of what is gone.
+
+import BankModel
+import QueueCore
+import Storage
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("What clients are told")
+struct ToldTests {
+  /// Every question that quotes the store.
+  enum Question: CaseIterable {
+    case ticket, receipts, followed, tickets, account, ledger, awaited, cancelled, requeued, known
+
+    var command: ControlCommand {
+      switch self {
+      case .ticket: .ticket(number: 1, day: nil)
+      case .receipts: .receipts(ReceiptQuery(days: .present, follow: false))
+      case .followed: .receipts(ReceiptQuery(days: .all, follow: true))
+      case .tickets: .tickets(.waiting)
+      case .account: .account(7)
+      case .ledger: .ledger
+      case .awaited: .awaitTickets(day: 1, first: 1, last: 1)
+      case .cancelled: .cancel(1)
+      case .requeued: .requeue(1)
+      case .known: .enqueue(.deposits(2, key: "k"))
+      }
+    }
+  }
+
+  /// A bank with two customers on disk; the receipt of the first is staged, and nobody has committed it.
+  private func served() throws -> (TestBank, TestClient) {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(2, key: "k", client)
+    bank.serveAll()
+    #expect(bank.store.hasStagedChanges)
+    return (bank, client)
+  }
+
+  @Test("nothing that the store shows is told before it is on disk", arguments: Question.allCases)
+  func afterTheCommit(_ question: Question) throws {
+    let (bank, client) = try served()
+    let commits = bank.store.commits
+    let number = client.ask(question.command, bank.coordinator)
+    bank.coordinator.advanceIntake()
+    bank.round()
+    #expect(try client.answers(bank.coordinator).isEmpty)
+    #expect(bank.store.commits == commits, "whoever looks hurries no commit")
+    bank.coordinator.commit()
+    bank.round()
+    let answers = try client.answers(to: number, bank.coordinator)
+    #expect(!answers.isEmpty, "the commit answers")
+    if question == .ticket, case .ticket(let report)? = answers.first {
+      #expect(report.state == .done && report.receipt != nil)
+    }
+    if question == .cancelled { #expect(answers.first?.failure?.code == .wrongState) }
+  }
+
+  @Test("an answer tells what the disk says where the commit was refused", arguments: [false, true])
+  func afterARefusal(isReset: Bool) throws {
+    let (bank, client) = try served()
+    if isReset { client.ask(.reset, bank.coordinator) }
+    let number = client.ask(.ticket(number: 1, day: nil), bank.coordinator)
+    bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
+    bank.coordinator.commit()
+    bank.round()
+    let answers = try client.answers(to: number, bank.coordinator)
+    guard case .ticket(let report)? = answers.first else {
+      Issue.record("no ticket in \(answers)")
+      return
+    }
+    #expect(report.receipt == nil && report.state == .waiting && report.day == 1, "that is what is on disk")
+  }
+
+  @Test("a large request that is being taken in lets questions wait, and its end answers them")
+  func duringAnIntake() throws {
+    let (bank, client) = try served()
+    let other = try TestClient(bank.coordinator)
+    client.ask(.enqueue(.deposits(400_000)), bank.coordinator)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    #expect(bank.coordinator.machine.isTakingIn)
+    // The request began with a transaction of its own, so the receipt before it is on disk.
+    bank.serveAll()
+    let number = other.ask(.ticket(number: 2, day: nil), bank.coordinator)
+    bank.coordinator.commit()
+    bank.round()
+    #expect(try other.answers(bank.coordinator).isEmpty)
+    while bank.coordinator.machine.isTakingIn {
+      bank.coordinator.takeTime()
+      bank.coordinator.advanceIntake()
+    }
+    bank.coordinator.commit()
+    #expect(try other.answers(to: number, bank.coordinator).count == 1)
+  }
+
+  @Test("events of customers who are done are told with the commit, and in their order")
+  func events() throws {
+    let bank = try TestBank()
+    let (client, viewer) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    viewer.ask(.follow, bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(2, client)
+    bank.round()
+    func told() throws -> [BranchEvent.Happening] {
+      try viewer.answers(bank.coordinator).compactMap {
+        if case .event(let event) = $0.answer { event.happening } else { nil }
+      }
+    }
+    #expect(try told() == [.started], "an assignment waits for no disk")
+    bank.serveAll()
+    bank.round()
+    #expect(try told() == [])
+    bank.coordinator.commit()
+    bank.round()
+    #expect(try told() == [.completed, .started])
+  }
+
+  @Test("whoever asks for more than may wait is heard later, and is told everything")
+  func crowd() throws {
+    let (bank, client) = try served()
+    for _ in 0..<(2 * ClientLimits.openReadings) {
+      client.ask(.ticket(number: 2, day: nil), bank.coordinator)
+    }
+    #expect(client.session.channel.isReadingPaused)
+    #expect(try client.answers(bank.coordinator).isEmpty)
+    bank.coordinator.commit()
+    bank.round()
+    #expect(try client.answers(bank.coordinator).count == 2 * ClientLimits.openReadings)
+    #expect(client.session.openReadings == 0 && !client.session.channel.isReadingPaused)
+    // Who has left is told nothing, and nothing is kept for it.
+    bank.serveAll()
+    client.ask(.ticket(number: 2, day: nil), bank.coordinator)
+    bank.coordinator.forget(client.session)
+    #expect(bank.coordinator.readings.isEmpty)
+  }
+
+  @Test("a page that cannot be read is told by its name, and stands in the log")
+  func unreadable() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try bank.enqueue(1, client)
+    bank.store.fail(.read, with: .damaged(path: "bank.db", detail: "a page of this test"))
+    let number = client.ask(.ticket(number: 1, day: nil), bank.coordinator)
+    #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .damaged)
+    bank.store.fail(.read, with: .damaged(path: "bank.db", detail: "a page of this test"))
+    let second = client.ask(.ledger, bank.coordinator)
+    #expect(try client.answers(to: second, bank.coordinator).first?.failure?.code == .damaged)
+    #expect(bank.log.contains("event=not_read"))
+  }
+}

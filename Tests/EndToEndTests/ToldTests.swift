@@ -1,0 +1,66 @@
+// Whatever was told is there after SIGKILL, and of a request that was not whole there is nothing.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("What was told", .serialized)
+struct ToldTests {
+  @Test("a receipt that was told is the same after the coordinator was killed at that moment")
+  func receipts() throws {
+    try withBranch { branch in
+      // Commits are far apart, so that what is staged and not on disk is there for long.
+      let file = try branch.configuration(deposit: 3, loan: 0, speed: "max", more: #", "gather": "100ms""#)
+      try branch.start("--config", file)
+      for _ in 1...4 {
+        let first = try branch.json("enqueue", "30000", "--service", "deposit")["first"].integer ?? 0
+        var told: JSON?
+        var ticket = 0
+        try branch.waitUntil("somebody's receipt is told") {
+          // Whoever was served a moment ago.
+          ticket = max(first, try branch.status().queue("served") - 1)
+          let story = try branch.json("ticket", "\(ticket)")
+          guard story["state"].text == "done" else { return false }
+          told = story
+          return true
+        }
+        let before = try #require(try branch.statusIfAnswered()?.pid)
+        branch.processes.signal(before, SIGKILL)
+        try branch.waitUntil("another coordinator answers") {
+          try branch.statusIfAnswered().map { $0.pid != before } ?? false
+        }
+        try branch.done("wait")
+        #expect(try branch.json("ticket", "\(ticket)") == told)
+      }
+      try branch.expectClean()
+    }
+  }
+
+  @Test("nothing of a request is kept that was being taken in when the opener of the bank was killed")
+  func halfARequest() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
+      let day = try branch.launch(["open", "--customers", "12", "--config", file])
+      try branch.waitUntil("every window is busy") { day.lines.count == 3 }
+      let before = try branch.status()
+      let large = try branch.launch(["enqueue", "2000000", "--key", "k", "--json"])
+      try branch.waitUntil("it is being taken in") {
+        let log = try? FileManager.default.attributesOfItem(atPath: branch.home + "/bank.db-wal")
+        return (log?[.size] as? Int ?? 0) > 4 << 20
+      }
+      day.signal(SIGKILL)
+      try branch.waitUntil("everything of it is gone") {
+        ([before.pid] + before.workers.map(\.pid)).allSatisfy { !branch.processes.isAlive($0) }
+      }
+      let outcome = try large.finish()
+      #expect(outcome.code == 75, outcome.story)
+      #expect(!branch.log("bankd").contains("Fatal"))
+      let words = (try? String(contentsOfFile: branch.home + "/logs/bankd.stderr", encoding: .utf8)) ?? ""
+      #expect(words == "", "it has ended, and not died of a broken invariant")
+      try branch.start("--speed", "max", "--deposit", "0", "--loan", "0")
+      #expect(try branch.status().queue("issued") == 12)
+      let again = try branch.json("enqueue", "3", "--key", "k")
+      #expect(again["first"].integer == 13 && again["known"].flag == false, "the key was not kept either")
+      try branch.expectClean()
+    }
+  }
+}

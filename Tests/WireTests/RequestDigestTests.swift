@@ -1,0 +1,65 @@
+// The number by which a request is known again: of what was asked and of nothing else, and the same for ever, because it
+// is kept on disk.
+
+import BankModel
+import Testing
+
+@testable import Wire
+
+@Suite("The number of a request")
+struct RequestDigestTests {
+  private func order(_ change: (inout EnqueueOrder) -> Void = { _ in }) -> Int64 {
+    var order = EnqueueOrder(
+      count: 5, service: .loan, grade: .vip, amount: 50_000, account: 12, seed: 7, key: "k", payload: nil)
+    change(&order)
+    return order.digest
+  }
+
+  @Test("it has the value that it has always had")
+  func golden() {
+    #expect(order() == -2_469_585_380_069_637_829)
+    let bare = EnqueueOrder(
+      count: 1, service: nil, grade: .regular, amount: nil, account: nil, seed: 9, key: "k", payload: "키위",
+      isSeedAsked: true)
+    #expect(bare.digest == 9_086_697_341_557_051_177)
+  }
+
+  @Test("whatever is asked makes another number")
+  func parts() {
+    let numbers = [
+      order(), order { $0.count = 6 }, order { $0.service = .deposit }, order { $0.service = nil },
+      order { $0.grade = .regular }, order { $0.amount = 1 }, order { $0.amount = nil },
+      order { $0.account = 13 },
+      order { $0.account = nil }, order { $0.payload = "x" },
+    ]
+    #expect(Set(numbers).count == numbers.count)
+  }
+
+  @Test("a key is no part of it, nor a seed that nobody chose or that draws nothing")
+  func noParts() {
+    #expect(order { $0.key = "other" } == order())
+    #expect(order { $0.seed = 8 } == order())
+    #expect(order { $0.payload = "" } == order())
+    // Nothing is drawn, so the seed changes nothing.
+    #expect(order { $0.isSeedAsked = true } == order())
+    let drawn = order { $0.amount = nil }
+    #expect(order { ($0.amount, $0.seed) = (nil, 8) } == drawn)
+    #expect(order { ($0.amount, $0.isSeedAsked) = (nil, true) } != drawn)
+    #expect(
+      order { ($0.amount, $0.seed, $0.isSeedAsked) = (nil, 8, true) }
+        != order { ($0.amount, $0.seed, $0.isSeedAsked) = (nil, 9, true) })
+  }
+
+  @Test("a customer of a list is a request for one such customer, and what was drawn is no part of it")
+  func entries() {
+    var entry = EnqueueEntry(service: .loan, grade: .vip, amount: 50_000, account: 12, key: "k", drawn: [])
+    #expect(entry.digest == order { $0.count = 1 })
+    entry.drawn = .amount
+    #expect(entry.digest == order { ($0.count, $0.amount) = (1, nil) })
+    let drawn = entry.digest
+    entry.amount = 3
+    #expect(entry.digest == drawn)
+    entry.drawn = nil
+    #expect(entry.digest == nil, "a client that does not say what it has drawn is not judged")
+  }
+}
