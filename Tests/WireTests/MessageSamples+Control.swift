@@ -204,6 +204,13 @@ extension ControlAnswer {
     } + [
       Sample("answer-status-failed", .status(.failed)),
       Sample(
+        "answer-ledger-wide",
+        .ledger([
+          LedgerRow(account: "cash", debit: 10_000_000_000_000_000_000, credit: 0, transfers: 10_000_000),
+          LedgerRow(
+            account: "customers", debit: 1, credit: 10_000_000_000_000_000_000, transfers: 10_000_000),
+        ])),
+      Sample(
         "answer-audit-houses",
         .audit(
           AuditReport(
