@@ -131,15 +131,26 @@ extension Coordinator {
       let failure = Failure(.badRequest, detail: "tickets \(first) to \(last) are no range")
       return server.answer(seat.session, seat.number, .failure(failure))
     }
-    guard day == machine.books.day else {
-      return server.answer(seat.session, seat.number, .ended(EndedReport(dead: 0)))
+    watch(Followers.TicketWish(seat: seat, day: day, tickets: first...last))
+  }
+
+  /// Counts the tickets that have not come to their end; from then on each end is counted when it is staged. While the
+  /// store has forgotten what was staged the count waits.
+  func watch(_ wish: Followers.TicketWish) {
+    guard wish.day == machine.books.day else {
+      return server.answer(wish.seat.session, wish.seat.number, .ended(EndedReport(dead: 0)))
     }
+    guard retryAt == nil else { return followers.ticketWishes.append(wish) }
     do throws(StoreError) {
-      let remaining = try store.countUnfinished(first...last)
+      let remaining = try store.countUnfinished(wish.tickets)
       followers.ticketWatches.append(
-        Followers.TicketWatch(seat: seat, tickets: first...last, remaining: remaining))
+        Followers.TicketWatch(seat: wish.seat, tickets: wish.tickets, remaining: remaining))
     } catch {
-      server.answer(seat.session, seat.number, .failure(Failure(store: error)))
+      guard case .diskFull = error else {
+        return server.answer(wish.seat.session, wish.seat.number, .failure(Failure(store: error)))
+      }
+      storeFailed(error)
+      followers.ticketWishes.append(wish)
     }
   }
 

@@ -21,6 +21,14 @@ final class Followers {
     var dead: Int64 = 0
   }
 
+  /// A client who wants to wait for the end of some tickets, while the disk is full and nobody can say how many of them
+  /// have not come to it: what was staged is forgotten for now, and nothing is told of it a second time.
+  struct TicketWish {
+    var seat: Seat
+    var day: BusinessDay
+    var tickets: ClosedRange<TicketNumber>
+  }
+
   /// Told the state of the bank after every change.
   var watchers: [Seat] = []
   /// Told every start and completion.
@@ -30,6 +38,7 @@ final class Followers {
   /// Told when the windows are as they shall be.
   var windowWaiters: [Seat] = []
   var ticketWatches: [TicketWatch] = []
+  var ticketWishes: [TicketWish] = []
   /// Whether the next commit ends what somebody waits for.
   var owesAnEnd: Bool { ticketWatches.contains { $0.remaining <= 0 } }
   /// Something has changed that watchers want to see.
@@ -51,9 +60,10 @@ final class Followers {
   func count(of session: ControlSession) -> Int {
     guard
       !watchers.isEmpty || !audience.isEmpty || !idleWaiters.isEmpty || !windowWaiters.isEmpty
-        || !ticketWatches.isEmpty
+        || !ticketWatches.isEmpty || !ticketWishes.isEmpty
     else { return 0 }
-    let seats = watchers + audience + idleWaiters + windowWaiters + ticketWatches.map(\.seat)
+    let seats =
+      watchers + audience + idleWaiters + windowWaiters + ticketWatches.map(\.seat) + ticketWishes.map(\.seat)
     return seats.count { $0.session === session }
   }
 
@@ -72,6 +82,7 @@ final class Followers {
     idleWaiters.removeAll { $0.session === session }
     windowWaiters.removeAll { $0.session === session }
     ticketWatches.removeAll { $0.seat.session === session }
+    ticketWishes.removeAll { $0.seat.session === session }
   }
 
   /// Somebody at a window began or ended.

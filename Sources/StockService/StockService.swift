@@ -68,10 +68,12 @@ final class StockService {
     loop.onWake = { [unowned self] in now = SystemClock.moment() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
+    desk.onRoom = { [unowned self] isShort in noteRoom(isShort) }
     socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
     socket.onEnd = { [unowned self] session in viewers.removeAll { $0.session === session } }
     desk.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: now)
     guard desk.failure == nil else { return }
+    desk.noteRoom(at: now)
     try socket.listen(at: path)
     log.write(event: "ready", at: now) {
       $0.field("items", desk.machine.picture.items.count)
@@ -95,11 +97,15 @@ final class StockService {
   }
 
   private var nextDeadline: MonotonicInstant? {
-    [socket.nextDeadline, log.nextFlush, desk.commitDue.map { MonotonicInstant($0) }].compactMap { $0 }.min()
+    [
+      socket.nextDeadline, log.nextFlush, desk.commitDue.map { MonotonicInstant($0) },
+      desk.roomDue.map { MonotonicInstant($0) },
+    ].compactMap { $0 }.min()
   }
 
   private func endTurn() {
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
+    desk.lookForRoom(at: now)
     answerQuestions()
     tellViewers()
     link?.endTurn()
@@ -131,6 +137,16 @@ final class StockService {
   private func noteDisk(_ error: StoreError?) {
     guard let error else { return log.write(event: "disk_available", at: now) }
     log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
+  }
+
+  private func noteRoom(_ isShort: Bool) {
+    log.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info, at: now) {
+      $0.field(
+        "msg",
+        isShort
+          ? "the reserve is in use: orders are done and given back, and nothing else is changed"
+          : "there is room again")
+    }
   }
 
   // MARK: - Requests

@@ -77,6 +77,7 @@ final class VendingService {
     loop.onWake = { [unowned self] in clock.turn() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
+    desk.onRoom = { [unowned self] isShort in noteRoom(isShort) }
     for socket in [customers, managers] {
       socket.onRequest = { [unowned self, unowned socket] session, request in
         serve(request, for: Asker(socket: socket, session: session, number: request.number))
@@ -84,6 +85,7 @@ final class VendingService {
       socket.onEnd = { [unowned self] session in viewers.remove(session) }
     }
     shelf.open()
+    desk.noteRoom(at: now)
     desk.happen(.began, at: now)
     try managers.listen(at: Paths.join(home.run, "vending-admin.sock"))
     try customers.listen(at: home.socket)
@@ -129,6 +131,7 @@ final class VendingService {
       customers.nextDeadline, managers.nextDeadline, log.nextFlush, stock.nextDeadline, retryAt,
       shelf.nextDeadline,
       looking.map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
+      desk.roomDue.map { MonotonicInstant($0) },
     ].compactMap { $0 }.min()
   }
 
@@ -137,6 +140,7 @@ final class VendingService {
     stock.endTurn()
     shelf.endTurn(MonotonicInstant(now.monotonic))
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
+    desk.lookForRoom(at: now)
     answerQuestions()
     answerThoseWhoLook()
     if !desk.machine.isUnsettled, shelf.isKnown { viewers.tell(self) }
@@ -185,6 +189,16 @@ final class VendingService {
   private func noteDisk(_ error: StoreError?) {
     guard let error else { return log.write(event: "disk_available", at: now) }
     log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
+  }
+
+  private func noteRoom(_ isShort: Bool) {
+    log.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info, at: now) {
+      $0.field(
+        "msg",
+        isShort
+          ? "the reserve is in use: no new business, what was begun is finished"
+          : "there is room again")
+    }
   }
 
   // MARK: - Requests
