@@ -10,6 +10,9 @@ public typealias BusinessDay = Int64
 /// A whole number of won.
 public typealias Won = Int64
 
+/// A sum of any number of amounts: that of the largest ones does not fit in 64 bits.
+public typealias WonSum = Int128
+
 /// The number of a customer's account.
 public typealias AccountNumber = Int64
 

@@ -113,6 +113,7 @@ extension Coordinator {
     }
     guard let question = try audit.reckoning.question(from: store) else {
       audit.reckoning.complete(&audit.report)
+      audit.report.problems += releases.problems()
       audit.isStockDone = true
       return advanceMachine(audit)
     }

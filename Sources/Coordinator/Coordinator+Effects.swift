@@ -38,6 +38,7 @@ extension Coordinator {
     case .acknowledge(let window, let lease):
       staff.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): staff.tell(window, .recall(lease))
+    case .announceClosing(let window): staff.tell(window, .closing)
     case .openWindow(let window): staff.open(window, at: now)
     case .closeWindow(let window): staff.close(window)
     case .dismissTeller(let window): staff.dismiss(window, at: now)
@@ -56,7 +57,9 @@ extension Coordinator {
   // MARK: - The store
 
   func stage(_ change: StoreChange) {
-    followers.note(change, isRepeated: isStagingAgain)
+    let isRepeated = repeats > 0
+    if isRepeated { repeats -= 1 }
+    followers.note(change, isRepeated: isRepeated)
     if change.leavesSomethingPutBy { releases.look() }
     guard retryAt == nil else { return }
     do throws(StoreError) {
@@ -148,9 +151,7 @@ extension Coordinator {
   func retryStore() {
     retryAt = nil
     stagedSince = nil
-    isStagingAgain = true
-    happen(.commitRefused)
-    isStagingAgain = false
+    stageAgain()
     guard retryAt == nil else { return }
     commit()
     guard retryAt == nil else { return }
@@ -158,6 +159,13 @@ extension Coordinator {
     effects.append(contentsOf: heldBack)
     heldBack.removeAll()
     perform()
+  }
+
+  /// Everything that was staged and forgotten is staged again. What happens in the same event besides is new.
+  func stageAgain(after event: QueueEvent = .commitRefused) {
+    repeats = machine.unsettledCount
+    happen(event)
+    repeats = 0
   }
 
   func storeFailed(_ error: StoreError) {
@@ -174,10 +182,15 @@ extension Coordinator {
       // The queue refuses tickets that nobody was told of, and these learn it now. What it stages again is staged
       // when the disk is tried again, and not twice.
       var refused: [QueueEffect] = []
+      var repeats = machine.unsettledCount
       machine.apply(.commitRefused, at: now, into: &refused)
       for effect in refused {
-        if case .stage = effect { continue }
-        effects.append(effect)
+        guard case .stage(let change) = effect else {
+          effects.append(effect)
+          continue
+        }
+        if repeats == 0 { followers.note(change, isRepeated: false) }
+        repeats = max(0, repeats - 1)
       }
       intake.abandon()
       perform()

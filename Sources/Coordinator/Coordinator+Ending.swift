@@ -24,6 +24,8 @@ extension Coordinator {
       for: [order.step, order.now ? .finishServing : nil].compactMap { $0 }.max(),
       bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: now.monotonic)
     advanceEnding()
+    // The last ones may have been served by a drain that was in no hurry, as far as they could be.
+    if order.now, ending?.drain.step == .finishServing { happen(.finish) }
   }
 
   /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
@@ -90,11 +92,15 @@ extension Coordinator {
     if self.ending?.isOver == true { finishDay() }
   }
 
-  /// Nobody will come to windows that were given up, and a drain does not wait for them.
+  /// Nobody will come to windows that were given up, nor can those serve who depend on a stock that was: a drain does not
+  /// wait for them.
   private func closeFailedServices() {
     for service in Service.allCases {
       let posts = staff.posts.values.filter { $0.window.service == service }
-      if !posts.isEmpty, posts.allSatisfy(\.isGivenUp) { happen(.scale(service, windows: 0)) }
+      let isWithoutStock = service.drawsOnStock && house.isStockGivenUp
+      if !posts.isEmpty, posts.allSatisfy(\.isGivenUp) || isWithoutStock {
+        happen(.scale(service, windows: 0))
+      }
     }
   }
 

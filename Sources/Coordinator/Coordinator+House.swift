@@ -14,6 +14,7 @@ extension Coordinator {
       // It reads its file after it was told its orders, so what stands there now is what it works by.
       if post.trade.workerRole == .stock {
         assortmentAtWork = try? readAssortment()
+        holdBackForJuices()
       } else {
         productsAtWork = try? readProducts()
       }
@@ -41,6 +42,14 @@ extension Coordinator {
     guard options.isRecovery else { return false }
     let log = try? FileFacts.inspect(home.log(of: name))
     return (log?.size ?? 0) > 0
+  }
+
+  /// What is held back for those who want juice follows the recipes that the present or the next stock service reads.
+  func holdBackForJuices() {
+    // A file that makes no sense makes no juice; what was held back before is held back still.
+    guard let assortment = assortmentAtWork ?? (try? readAssortment()) else { return }
+    store.holdBack(forJuicesOf: assortment)
+    noteRoom()
   }
 
   private var stockTrade: HousePost.Trade {

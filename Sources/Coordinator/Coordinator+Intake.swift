@@ -147,9 +147,7 @@ extension Coordinator {
     stagedSince = nil
     // What the stock has given back may have been noted in the transaction: it is asked once more.
     releases.look()
-    isStagingAgain = true
-    happen(.intakeAbandoned)
-    isStagingAgain = false
+    stageAgain(after: .intakeAbandoned)
   }
 
   /// A key of a slice, and whose it is.

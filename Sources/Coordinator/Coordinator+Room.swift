@@ -9,13 +9,10 @@ import QueueCore
 import Wire
 
 extension Coordinator {
-  /// How long a store that is short of room is left alone before it looks again.
-  private static let roomPause = TimeSpan.seconds(1)
-
   /// Tells the queue what the store has found.
   func noteRoom() {
     let isShort = store.isShort
-    lookForRoomAt = isShort ? now.monotonic + Self.roomPause : nil
+    room.note(isShort: isShort, at: now.monotonic)
     guard isShort != machine.isShort else { return }
     log.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info, at: now) {
       $0.field(
@@ -28,8 +25,9 @@ extension Coordinator {
     perform()
   }
 
-  /// A while has passed since the store was short.
-  func lookForRoom() {
+  /// Looks whether there is room again, where a store that is short has been left alone long enough.
+  func lookForRoomIfDue() {
+    guard room.takeDue(at: now.monotonic) else { return }
     store.lookForRoom()
     noteRoom()
   }

@@ -63,7 +63,7 @@ final class Coordinator {
   var retryAt: MonotonicTime?
   var heldBack: [QueueEffect] = []
   /// While the store is short of room: when it looks again.
-  var lookForRoomAt: MonotonicTime?
+  var room = RoomWatch()
 
   /// Whether every window has had a teller at work once.
   var isOpen = false
@@ -71,8 +71,8 @@ final class Coordinator {
   var openingFailure: Failure?
   var tellFailureUntil: MonotonicTime?
   static let failurePatience = TimeSpan.seconds(5)
-  /// What is staged now was staged before, and the disk was full.
-  var isStagingAgain = false
+  /// Changes to come that were staged before, when the disk was full, and were counted then.
+  var repeats = 0
   var ending: Ending?
   /// Audits that look again for a stranger.
   var pendingAudits: [PendingAudit] = []
@@ -161,6 +161,7 @@ final class Coordinator {
       $0.field("waiting", machine.waitingCount)
       $0.field("build", BuildIdentity.current)
     }
+    holdBackForJuices()
     noteRoom()
     openHouse()
     openWindows()
@@ -235,7 +236,7 @@ final class Coordinator {
     server.keepTime(now)
     if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
-    if let due = lookForRoomAt, due <= now.monotonic { lookForRoom() }
+    lookForRoomIfDue()
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
     keepHome()
     keepAuditTime()
@@ -267,7 +268,7 @@ final class Coordinator {
     consider(server.nextDeadline)
     consider(commitDue)
     consider(retryAt)
-    consider(lookForRoomAt)
+    consider(room.dueAt)
     consider(tellFailureUntil)
     consider(followers.nextDeadline(isTimerRunning: machine.isTimerRunning))
     consider(ending?.nextDeadline)

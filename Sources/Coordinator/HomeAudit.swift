@@ -73,7 +73,9 @@ struct HomeAudit {
     if let problem = problem(home.path, isHome: true, shared) { found.append(problem) }
     var paths = [home.run, home.logs]
     for name in ["bank.db", "stock.db", "vending.db"] {
-      for suffix in ["", "-wal", "-shm", "-journal"] { paths.append(Paths.join(home.path, name) + suffix) }
+      for suffix in ["", "-wal", "-shm", "-journal", "-reserve"] {
+        paths.append(Paths.join(home.path, name) + suffix)
+      }
     }
     for name in ["bank.lock", "stock.lock", "vending.lock"] { paths.append(Paths.join(home.path, name)) }
     for directory in [home.run, home.logs] {

@@ -104,6 +104,9 @@ final class HouseStaff {
     posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.earlyDeaths > 0 }
   }
 
+  /// Whether no stock service comes any more by itself.
+  var isStockGivenUp: Bool { posts.contains { $0.trade.workerRole == .stock && $0.isGivenUp } }
+
   /// Processes that have not ended.
   var count: Int { posts.count { $0.child != nil } }
 

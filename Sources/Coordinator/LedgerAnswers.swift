@@ -1,5 +1,5 @@
 // Owns how the ledger is told to clients, of an open bank and of a closed one. It changes nothing.
-// A sum that does not fit in 64 bits is a failure with its reason, never a wrong number.
+// A sum need not fit in 64 bits, and is told as it is.
 
 import BankModel
 import QueueCore

@@ -76,7 +76,7 @@ final class ListSpool {
       }
       try file!.writeAll(bytes)
     } catch {
-      let isFull = error.code == ENOSPC || error.code == EDQUOT
+      let isFull = error.code == ENOSPC || error.code == EDQUOT || error.code == EFBIG
       failure = Failure(isFull ? .diskFull : .system, subject: directory, detail: error.description)
       file = nil
     }

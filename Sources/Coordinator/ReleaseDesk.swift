@@ -1,7 +1,8 @@
 // Owns the way in which what was put by for a cancelled ticket gets back to the shelves: the notes that the store keeps,
 // and the stock that is asked under the ticket's name. It knows no queue. Invariant: a note goes only after the stock
 // has answered, and asking twice gives back once, so a crash anywhere leaves nothing out and does nothing twice.
-// A stock that does not answer is asked again; nobody waits for it.
+// A stock that does not answer is asked again; nobody waits for it. What it refuses holds up nothing behind it: the notes
+// are walked through to their end, and those that were refused are asked for again with a longer pause.
 
 import BankModel
 import Posix
@@ -19,15 +20,31 @@ final class ReleaseDesk {
   private let stock: StockClient
   /// Tickets of which the stock was asked and has not answered.
   private var asked: Set<TicketOfDay> = []
+  /// There may be notes that no walk has come by.
   private var isDue = true
+  /// Where the present walk through the notes has come to; nil while there is none.
+  private var walk: Walk?
   private var retryAt: MonotonicTime?
+  /// What the stock has refused, with its words.
+  private(set) var refused: [TicketOfDay: String] = [:]
+  private var refusedAt: MonotonicTime?
+
+  private struct Walk {
+    /// The last note that it has come by.
+    var place: TicketOfDay?
+    /// Whether it asks for what was refused before, too.
+    var isThorough: Bool
+  }
 
   /// Tickets that are asked for at a time.
   static let limit = 64
+  /// Refused tickets that are remembered as such; of the others it is found out again with each walk.
+  static let remembered = 4_096
   /// How long the stock may take to answer.
   private static let patience = Duration.seconds(10)
-  /// The pause after the stock did not answer.
+  /// The pause after the stock did not answer, and after it has refused.
   private static let pause = TimeSpan.seconds(1)
+  static let longPause = TimeSpan.seconds(30)
 
   init(_ stock: StockClient) { self.stock = stock }
 
@@ -42,7 +59,10 @@ final class ReleaseDesk {
   }
 
   /// When it looks again by itself.
-  var nextDeadline: MonotonicTime? { retryAt }
+  var nextDeadline: MonotonicTime? {
+    guard let retryAt, let refusedAt else { return retryAt ?? refusedAt }
+    return min(retryAt, refusedAt)
+  }
 
   /// Asks for what is noted in the store and was not asked for yet. Only what is on disk is asked for: a cancellation
   /// that is lost with a crash must have given nothing back.
@@ -51,10 +71,28 @@ final class ReleaseDesk {
       retryAt = nil
       isDue = true
     }
-    guard isDue, !store.hasStagedChanges, asked.count < Self.limit else { return }
-    isDue = false
-    let tickets = try store.unreleased(limit: Self.limit)
-    for ticket in tickets where asked.insert(ticket).inserted { ask(for: ticket) }
+    let isThorough = refusedAt.map { $0 <= now } ?? false
+    guard !store.hasStagedChanges, isDue || isThorough || walk != nil else { return }
+    if walk == nil || isThorough {
+      (isDue, refusedAt) = (false, isThorough ? nil : refusedAt)
+      walk = Walk(place: nil, isThorough: isThorough)
+    }
+    try goOn(store)
+  }
+
+  /// Goes on with the walk as far as the stock may be asked at once.
+  private func goOn(_ store: any QueueStore) throws(StoreError) {
+    while asked.count < Self.limit, let walk {
+      let page = try store.unreleased(after: walk.place, limit: Self.limit)
+      for ticket in page where asked.count < Self.limit {
+        // Whoever was asked may have answered at once that there is no use in going on.
+        guard self.walk != nil else { return }
+        self.walk?.place = ticket
+        guard walk.isThorough || refused[ticket] == nil else { continue }
+        if asked.insert(ticket).inserted { ask(for: ticket) }
+      }
+      if page.count < Self.limit, self.walk?.place == page.last ?? walk.place { self.walk = nil }
+    }
   }
 
   private func ask(for ticket: TicketOfDay) {
@@ -63,20 +101,44 @@ final class ReleaseDesk {
       guard let self else { return }
       self.asked.remove(ticket)
       switch result {
-      case .success(.done): self.onReleased?(ticket)
+      case .success(.done): self.released(ticket)
       // It was given back by somebody else before.
-      case .success(.failure(let failure)) where failure.code == .givenBack: self.onReleased?(ticket)
+      case .success(.failure(let failure)) where failure.code == .givenBack: self.released(ticket)
+      case .success(.failure(let failure)) where failure.code == .diskFull: self.tryLater()
       case .success(.failure(let failure)):
-        self.onTrouble?(ticket, "\(failure.code.rawValue) \(failure.detail)")
-        self.tryLater()
-      case .success(let other):
-        self.onTrouble?(ticket, "an answer that does not belong here: \(other)")
-        self.tryLater()
+        self.refused(ticket, "\(failure.code.rawValue) \(failure.detail)")
+      case .success(let other): self.refused(ticket, "an answer that does not belong here: \(other)")
       case .failure: self.tryLater()
       }
-      self.isDue = self.isDue || self.retryAt == nil
     }
   }
 
-  private func tryLater() { retryAt = retryAt ?? SystemClock.moment().monotonic + Self.pause }
+  /// What cannot be given back, a sentence each, of many the first.
+  func problems(limit: Int = 100) -> [String] {
+    let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
+    let sentences = tickets.prefix(limit).map {
+      "ticket \($0.ticket) of day \($0.day) was cancelled, and the stock does not take back what it holds: "
+        + (refused[$0] ?? "")
+    }
+    let untold = tickets.count - sentences.count
+    return untold > 0 ? sentences + ["and \(untold) more that the stock does not take back"] : sentences
+  }
+
+  private func released(_ ticket: TicketOfDay) {
+    refused[ticket] = nil
+    onReleased?(ticket)
+  }
+
+  private func refused(_ ticket: TicketOfDay, _ words: String) {
+    if refusedAt == nil { refusedAt = SystemClock.moment().monotonic + Self.longPause }
+    guard refused[ticket] == nil else { return }
+    if refused.count < Self.remembered { refused[ticket] = words }
+    onTrouble?(ticket, words)
+  }
+
+  /// There is no use in going on: it begins anew after a pause.
+  private func tryLater() {
+    walk = nil
+    retryAt = retryAt ?? SystemClock.moment().monotonic + Self.pause
+  }
 }

@@ -116,7 +116,7 @@ struct StockReckoning {
     case (.served?, let state):
       return ("\(name) got a juice, and for its order the stock has \(Self.words(state))", 1)
     case (.outOfStock?, .done?), (.cancelled?, .done?):
-      if receipt?.outcome == .cancelled, try store.unreleased(limit: .max).contains(ticket) { return nil }
+      if receipt?.outcome == .cancelled, try store.isUnreleased(ticket) { return nil }
       return ("\(name) ended without a juice and holds \(order?.held ?? "")", order?.pieces ?? 0)
     case (.outOfStock?, let state):
       return ("\(name) was sent away for want of fruit, and the stock has \(Self.words(state))", 0)

@@ -2,7 +2,8 @@
 // under the name of the ticket. It must not know how long a juice takes, nor who ordered it.
 // Invariant: one ticket is one order at the stock, by whomever it is served and however often, so a juice that is begun
 // again after a crash finds the fruit that was put by for it.
-// Failure: an order that the stock cannot answer is tried again later; nothing is taken without an answer in the end.
+// Failure: a stock that is away, or has no room on its disk, is a reason to ask again later and nobody's failure; what the
+// stock refuses is one. Nothing is taken without an answer in the end.
 
 import BankModel
 import Posix
@@ -23,6 +24,8 @@ public final class FruitProvider: Provider {
   /// The welcome of the stock service under which it has said so: another process may have read another file.
   private var assortmentWelcome = 0
   private var wanted: Assignment?
+  /// Questions for a customer so far: an answer to an earlier one is late.
+  private var questions: UInt64 = 0
 
   /// A provider that waits on this loop.
   public init(loop: EventLoop) { self.loop = loop }
@@ -38,6 +41,7 @@ public final class FruitProvider: Provider {
   /// Begins to get the fruit for a juice.
   public func provide(_ assignment: Assignment) {
     wanted = assignment
+    questions += 1
     let isSameService = client?.isConnected == true && client?.welcomes == assortmentWelcome
     let isKnown = assortment != nil && isSameService
     if isKnown { take(isFresh: false) } else { askForRecipes() }
@@ -53,10 +57,11 @@ public final class FruitProvider: Provider {
 
   private func askForRecipes() {
     guard let client else { return answer(.unknown("the orders name no stock service")) }
+    let question = questions
     client.ask(.assortment, until: deadline) { [weak self] result in
-      guard let self else { return }
+      guard let self, self.questions == question else { return }
       guard case .success(.assortment(let assortment)) = result else {
-        return self.answer(.unknown(Self.words(result)))
+        return self.answer(Self.trouble(result))
       }
       self.assortment = assortment
       self.assortmentWelcome = self.client?.welcomes ?? 0
@@ -72,13 +77,14 @@ public final class FruitProvider: Provider {
       return answer(.unknown("there is no juice \(assignment.payload ?? "without a name")"))
     }
     let order = OrderID(day: assignment.day, ticket: assignment.ticket)
+    let question = questions
     client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
       // A lease does not say of which day it is: after a reset the same one may be of another customer.
-      guard let self, self.wanted == assignment else { return }
+      guard let self, self.wanted == assignment, self.questions == question else { return }
       switch result {
       case .success(.done): self.answer(.ready)
       case .success(.short(let shortages)): self.answer(.missing(shortages))
-      default: self.answer(.unknown(Self.words(result)))
+      default: self.answer(Self.trouble(result))
       }
     }
   }
@@ -89,11 +95,16 @@ public final class FruitProvider: Provider {
     onProvided?(lease, provision)
   }
 
-  private static func words(_ result: Result<StockResult, StockClientError>) -> String {
+  /// What an answer comes to that is none.
+  private static func trouble(_ result: Result<StockResult, StockClientError>) -> Provision {
     switch result {
-    case .failure(let error): error.description
-    case .success(.failure(let failure)): "the stock refuses: \(failure.code.rawValue) \(failure.subject)"
-    case .success: "the stock gave an answer that does not belong here"
+    case .failure(let error):
+      if case .tryLater = error { .later(error.description) } else { .unknown(error.description) }
+    case .success(.failure(let failure)) where failure.code == .diskFull:
+      .later("the stock has no room on its disk")
+    case .success(.failure(let failure)):
+      .unknown("the stock refuses: \(failure.code.rawValue) \(failure.subject)")
+    case .success: .unknown("the stock gave an answer that does not belong here")
     }
   }
 }

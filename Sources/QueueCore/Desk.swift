@@ -28,6 +28,8 @@ struct Desk: Sendable {
   var isClosing = false
   /// The teller is to be replaced as soon as its hands are free.
   var isReplaced = false
+  /// The teller was told that nobody comes after those in its hands, and may give back whom it cannot begin to serve.
+  var mayReturn = false
 
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?

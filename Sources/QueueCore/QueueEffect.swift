@@ -20,6 +20,8 @@ public enum QueueEffect: Sendable, Equatable {
   case acknowledge(Window, Lease)
   /// Ask a teller for its customer back.
   case recall(Window, Lease)
+  /// Tell a teller at work that nobody comes after those in its hands, so that it gives back whom it cannot begin to serve.
+  case announceClosing(Window)
   /// Open a window: start a teller, and another one whenever it is lost.
   case openWindow(Window)
   /// Let the teller at this window go as soon as its hands are free; start no other.

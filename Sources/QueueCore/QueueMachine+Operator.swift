@@ -168,6 +168,8 @@ extension QueueMachine {
         if desks[index][place].state == .idle {
           idleDesks[index] -= 1
           free(index, place, into: &effects)
+        } else {
+          announceClosing(index, place, into: &effects)
         }
       }
     }
@@ -183,7 +185,9 @@ extension QueueMachine {
     guard let (service, place) = locate(window), !desks[service][place].isReplaced else { return }
     switch desks[service][place].state {
     case .vacant, .doomed: return
-    case .serving, .recalling: desks[service][place].isReplaced = true
+    case .serving, .recalling:
+      desks[service][place].isReplaced = true
+      announceClosing(service, place, into: &effects)
     case .idle:
       desks[service][place].isReplaced = true
       idleDesks[service] -= 1
@@ -257,21 +261,23 @@ extension QueueMachine {
 
   // MARK: - The end
 
+  /// Hands out nobody any more.
+  mutating func finish(into effects: inout [QueueEffect]) {
+    stage = .finishing
+    for service in desks.indices {
+      for place in desks[service].indices { announceClosing(service, place, into: &effects) }
+    }
+  }
+
   /// Takes everyone at a window back to the head of the line. It is nobody's fault, so it counts as no crash: a bank
   /// that is closed in a hurry every evening makes no dead letters.
   mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
     stage = .finishing
     for service in desks.indices {
       for place in desks[service].indices {
-        guard var customer = release(service, place) else { continue }
-        let desk = desks[service][place]
-        let lease = desk.lease(of: customer)
+        guard let customer = release(service, place) else { continue }
         desks[service][place].state = .doomed
-        record(lease, at: desk, .recalled, nil, now, into: &effects)
-        customer.attempts += 1
-        effects.append(.announce(.interrupted, desk.window, lease, customer))
-        stage(.update(customer), into: &effects)
-        lines[customer.line.index].takeBack(customer)
+        standAgain(customer, service, place, at: now, into: &effects)
         takeBackAhead(service, place, at: now, into: &effects)
       }
     }

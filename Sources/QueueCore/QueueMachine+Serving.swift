@@ -103,6 +103,7 @@ extension QueueMachine {
     desks[service][place].generation = generation
     desks[service][place].pid = pid
     desks[service][place].isReplaced = false
+    desks[service][place].mayReturn = false
     free(service, place, into: &effects)
   }
 
@@ -116,7 +117,7 @@ extension QueueMachine {
     }
     switch desks[service][place].state {
     case .serving(let held) where held == lease:
-      if answer == .returned {
+      if answer == .returned, !desks[service][place].mayReturn {
         breakOff(
           service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
         return
@@ -131,7 +132,8 @@ extension QueueMachine {
       case .done: complete(customer, lease, service, place, at: now, into: &effects)
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
-      case .failed, .returned:
+      case .returned: standAgain(customer, service, place, at: now, into: &effects)
+      case .failed:
         interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
       }
       goOn(service, place, now, into: &effects)
@@ -263,6 +265,30 @@ extension QueueMachine {
     let lease = desks[service][place].lease(of: customer)
     interrupt(customer, lease, service, place, end, processEnd, at: now, into: &effects)
     takeBackAhead(service, place, at: now, into: &effects)
+  }
+
+  /// Tells a teller at work that nobody comes after those in its hands. Only one that depends on others can be unable to
+  /// begin: nobody waits for it any longer then.
+  mutating func announceClosing(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
+    let desk = desks[service][place]
+    guard desk.isServing, desk.window.service.drawsOnStock, !desk.mayReturn else { return }
+    desks[service][place].mayReturn = true
+    effects.append(.announceClosing(desk.window))
+  }
+
+  /// A customer who has left a teller's hands stands at the head of the line again. It is nobody's fault, and so it
+  /// counts as neither a crash nor a failure.
+  mutating func standAgain(
+    _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let desk = desks[service][place]
+    let lease = desk.lease(of: customer)
+    record(lease, at: desk, .recalled, nil, now, into: &effects)
+    var customer = customer
+    customer.attempts += 1
+    effects.append(.announce(.interrupted, desk.window, lease, customer))
+    stage(.update(customer), into: &effects)
+    lines[customer.line.index].takeBack(customer)
   }
 
   /// Those whose turn had not come stand in line again. It is nobody's fault, and yet an attempt: who was overtaken

@@ -132,7 +132,7 @@ public struct QueueMachine: Sendable {
     case .replace(let window): replace(window, into: &effects)
     case .reset(let request): reset(for: request, at: now, into: &effects)
     case .drain: if stage == .open { stage = .draining }
-    case .finish: stage = .finishing
+    case .finish: finish(into: &effects)
     case .vacate: vacate(at: now, into: &effects)
     case .endDay: endDay(at: now)
     case .tick: break
@@ -158,6 +158,9 @@ public struct QueueMachine: Sendable {
 
   /// Whether anything waits to be written.
   public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
+
+  /// Changes that are staged first of all when the store has forgotten the open transaction.
+  public var unsettledCount: Int { unsettled.count }
 
   /// Whether somebody waits for an answer that leaves with the next commit.
   public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }

@@ -33,7 +33,7 @@ public enum StoreChange: Sendable, Equatable {
 
 extension StoreChange {
   /// Whether something may be put by in the stock for somebody whom this change sends away; see
-  /// ``QueueStore/unreleased(limit:)``.
+  /// ``QueueStore/unreleased(after:limit:)``.
   public var leavesSomethingPutBy: Bool {
     switch self {
     case .finish(_, _, let receipt): receipt.outcome == .cancelled && receipt.service.drawsOnStock
@@ -245,6 +245,9 @@ public protocol QueueStore: AnyObject {
   /// Looks whether there is room again; ``isShort`` says what was found.
   func lookForRoom()
 
+  /// What is held back for everyone who wants a juice follows what can be missing for the largest recipe of these.
+  func holdBack(forJuicesOf assortment: Assortment)
+
   /// Whether there is room for changing so many customers in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool
 
@@ -278,11 +281,12 @@ public protocol QueueStore: AnyObject {
   /// Receipts of one service over all days, in the order of their commits, behind a sequence number.
   func receipts(of service: Service, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
 
-  /// Tickets for which something may still be put by in the stock, though they were cancelled; at most `limit`.
+  /// Tickets for which something may still be put by in the stock, though they were cancelled: in the order of their days
+  /// and numbers, beginning behind one; nil begins. At most `limit`.
   ///
   /// Every cancelled receipt of a service that draws on the stock adds its ticket, in its own transaction, because a
   /// worker that died may have put something by without telling anybody. `.released` takes it out again.
-  func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay]
+  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
 
   /// The receipt of one ticket.
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
@@ -305,4 +309,12 @@ extension QueueStore {
   public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
     try request(forKey: key)?.tickets
   }
+
+  /// Whether something may still be put by in the stock for a ticket that was cancelled.
+  public func isUnreleased(_ ticket: TicketOfDay) throws(StoreError) -> Bool {
+    try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket
+  }
+
+  /// A store that holds nothing back has nothing to do.
+  public func holdBack(forJuicesOf assortment: Assortment) {}
 }

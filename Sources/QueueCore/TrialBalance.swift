@@ -6,21 +6,21 @@ import BankModel
 /// The movements of one account, or of all customers' accounts together.
 public struct LedgerSums: Sendable, Equatable {
   /// What was debited to it, in won.
-  public var debit: Won
+  public var debit: WonSum
   /// What was credited to it, in won.
-  public var credit: Won
+  public var credit: WonSum
   /// Transfers that touched it.
   public var transfers: Int64
 
   /// Puts the parts together.
-  public init(debit: Won = 0, credit: Won = 0, transfers: Int64 = 0) {
+  public init(debit: WonSum = 0, credit: WonSum = 0, transfers: Int64 = 0) {
     self.debit = debit
     self.credit = credit
     self.transfers = transfers
   }
 
   /// The balance: credits less debits. A customer's balance is what the branch owes the customer.
-  public var balance: Won { credit - debit }
+  public var balance: WonSum { credit - debit }
 }
 
 /// The sums of the whole ledger.
@@ -40,7 +40,7 @@ public struct TrialBalance: Sendable, Equatable {
   }
 
   /// The sum of all credits less the sum of all debits: 0, or money has come from nowhere.
-  public var difference: Won { cash.balance + loans.balance + customers.balance }
+  public var difference: WonSum { cash.balance + loans.balance + customers.balance }
 }
 
 /// One customer's account: its sums, and the last receipts that moved it.

@@ -48,6 +48,7 @@ extension PromiseChecker {
     case .tellerReady(let window, let generation, _):
       generations[window] = generation
       recalled.removeAll { $0.window == window }
+      closing.remove(window)
     case .tellerAnswered(let window, let generation, let lease, let answer):
       hear(window, generation, lease, answer, at: now)
     case .tellerProgressed(let window, let generation, let lease):
@@ -98,9 +99,13 @@ extension PromiseChecker {
       }
       return
     }
-    if holders[place].lease == lease, let answer, answer != .returned {
+    if holders[place].lease == lease, let answer, answer != .returned || closing.contains(window) {
       let holder = holders.remove(at: place)
-      if case .failed = answer { step.owed.append((holder, .failed)) } else { step.done = holder }
+      switch answer {
+      case .failed: step.owed.append((holder, .failed))
+      case .returned: step.owed.append((holder, .recalled))
+      case .done, .outOfStock: step.done = holder
+      }
       // The next one in hand, if there is any, has its turn: its lease begins.
       if let next = holders.firstIndex(where: { $0.window == window }) {
         holders[next].progressAt = now.monotonic
@@ -161,6 +166,7 @@ extension PromiseChecker {
     case .recall(let window, let lease):
       step.toRecall.removeAll { $0.window == window && $0.lease == lease }
       recalled.append((window, lease))
+    case .announceClosing(let window): closing.insert(window)
     case .endStuckTeller(let window, let generation): endStuck(window, generation)
     case .endRogueTeller(let window, let generation, let reason):
       if step.rogue != window || generations[window] != generation {

@@ -76,6 +76,8 @@ final class PromiseChecker {
   var view = QueueView(day: 1)
   var holders: [Holder] = []
   var recalled: [(window: Window, lease: Lease)] = []
+  /// Windows whose tellers were told that nobody comes after those in hand.
+  var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
   var takingIn: RequestNumber?
   var paused = [Bool](repeating: false, count: Service.allCases.count)

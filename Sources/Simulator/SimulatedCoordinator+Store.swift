@@ -9,7 +9,6 @@ import Storage
 
 extension SimulatedCoordinator {
   private static let diskPause = TimeSpan.milliseconds(250)
-  private static let roomPause = TimeSpan.seconds(1)
 
   private var store: MemoryStore { world.disk }
 
@@ -135,14 +134,15 @@ extension SimulatedCoordinator {
   /// Tells the queue whether the store is short of room.
   func noteRoom() {
     let isShort = store.isShort
-    lookForRoomAt = isShort ? now.monotonic + Self.roomPause : nil
+    room.note(isShort: isShort, at: now.monotonic)
     guard isShort != isToldShort else { return }
     isToldShort = isShort
     apply(.roomChanged(isShort: isShort))
     perform()
   }
 
-  func lookForRoom() {
+  func lookForRoomIfDue() {
+    guard room.takeDue(at: now.monotonic) else { return }
     world.lookForRoom()
     noteRoom()
   }

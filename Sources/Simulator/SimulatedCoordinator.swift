@@ -31,7 +31,7 @@ final class SimulatedCoordinator {
   var stagedSince: MonotonicTime?
   var lastCommit = MonotonicTime(nanoseconds: 0)
   var retryAt: MonotonicTime?
-  var lookForRoomAt: MonotonicTime?
+  var room = RoomWatch()
   var isToldShort = false
   var heldBack: [QueueEffect] = []
 
@@ -121,7 +121,7 @@ final class SimulatedCoordinator {
     keepWindowTime()
     if let due = core.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
-    if let due = lookForRoomAt, due <= now.monotonic { lookForRoom() }
+    lookForRoomIfDue()
     keepEndingTime()
   }
 
@@ -130,7 +130,7 @@ final class SimulatedCoordinator {
     guard isAlive else { return }
     var earliest = core.nextDeadline
     let releaseDue = retryAt == nil ? releases.retryAt : nil
-    for moment in [windowDeadline, commitDue, retryAt, lookForRoomAt, ending?.nextDeadline, releaseDue] {
+    for moment in [windowDeadline, commitDue, retryAt, room.dueAt, ending?.nextDeadline, releaseDue] {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     if !intake.isEmpty { earliest = now.monotonic + TimeSpan(nanoseconds: 20_000) }
@@ -223,6 +223,7 @@ final class SimulatedCoordinator {
       tell(window, .assign(Assignment(day: core.books.day, customer: customer, lease: lease)))
     case .acknowledge(let window, let lease): tell(window, .acknowledged(lease))
     case .recall(let window, let lease): tell(window, .recall(lease))
+    case .announceClosing(let window): tell(window, .closing)
     case .openWindow(let window): openWindow(window)
     case .closeWindow(let window): closeWindow(window)
     case .dismissTeller(let window): dismiss(window)

@@ -18,6 +18,8 @@ public enum StockEvent: Sendable, Equatable {
   case look(RequestNumber)
   /// What the store knows of an order; nil for nothing.
   case found(OrderID, StoredOrder?)
+  /// The store has hardly any room, or has room again.
+  case roomChanged(isShort: Bool)
   /// Everything that was staged is on disk.
   case committed
   /// The disk was full, and the store has forgotten everything that was staged.

@@ -40,6 +40,9 @@ public struct StockMachine: Sendable {
   /// Requests that are shown the stock as of the next commit.
   private var looking: [RequestNumber] = []
   private var hasStaged = false
+  /// Whether what is left of the disk is for those who are to be served: orders are done and given back, and nobody
+  /// else changes anything.
+  private var isShort = false
 
   /// The stock as a store has kept it.
   public init(_ stored: StoredStock) {
@@ -56,6 +59,7 @@ public struct StockMachine: Sendable {
   public mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     switch event {
     case .furnish(let amounts): furnish(amounts, at: now, into: &effects)
+    case .introduce(let request, _) where isShort: answer(request, .refused(.diskFull), into: &effects)
     case .introduce(let request, let items): introduce(items, for: request, at: now, into: &effects)
     case .order(let request, let id, let action): hear(request, id, action, at: now, into: &effects)
     case .look(let request):
@@ -65,10 +69,13 @@ public struct StockMachine: Sendable {
         // An order that was decided a moment ago is not what the store has found.
         if let known = unsettledOrders[id] ?? stored {
           repeated(known, id, action, for: request, at: now, into: &effects)
+        } else if isShort, !action.isForCustomers {
+          answer(request, .refused(.diskFull), into: &effects)
         } else {
           decide(action, id, for: request, at: now, into: &effects)
         }
       }
+    case .roomChanged(let isShort): self.isShort = isShort
     case .committed: settle(into: &effects)
     case .commitRefused: unsettle(into: &effects)
     }
@@ -92,7 +99,10 @@ public struct StockMachine: Sendable {
       effects.append(.reply(request, .refused(refusal)))
       return
     }
-    guard let id else { return decide(action, nil, for: request, at: now, into: &effects) }
+    guard let id else {
+      if isShort, !action.isForCustomers { return answer(request, .refused(.diskFull), into: &effects) }
+      return decide(action, nil, for: request, at: now, into: &effects)
+    }
     if let known = unsettledOrders[id] {
       return repeated(known, id, action, for: request, at: now, into: &effects)
     }
@@ -154,5 +164,15 @@ public struct StockMachine: Sendable {
     unsettledOrders.removeAll(keepingCapacity: true)
     for request in looking { effects.append(.reply(request, .picture(picture))) }
     looking.removeAll(keepingCapacity: true)
+  }
+}
+
+extension StockAction {
+  /// Whether somebody waits for it who was accepted before: a juice or a drink, or what is given back.
+  fileprivate var isForCustomers: Bool {
+    switch self {
+    case .take, .giveBack: true
+    case .set, .change, .discardExpired: false
+    }
   }
 }

@@ -58,6 +58,12 @@ public protocol StockStore<Failure>: AnyObject {
   /// Forgets everything that was staged since the last commit.
   func rollBack()
 
+  /// Whether there is so little room that only those who wait for their orders are to be served.
+  var isShort: Bool { get }
+
+  /// Looks whether there is room again; ``isShort`` says what was found.
+  func lookForRoom()
+
   /// What is known of an order.
   func order(_ id: OrderID) throws(Failure) -> StoredOrder?
 
@@ -69,4 +75,12 @@ public protocol StockStore<Failure>: AnyObject {
 
   /// Checks everything that can be checked. Nothing may be staged.
   func audit() throws(Failure) -> StockAudit
+}
+
+extension StockStore {
+  /// A store that holds no room back is never short of it.
+  public var isShort: Bool { false }
+
+  /// There is nothing to look for.
+  public func lookForRoom() {}
 }

@@ -20,6 +20,8 @@ final class StockDesk {
   var onReply: ((RequestID, StockAnswer) -> Void)?
   /// Called when the disk turned out to be full, and when it is not any more.
   var onDiskFull: ((StoreError?) -> Void)?
+  /// Called when the store begins to live on its reserve, and when there is room again.
+  var onRoom: ((_ isShort: Bool) -> Void)?
   /// What the disk has done that cannot be lived with. Nothing is done any more after it.
   private(set) var failure: StoreError?
   private(set) var machine: StockMachine
@@ -34,6 +36,8 @@ final class StockDesk {
   private var gathering = CommitGathering()
   private var committed: [StockChange] = []
   private var isFull = false
+  private var room = RoomWatch()
+  private var isShort = false
 
   init(_ store: any StockStore<StoreError>, _ stored: StoredStock) {
     self.store = store
@@ -98,6 +102,26 @@ final class StockDesk {
       onDiskFull?(nil)
     }
     happen(.committed, at: now)
+    noteRoom(at: now)
+  }
+
+  /// When ``lookForRoom(at:)`` has something to do; nil while there is room.
+  var roomDue: MonotonicTime? { failure == nil ? room.dueAt : nil }
+
+  /// Looks whether there is room again, where a store that is short has been left alone long enough.
+  func lookForRoom(at now: Moment) {
+    guard failure == nil, room.takeDue(at: now.monotonic) else { return }
+    store.lookForRoom()
+    noteRoom(at: now)
+  }
+
+  /// Tells the stock what its store has found.
+  func noteRoom(at now: Moment) {
+    room.note(isShort: store.isShort, at: now.monotonic)
+    guard store.isShort != isShort else { return }
+    isShort = store.isShort
+    onRoom?(isShort)
+    happen(.roomChanged(isShort: isShort), at: now)
   }
 
   /// The files of the store are not what they were: nothing is done any more.
@@ -115,6 +139,7 @@ final class StockDesk {
       onDiskFull?(error)
     }
     happen(.commitRefused, at: now)
+    noteRoom(at: now)
   }
 
   private func forgetStaged() {

@@ -104,7 +104,9 @@ public enum StockProcess {
     do throws(StoreError) {
       let store = try SQLiteStockStore(path: home.database)
       let ledger = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
-      return (store, StockDesk(store, try store.load(newLedger: ledger)))
+      let stored = try store.load(newLedger: ledger)
+      store.keepReserve()
+      return (store, StockDesk(store, stored))
     } catch {
       throw Failure(stock: error, path: home.database)
     }

@@ -70,6 +70,7 @@ final class StockService {
     loop.onWake = { [unowned self] in now = SystemClock.moment() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
+    desk.onRoom = { [unowned self] isShort in noteRoom(isShort) }
     socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
     socket.onEnd = { [unowned self] session in
       viewers.removeAll { $0.session === session }
@@ -77,6 +78,7 @@ final class StockService {
     }
     desk.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: now)
     guard desk.failure == nil else { return }
+    desk.noteRoom(at: now)
     try socket.listen(at: home.socket)
     watch = files.map { watch(over: home, $0) }
     log.write(event: "ready", at: now) {
@@ -141,11 +143,13 @@ final class StockService {
   private var nextDeadline: MonotonicInstant? {
     if hasMoreToSay { return MonotonicInstant(now.monotonic) }
     let moments = [socket.nextDeadline, log.nextFlush, watch?.nextDeadline]
-    return (moments + [desk.commitDue.map { MonotonicInstant($0) }]).compactMap { $0 }.min()
+    return (moments + [desk.commitDue, desk.roomDue].map { $0.map { MonotonicInstant($0) } })
+      .compactMap { $0 }.min()
   }
 
   private func endTurn() {
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
+    desk.lookForRoom(at: now)
     answerQuestions()
     tellViewers()
     link?.endTurn()
@@ -178,6 +182,16 @@ final class StockService {
   private func noteDisk(_ error: StoreError?) {
     guard let error else { return log.write(event: "disk_available", at: now) }
     log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
+  }
+
+  private func noteRoom(_ isShort: Bool) {
+    log.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info, at: now) {
+      $0.field(
+        "msg",
+        isShort
+          ? "the reserve is in use: orders are done and given back, and nothing else is changed"
+          : "there is room again")
+    }
   }
 
   // MARK: - Requests

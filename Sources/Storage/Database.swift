@@ -50,7 +50,7 @@ final class Database {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 {
       Glibc.close(descriptor)
-    } else if errno == ENOSPC || errno == EDQUOT {
+    } else if errno == ENOSPC || errno == EDQUOT || errno == EFBIG {
       throw .diskFull(detail: "\(path) could not be created: \(String(cString: strerror(errno)))")
     } else if errno != EEXIST {
       throw .failed(path: path, detail: "the file could not be created: \(String(cString: strerror(errno)))")

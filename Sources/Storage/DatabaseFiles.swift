@@ -13,9 +13,9 @@ public final class DatabaseFiles {
   public var log: String { database + "-wal" }
 
   private let transactions: Transactions
-  private let copy: Transactions.LogCopy?
+  private let copy: Transactions.LogCopy
 
-  init(_ transactions: Transactions, _ copy: Transactions.LogCopy? = nil) {
+  init(_ transactions: Transactions, _ copy: @escaping Transactions.LogCopy) {
     self.transactions = transactions
     self.copy = copy
     database = transactions.database.path
@@ -38,21 +38,21 @@ public final class DatabaseFiles {
 
 extension SQLiteStore {
   /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions, copyLog) }
+  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
 
   /// Holds back again what was held back in a file that somebody has removed.
   public func renewReserve() {
-    guard reserve != nil else { return }
+    guard room.isKept else { return }
     keepReserve()
   }
 }
 
 extension SQLiteStockStore {
   /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions) }
+  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
 }
 
 extension SQLiteVendingStore {
   /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions) }
+  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
 }

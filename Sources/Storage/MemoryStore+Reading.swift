@@ -75,9 +75,11 @@ extension MemoryStore {
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
-  public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
+  public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try beginReading()
-    let all = contents.releases.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
+    let place = ticket.map { ($0.day, $0.ticket) } ?? (0, 0)
+    let all = contents.releases.filter { ($0.day, $0.ticket) > place }
+      .sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     return Array(all.prefix(max(0, limit)))
   }
 

@@ -126,6 +126,12 @@ public final class MemoryVendingStore: VendingStore {
     hasStagedChanges = false
   }
 
+  /// The latest purchases that were made. See `VendingStore`.
+  public func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
+    try requireHealth()
+    return contents.changes.filter { $0.kind == .bought }.suffix(max(0, limit))
+  }
+
   /// What is known of a request.
   public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try requireHealth()

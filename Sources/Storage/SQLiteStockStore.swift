@@ -16,6 +16,11 @@ public final class SQLiteStockStore: StockStore {
   var items: [ItemID] = []
   var numbers: [ItemID: Int64] = [:]
   private var committedItems = 0
+  /// What was staged since the last commit: it is written again where a full disk took it and room was made.
+  private var staged: [StockEntry] = []
+  let room: HeldRoom
+  /// What is held back: the log of a few orders, and what some thousand orders write.
+  static let reservePlan = HeldRoom.Plan(limit: 2 << 20, share: 16)
   private var isLoaded = false
 
   /// Opens the database at a path, or makes a new one with mode 0600.
@@ -31,10 +36,23 @@ public final class SQLiteStockStore: StockStore {
     database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
     transactions = try Transactions(database)
     statements = try StockStatements(database)
+    room = HeldRoom(database, Self.reservePlan)
   }
 
   /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
-  public func close() throws(StoreError) { try transactions.close() }
+  public func close() throws(StoreError) { try transactions.close(room.copyLog) }
+
+  /// Begins to hold room back for bad days. Without this call nothing is held back.
+  public func keepReserve() { room.keep() }
+
+  /// Bytes that are held back.
+  public var reservedBytes: Int64 { room.bytes }
+
+  /// Whether a part of the reserve is given up. See `StockStore`.
+  public var isShort: Bool { room.isShort }
+
+  /// Looks whether there is room again. See `StockStore`.
+  public func lookForRoom() { room.look() }
 
   /// Whether anything was staged since the last commit.
   public var hasStagedChanges: Bool { transactions.isOpen }
@@ -52,8 +70,7 @@ public final class SQLiteStockStore: StockStore {
   }
 
   private func begin(_ ledger: Int64) throws(StoreError) {
-    try attempt { () throws(StoreError) in
-      try transactions.beginIfNeeded()
+    try attempt { _ throws(StoreError) in
       try database.execute("INSERT INTO meta VALUES ('ledger', \(ledger))", while: "naming the ledger")
       try transactions.commit()
     }
@@ -65,15 +82,19 @@ public final class SQLiteStockStore: StockStore {
   public func stage(_ entry: StockEntry) throws(StoreError) {
     try transactions.requireHealth()
     precondition(isLoaded, "A store is loaded before anything is staged.")
-    try attempt { () throws(StoreError) in
-      try transactions.beginIfNeeded()
-      for item in entry.items { try add(item) }
-      for change in entry.changes { try write(change) }
-      switch entry.name {
-      case .ordered(let id, let content, let outcome): try remember(id, content, outcome, entry)
-      case .givenBack(let id): try markReturned(id, entry.changes)
-      case nil: break
-      }
+    staged.append(entry)
+    try attempt { isAgain throws(StoreError) in
+      for entry in isAgain ? staged[...] : staged.suffix(1) { try write(entry) }
+    }
+  }
+
+  private func write(_ entry: StockEntry) throws(StoreError) {
+    for item in entry.items { try add(item) }
+    for change in entry.changes { try write(change) }
+    switch entry.name {
+    case .ordered(let id, let content, let outcome): try remember(id, content, outcome, entry)
+    case .givenBack(let id): try markReturned(id, entry.changes)
+    case nil: break
     }
   }
 
@@ -81,25 +102,34 @@ public final class SQLiteStockStore: StockStore {
   public func commit() throws(StoreError) {
     try transactions.requireHealth()
     guard hasStagedChanges else { return }
-    try attempt { () throws(StoreError) in try transactions.commit() }
+    try attempt { isAgain throws(StoreError) in
+      if isAgain { for entry in staged { try write(entry) } }
+      try transactions.commit()
+    }
     committedItems = items.count
-    try transactions.checkpointIfDue()
+    staged.removeAll(keepingCapacity: true)
+    room.committed()
+    if try transactions.checkpointIfDue(isUrgent: isShort && room.isLogNearlyFull, room.copyLog) {
+      room.ease()
+    }
   }
 
   /// Forgets everything that was staged since the last commit.
   public func rollBack() {
     transactions.rollBack()
-    forgetStaged()
+    forgetItems()
+    staged.removeAll(keepingCapacity: true)
   }
 
-  private func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-    do throws(StoreError) { try body() } catch {
-      defer { forgetStaged() }
-      throw transactions.recover(from: error)
+  /// Does something with the open transaction, and again with everything that was staged where room was made for it.
+  private func attempt(_ body: (_ isAgain: Bool) throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) { try transactions.attempt(with: room, undo: forgetItems, body) } catch {
+      staged.removeAll(keepingCapacity: true)
+      throw error
     }
   }
 
-  private func forgetStaged() {
+  private func forgetItems() {
     for item in items[committedItems...] { numbers[item] = nil }
     items.removeSubrange(committedItems...)
   }

@@ -1,6 +1,6 @@
 // Owns the sums of the ledger as they are made from the receipts. It changes nothing.
 // A receipt is its transfer, so there is no second table that could disagree. Sums are made from two halves of each
-// amount, because a sum of 64-bit amounts need not fit in 64 bits; one that does not is an error and never a wrong number.
+// amount, because a sum of 64-bit amounts need not fit in 64 bits; both together are put into 128.
 
 import BankModel
 import QueueCore
@@ -50,19 +50,14 @@ extension SQLiteStore {
       row.bind(2, accounts.upperBound)
       guard try row.step() else { return LedgerSums() }
       return LedgerSums(
-        debit: try whole(row.integer(1), row.integer(2)), credit: try whole(row.integer(3), row.integer(4)),
+        debit: Self.whole(row.integer(1), row.integer(2)), credit: Self.whole(row.integer(3), row.integer(4)),
         transfers: row.integer(0))
     }
   }
 
   /// A sum from the sums of its upper and lower halves.
-  private func whole(_ upper: Int64, _ lower: Int64) throws(StoreError) -> Won {
-    let (shifted, tooLarge) = upper.multipliedReportingOverflow(by: 1 << 20)
-    let (sum, overflow) = shifted.addingReportingOverflow(lower)
-    guard !tooLarge, !overflow else {
-      throw .failed(path: database.path, detail: "a sum of the ledger does not fit in 64 bits")
-    }
-    return sum
+  private static func whole(_ upper: Int64, _ lower: Int64) -> WonSum {
+    WonSum(upper) << 20 + WonSum(lower)
   }
 }
 
@@ -88,11 +83,11 @@ extension MemoryStore {
     var sums = LedgerSums()
     for transfer in contents.receipts.compactMap(\.transfer) {
       if isWanted(transfer.debit) {
-        sums.debit += transfer.amount
+        sums.debit += WonSum(transfer.amount)
         sums.transfers += 1
       }
       if isWanted(transfer.credit) {
-        sums.credit += transfer.amount
+        sums.credit += WonSum(transfer.amount)
         sums.transfers += 1
       }
     }

@@ -130,10 +130,12 @@ extension SQLiteStore {
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
-  public func unreleased(limit: Int) throws(StoreError) -> [TicketOfDay] {
+  public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try settle()
     let statement = statements.releases
-    statement.bind(1, Int64(max(0, limit)))
+    statement.bind(1, ticket?.day ?? 0)
+    statement.bind(2, ticket?.ticket ?? 0)
+    statement.bind(3, Int64(max(0, limit)))
     defer { statement.reset() }
     var tickets: [TicketOfDay] = []
     while try statement.step() {

@@ -34,19 +34,14 @@ public final class SQLiteStore: QueueStore {
   var gathered = GatheredRows()
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
-  /// Room for bad days; nil where none is held back.
-  var reserve: DiskReserve?
-  /// What of it is held back for nobody in particular, in bytes.
-  var reserveBase: Int64 = 0
-  /// Whether a part of the reserve is given up. See `QueueStore`.
-  public internal(set) var isShort = false
-  /// What the reserve had beyond the need when this was last looked at, in bytes.
-  var slack: Int64 = 0
-  /// Customers and keys that were staged since then, and in the open transaction.
+  /// Room for bad days.
+  let room: HeldRoom
+  /// By how much the database grows at most, beside the receipt, when one who wants a juice is sent away. At first for
+  /// two fruits of everyday names; see `QueueStore.holdBack(forJuicesOf:)`.
+  var growthPerJuice: Int64 = 96
+  /// Customers and keys that were staged since the need was last compared with the reserve, and in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
-  /// Transactions in a row that found the disk full.
-  var fullCommits = 0
 
   /// Opens the database at a path, or makes a new one with mode 0600.
   ///
@@ -61,6 +56,7 @@ public final class SQLiteStore: QueueStore {
     database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
     transactions = try Transactions(database)
     statements = try Statements(database)
+    room = HeldRoom(database, Self.reservePlan)
     committedSequence =
       try database.number("SELECT max(sequence) FROM receipt", while: "counting receipts") ?? 0
     sequence = committedSequence
@@ -72,7 +68,7 @@ public final class SQLiteStore: QueueStore {
   public func close() throws(StoreError) {
     forgetStaged()
     owesCheckpoint = false
-    try transactions.close(copyLog)
+    try transactions.close(room.copyLog)
   }
 
   // MARK: Transactions
@@ -165,7 +161,7 @@ public final class SQLiteStore: QueueStore {
   }
 
   private func settleTransaction() {
-    fullCommits = 0
+    room.committed()
     committedSequence = sequence
     staged = StagedReceipts()
     stagedAcceptances = 0
@@ -173,7 +169,9 @@ public final class SQLiteStore: QueueStore {
 
   /// Copies a log that has grown long into the database, earlier while the reserve is in use.
   private func checkpointIfDue() throws(StoreError) {
-    if try transactions.checkpointIfDue(isUrgent: isShort && isLogNearlyFull, copyLog) { easeReserve() }
+    if try transactions.checkpointIfDue(isUrgent: isShort && room.isLogNearlyFull, room.copyLog) {
+      easeReserve()
+    }
   }
 
   // MARK: Errors
@@ -205,7 +203,7 @@ public final class SQLiteStore: QueueStore {
   /// made for those who are to be finished, though nobody new can come.
   private func recover(from error: StoreError) -> StoreError {
     defer { forgetStaged() }
-    return transactions.recover(from: error, makeRoom)
+    return transactions.recover(from: error, room.make)
   }
 }
 

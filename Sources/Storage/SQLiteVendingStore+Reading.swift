@@ -21,6 +21,18 @@ extension SQLiteVendingStore {
     try page(statements.bought, after: sequence, limit: limit, change)
   }
 
+  /// The latest purchases that were made. See `VendingStore`.
+  public func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
+    try transactions.requireHealth()
+    var latest: [MoneyChange] = []
+    for sale in try sales() {
+      try statements.latest.bind(1, text: sale.product.name)
+      statements.latest.bind(2, Int64(max(0, limit)))
+      latest += try all(statements.latest, change)
+    }
+    return latest.sorted { $0.sequence < $1.sequence }.suffix(max(0, limit))
+  }
+
   /// How many of each product were ever bought. See `VendingStore`.
   public func sales() throws(StoreError) -> [ProductSales] {
     try transactions.requireHealth()

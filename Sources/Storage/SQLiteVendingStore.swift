@@ -13,6 +13,11 @@ public final class SQLiteVendingStore: VendingStore {
   let transactions: Transactions
   let statements: VendingStatements
   private var isLoaded = false
+  /// What was staged since the last commit: it is written again where a full disk took it and room was made.
+  private var staged: [VendingEntry] = []
+  let room: HeldRoom
+  /// What is held back: the log of a few changes, and what some thousand changes write.
+  static let reservePlan = HeldRoom.Plan(limit: 1 << 20, share: 16)
 
   /// Opens the database at a path, or makes a new one with mode 0600.
   ///
@@ -27,10 +32,23 @@ public final class SQLiteVendingStore: VendingStore {
     database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
     transactions = try Transactions(database)
     statements = try VendingStatements(database)
+    room = HeldRoom(database, Self.reservePlan)
   }
 
   /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
-  public func close() throws(StoreError) { try transactions.close() }
+  public func close() throws(StoreError) { try transactions.close(room.copyLog) }
+
+  /// Begins to hold room back for bad days. Without this call nothing is held back.
+  public func keepReserve() { room.keep() }
+
+  /// Bytes that are held back.
+  public var reservedBytes: Int64 { room.bytes }
+
+  /// Whether a part of the reserve is given up. See `VendingStore`.
+  public var isShort: Bool { room.isShort }
+
+  /// Looks whether there is room again. See `VendingStore`.
+  public func lookForRoom() { room.look() }
 
   /// Whether anything was staged since the last commit.
   public var hasStagedChanges: Bool { transactions.isOpen }
@@ -62,8 +80,7 @@ public final class SQLiteVendingStore: VendingStore {
   }
 
   private func begin(_ machine: Int64) throws(StoreError) {
-    try attempt { () throws(StoreError) in
-      try transactions.beginIfNeeded()
+    try attempt { _ throws(StoreError) in
       try database.execute("INSERT INTO meta VALUES ('machine', \(machine))", while: "naming the machine")
       try transactions.commit()
     }
@@ -75,10 +92,9 @@ public final class SQLiteVendingStore: VendingStore {
   public func stage(_ entry: VendingEntry) throws(StoreError) {
     try transactions.requireHealth()
     precondition(isLoaded, "A store is loaded before anything is staged.")
-    try attempt { () throws(StoreError) in
-      try transactions.beginIfNeeded()
-      if let purchase = entry.purchase { try write(purchase) }
-      if let change = entry.change { try write(change) }
+    staged.append(entry)
+    try attempt { isAgain throws(StoreError) in
+      for entry in isAgain ? staged[...] : staged.suffix(1) { try write(entry) }
     }
   }
 
@@ -86,18 +102,37 @@ public final class SQLiteVendingStore: VendingStore {
   public func commit() throws(StoreError) {
     try transactions.requireHealth()
     guard hasStagedChanges else { return }
-    try attempt { () throws(StoreError) in try transactions.commit() }
-    try transactions.checkpointIfDue()
+    try attempt { isAgain throws(StoreError) in
+      if isAgain { for entry in staged { try write(entry) } }
+      try transactions.commit()
+    }
+    staged.removeAll(keepingCapacity: true)
+    room.committed()
+    if try transactions.checkpointIfDue(isUrgent: isShort && room.isLogNearlyFull, room.copyLog) {
+      room.ease()
+    }
   }
 
   /// Forgets everything that was staged since the last commit.
-  public func rollBack() { transactions.rollBack() }
+  public func rollBack() {
+    transactions.rollBack()
+    staged.removeAll(keepingCapacity: true)
+  }
 
-  private func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-    do throws(StoreError) { try body() } catch { throw transactions.recover(from: error) }
+  /// Does something with the open transaction, and again with everything that was staged where room was made for it.
+  private func attempt(_ body: (_ isAgain: Bool) throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) { try transactions.attempt(with: room, undo: {}, body) } catch {
+      staged.removeAll(keepingCapacity: true)
+      throw error
+    }
   }
 
   // MARK: - Rows
+
+  private func write(_ entry: VendingEntry) throws(StoreError) {
+    if let purchase = entry.purchase { try write(purchase) }
+    if let change = entry.change { try write(change) }
+  }
 
   private func write(_ change: MoneyChange) throws(StoreError) {
     let row = statements.insertChange

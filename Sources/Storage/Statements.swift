@@ -149,7 +149,7 @@ struct Statements {
       "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",
       while: "looking for a receipt")
     releases = try database.prepare(
-      "SELECT day, ticket FROM release ORDER BY day, ticket LIMIT ?",
+      "SELECT day, ticket FROM release WHERE (day, ticket) > (?, ?) ORDER BY day, ticket LIMIT ?",
       while: "reading what is to be given back")
     shortages = try database.prepare(
       "SELECT item, needed, available FROM shortage WHERE day = ? AND ticket = ? ORDER BY item",

@@ -10,7 +10,8 @@ extension StoreError {
   /// The error of the last call on a connection. See https://sqlite.org/rescode.html.
   ///
   /// A full disk comes as `SQLITE_FULL`, and from a quota or a failed creation as another code with the system's
-  /// number beside it. A failed fsync is never a full disk, whatever number it carries: nobody knows what it wrote.
+  /// number beside it, as from a limit of the size of files (RLIMIT_FSIZE), which is met where SIGXFSZ is ignored. A
+  /// failed fsync is never a full disk, whatever number it carries: nobody knows what it wrote.
   init(sqlite connection: OpaquePointer?, code: Int32, path: String, while purpose: StaticString) {
     let name = Self.name(of: code)
     let message =
@@ -25,7 +26,7 @@ extension StoreError {
     case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY:
       let reasons = connection.map(Self.systemErrors) ?? []
       if let reason = reasons.first { detail += " (\(String(cString: strerror(reason))))" }
-      let isFull = !reasons.isEmpty && reasons.allSatisfy { $0 == ENOSPC || $0 == EDQUOT }
+      let isFull = !reasons.isEmpty && reasons.allSatisfy { $0 == ENOSPC || $0 == EDQUOT || $0 == EFBIG }
       self =
         isFull && Self.leavesNothingBehind(code)
         ? .diskFull(detail: detail) : .failed(path: path, detail: detail)

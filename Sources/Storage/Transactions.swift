@@ -11,7 +11,7 @@ final class Transactions {
   /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
 
-  /// A store's own way of copying the log, in a mode of SQLite's; for one that holds room back for it.
+  /// A store's own way of copying the log, in a mode of SQLite's: it holds room back for it.
   typealias LogCopy = (Int32) throws(StoreError) -> Void
 
   let database: Database
@@ -64,10 +64,10 @@ final class Transactions {
   ///
   /// - Returns: whether it was copied.
   @discardableResult
-  func checkpointIfDue(isUrgent: Bool = false, _ copy: LogCopy? = nil) throws(StoreError) -> Bool {
+  func checkpointIfDue(isUrgent: Bool, _ copyLog: LogCopy) throws(StoreError) -> Bool {
     guard isUrgent || isLogLost || database.logFrames >= Self.checkpointThreshold else { return false }
     do throws(StoreError) {
-      try copyLog(SQLITE_CHECKPOINT_PASSIVE, copy)
+      try copyLog(SQLITE_CHECKPOINT_PASSIVE)
       return true
     } catch {
       if case .diskFull = error { return false }
@@ -79,10 +79,10 @@ final class Transactions {
   // MARK: Removed files
 
   /// Copies a log that has lost its name; from now on it is copied after every commit.
-  func logIsLost(_ copy: LogCopy?) throws(StoreError) {
+  func logIsLost(_ copyLog: LogCopy) throws(StoreError) {
     try requireHealth()
     isLogLost = true
-    if !isOpen { try checkpointIfDue(copy) }
+    if !isOpen { try checkpointIfDue(isUrgent: true, copyLog) }
   }
 
   /// Begins a new log in the place of one that has lost its name; false where that cannot be now.
@@ -101,43 +101,49 @@ final class Transactions {
   /// Refuses everything from now on, and leaves the files alone for good.
   func abandon(because error: StoreError) { end = error }
 
-  private func copyLog(_ mode: Int32, _ copy: LogCopy?) throws(StoreError) {
-    if let copy { try copy(mode) } else { try database.checkpoint(mode) }
-  }
-
   /// Takes back what was staged, and gives back the error that the caller is to throw.
   ///
-  /// - Parameter makeRoom: What is done about a full disk, with what goes wrong meanwhile and is worse than that; nil
-  ///   for what every store can do, see ``copyFullLog()``.
-  func recover(from error: StoreError, _ makeRoom: (() -> StoreError?)? = nil) -> StoreError {
+  /// - Parameter makeRoom: What is done about a full disk, with what goes wrong meanwhile and is worse than that.
+  func recover(from error: StoreError, _ makeRoom: () -> StoreError?) -> StoreError {
     if case .failed = error { end = error }
     rollBack()
     guard case .diskFull = error else { return error }
-    let second = if let makeRoom { makeRoom() } else { copyFullLog() }
+    let second = makeRoom()
     if let second { end = second }
     return second ?? error
   }
 
-  /// A full disk may still have room for what is already in the log: once that is copied, the log begins anew in the
-  /// space that it has, and what makes room can be written though nothing new can come.
-  private func copyFullLog() -> StoreError? {
-    guard database.logFrames > 0 else { return nil }
-    do throws(StoreError) {
-      try database.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-      return nil
-    } catch {
-      if case .diskFull = error { return nil }
-      return error
+  /// Does something with the open transaction, which is begun where there is none. Where the disk is full and room can be
+  /// made for it, the transaction begins anew and everything is done again; `body` hears that it is.
+  ///
+  /// - Parameters:
+  ///   - room: What is given up for it.
+  ///   - undo: Called when what was staged is gone.
+  func attempt(
+    with room: HeldRoom, undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var isAgain = false
+    while true {
+      let heldBack = room.bytes
+      do throws(StoreError) {
+        try beginIfNeeded()
+        return try body(isAgain)
+      } catch {
+        let error = recover(from: error, room.make)
+        undo()
+        guard case .diskFull = error, room.bytes < heldBack else { throw error }
+        isAgain = true
+      }
     }
   }
 
   /// Copies the log into the database and closes it; what was staged is forgotten. Nothing works afterwards.
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
-  func close(_ copy: LogCopy? = nil) throws(StoreError) {
+  func close(_ copyLog: LogCopy) throws(StoreError) {
     try requireHealth()
     rollBack()
-    do throws(StoreError) { try copyLog(SQLITE_CHECKPOINT_TRUNCATE, copy) } catch {
+    do throws(StoreError) { try copyLog(SQLITE_CHECKPOINT_TRUNCATE) } catch {
       end = error
       throw error
     }

@@ -8,7 +8,7 @@ import QueueCore
 struct VendingStatements {
   let insertChange, insertPurchase, endPurchase: Statement
   let changeOfRequest, purchaseOfRequest: Statement
-  let changes, bought, purchases, unfinished, sums, sales: Statement
+  let changes, bought, latest, purchases, unfinished, sums, sales: Statement
 
   /// Columns of a row of the ledger, in the order in which rows are read and written.
   static let changeColumns = "sequence, kind, amount, balance, product, made, expires, request, at_ms"
@@ -35,6 +35,11 @@ struct VendingStatements {
     bought = try database.prepare(
       "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? AND kind = 2 ORDER BY sequence LIMIT ?",
       while: "reading the purchases")
+    // The index of purchases has them by product: between two of them there may be any number of coins in the ledger.
+    latest = try database.prepare(
+      """
+      SELECT \(Self.changeColumns) FROM ledger WHERE kind = 2 AND product = ? ORDER BY sequence DESC LIMIT ?
+      """, while: "reading the latest purchases")
     purchases = try database.prepare(
       "SELECT \(Self.purchaseColumns) FROM purchase WHERE number > ? ORDER BY number LIMIT ?",
       while: "reading the intents")

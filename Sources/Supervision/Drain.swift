@@ -138,7 +138,8 @@ public struct Drain: Sendable {
     let isOver = wanted > step || nextDeadline.map { $0 <= now } == true
     switch step {
     case .closeDoor: return sight.isTakingIn ? isOver ? [.turnAway] : nil : []
-    case .serveWaiting: return sight.hasWaiting ? isOver ? [.leaveWaiting] : nil : []
+    // Also where nobody waits any more: who is at a window and cannot be begun need not stay there either.
+    case .serveWaiting: return isOver ? [.leaveWaiting] : sight.hasWaiting ? nil : []
     case .finishServing: return sight.isDrained ? [] : isOver ? [.takeBack] : nil
     case .kill: return sight.tellers == 0 ? [.end] : nil
     }

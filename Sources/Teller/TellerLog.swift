@@ -59,6 +59,11 @@ struct TellerLog {
         $0.fields(customer)
         $0.field("missing", shortages.map(\.item.name).joined(separator: ","))
       }
+    case .delayed(_, let reason):
+      file.write(event: "delayed", level: .warn, at: moment) {
+        $0.fields(customer)
+        $0.field("reason", reason)
+      }
     case .recalled:
       file.write(event: "recalled", at: moment) { $0.fields(customer) }
     case .failed(_, let reason):

@@ -16,7 +16,9 @@ import Wire
 /// | idle | assign | begins to serve; no work at all is done on the spot |
 /// | serving | assign | keeps the customer in hand, whose turn comes after those who came before |
 /// | providing | what the customer needs is there | begins the work |
-/// | providing | it is missing, or cannot be found out in time | says so in the place of done |
+/// | providing | it is missing, or cannot be found out | says so in the place of done |
+/// | providing | it cannot be had for now, or not in time | beats, and asks again after a pause |
+/// | providing | closing, and it cannot be had for now | says returned |
 /// | serving | | beats, and says done when the time has come |
 /// | serving | recall of a lease in hand | says returned |
 /// | serving | close | ends after the customers in hand |
@@ -24,7 +26,9 @@ import Wire
 /// | any | refused, or a message out of turn | ends |
 ///
 /// A teller at a bank's window goes from idle to serving at once. A worker that ``provides`` first gets what the customer
-/// needs; how, is the shell's business. Waiting for it is no progress, so nothing beats in that time.
+/// needs; how, is the shell's business. Waiting for an answer is no progress, so nothing beats in that time. An answer is
+/// progress, also one that puts off: a stock without room on its disk is nobody's failure, and the customer stays in hand
+/// and at the head of the line until there is room.
 ///
 /// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
 public struct TellerMachine: Sendable {
@@ -33,9 +37,16 @@ public struct TellerMachine: Sendable {
     var began: MonotonicTime
     var ends: MonotonicTime
     var nextBeat: MonotonicTime
-    /// Until when what the customer needs must be there; nil once it is.
+    /// Until when there must be an answer to what the customer needs; nil once it is there, and between two questions.
     var providedBy: MonotonicTime?
+    /// When what could not be had is asked for again; nil while it need not be.
+    var asksAgainAt: MonotonicTime?
+    /// Whether the log knows that the work cannot begin.
+    var isDelayed = false
   }
+
+  /// The pause before what could not be had is asked for again; a quarter of a beat where that is less.
+  static let pause = TimeSpan.milliseconds(250)
 
   private enum State: Sendable {
     case new
@@ -50,6 +61,8 @@ public struct TellerMachine: Sendable {
   private var ahead: [Assignment] = []
   /// Why the process ends after the customer in hand; nil while it does not.
   private var closing: String?
+  /// Whether nobody will come after those in hand: one whose work cannot begin is given back.
+  private var isClosingSoon = false
   private let build: String
   private let role: PeerRole
   private let provides: Bool
@@ -71,7 +84,7 @@ public struct TellerMachine: Sendable {
   /// When ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
     guard case .serving(_, let service) = state else { return nil }
-    return service.providedBy ?? min(service.ends, service.nextBeat)
+    return service.asksAgainAt ?? service.providedBy ?? min(service.ends, service.nextBeat)
   }
 
   /// Takes an event in and puts what is to be done behind `actions`.
@@ -112,6 +125,7 @@ extension TellerMachine {
     case .assign(let assignment): assign(assignment, now, &actions)
     case .acknowledged: break
     case .recall(let lease): recall(lease, now, &actions)
+    case .closing: expectClosing(now, &actions)
     case .close: close("the window was closed", &actions)
     }
   }
@@ -154,11 +168,7 @@ extension TellerMachine {
     var service = Service(
       assignment: assignment, began: now, ends: now + .microseconds(orders.workMicroseconds),
       nextBeat: now + .microseconds(orders.beatMicroseconds))
-    // The lease is four beats: half of it is left for the work to make its first progress.
-    if provides {
-      service.providedBy =
-        now + .microseconds(orders.beatMicroseconds) + .microseconds(orders.beatMicroseconds)
-    }
+    if provides { service.providedBy = orders.patience(from: now) }
     state = .serving(orders, service)
     if provides { actions.append(.provide(assignment)) } else { work(now, &actions) }
   }
@@ -182,8 +192,41 @@ extension TellerMachine {
       if orders.logsCustomers { actions.append(.log(.sentAway(service.assignment, shortages))) }
       actions.append(.say(.outOfStock(lease, shortages)))
       rest(orders, now, &actions)
+    case .later(let reason): delay(service, reason, orders, now, &actions)
     case .unknown(let reason): fail(service.assignment, reason, orders, now, &actions)
     }
+  }
+
+  /// What the customer needs cannot be had for now: it is asked for again after a pause.
+  private mutating func delay(
+    _ service: Service, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
+    _ actions: inout [TellerAction]
+  ) {
+    var service = service
+    if !service.isDelayed { actions.append(.log(.delayed(service.assignment, reason: reason))) }
+    guard !isClosingSoon else { return giveBack(service.assignment, orders, now, &actions) }
+    service.isDelayed = true
+    service.providedBy = nil
+    let quarter = TimeSpan(nanoseconds: TimeSpan.microseconds(orders.beatMicroseconds).nanoseconds / 4)
+    service.asksAgainAt = now + min(Self.pause, quarter)
+    state = .serving(orders, service)
+    // Whoever answers that it is not possible now is at work, and so is who has heard it.
+    actions.append(.say(.beat(service.assignment.lease)))
+  }
+
+  private mutating func giveBack(
+    _ assignment: Assignment, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]
+  ) {
+    actions.append(.log(.recalled(assignment)))
+    actions.append(.say(.returned(assignment.lease)))
+    rest(orders, now, &actions)
+  }
+
+  /// The window is about to be closed, or the bank: a customer whose work cannot begin need not wait here.
+  private mutating func expectClosing(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
+    isClosingSoon = true
+    guard case .serving(let orders, let service) = state, service.asksAgainAt != nil else { return }
+    giveBack(service.assignment, orders, now, &actions)
   }
 
   private mutating func fail(
@@ -198,9 +241,7 @@ extension TellerMachine {
   private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout [TellerAction]) {
     guard case .serving(let orders, let service) = state else { return }
     if service.assignment.lease == lease {
-      actions.append(.log(.recalled(service.assignment)))
-      actions.append(.say(.returned(lease)))
-      rest(orders, now, &actions)
+      giveBack(service.assignment, orders, now, &actions)
     } else if let place = ahead.firstIndex(where: { $0.lease == lease }) {
       actions.append(.log(.recalled(ahead.remove(at: place))))
       actions.append(.say(.returned(lease)))
@@ -222,10 +263,14 @@ extension TellerMachine {
   /// Goes on with the customer in hand: done when the time has come, or a beat when one is due.
   private mutating func work(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
     guard case .serving(let orders, var service) = state else { return }
-    if let deadline = service.providedBy {
-      if now >= deadline {
-        fail(service.assignment, "the stock service did not answer in time", orders, now, &actions)
-      }
+    if let moment = service.asksAgainAt {
+      guard now >= moment else { return }
+      service.asksAgainAt = nil
+      service.providedBy = orders.patience(from: now)
+      state = .serving(orders, service)
+      actions.append(.provide(service.assignment))
+    } else if let deadline = service.providedBy {
+      if now >= deadline { delay(service, "the stock service does not answer", orders, now, &actions) }
     } else if now >= service.ends {
       if orders.logsCustomers {
         actions.append(.log(.completed(service.assignment, took: now.since(service.began))))
@@ -265,6 +310,12 @@ extension TellerMachine {
 }
 
 extension TellerOrders {
+  /// Until when there must be an answer to what a customer needs. The lease is four beats: half of it is left for the
+  /// work to make its first progress.
+  fileprivate func patience(from now: MonotonicTime) -> MonotonicTime {
+    now + .microseconds(beatMicroseconds) + .microseconds(beatMicroseconds)
+  }
+
   /// Why an assignment cannot be for this window; nil where it can.
   fileprivate func objection(to assignment: Assignment) -> String? {
     if assignment.service != service {

@@ -32,6 +32,9 @@ public enum Provision: Sendable, Equatable {
   case ready
   /// There is too little, and nothing was taken.
   case missing([Shortage])
+  /// It cannot be had for now, for a reason that is not the customer's: there is no room to note it, or nobody answers.
+  /// It is to be asked for again.
+  case later(String)
   /// It could not be found out, for this reason.
   case unknown(String)
 }
@@ -63,6 +66,8 @@ public enum TellerNote: Sendable, Equatable {
   case completed(Assignment, took: TimeSpan)
   /// A customer was sent away because of these shortages.
   case sentAway(Assignment, [Shortage])
+  /// The work for a customer cannot begin, for this reason, and is waited with.
+  case delayed(Assignment, reason: String)
   /// A customer was given back.
   case recalled(Assignment)
   /// A customer cannot be served here.
@@ -76,8 +81,7 @@ public enum TellerNote: Sendable, Equatable {
   var customer: Assignment? {
     switch self {
     case .started(let customer), .completed(let customer, _), .sentAway(let customer, _),
-      .recalled(let customer),
-      .failed(let customer, _):
+      .delayed(let customer, _), .recalled(let customer), .failed(let customer, _):
       customer
     case .ready, .violation, .exit: nil
     }

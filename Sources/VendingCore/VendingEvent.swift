@@ -20,6 +20,8 @@ public enum VendingEvent: Sendable, Equatable {
   case released(PurchaseNumber)
   /// There may be room on the disk again for what could not be written; see ``VendingStateMachine/hasUnwritten``.
   case retried
+  /// The store has hardly any room, or has room again.
+  case roomChanged(isShort: Bool)
   /// Everything that was staged is on disk.
   case committed
   /// The disk was full, and the store has forgotten everything that was staged.

@@ -27,6 +27,7 @@ extension VendingStateMachine {
     _ action: VendingAction, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [VendingEffect]
   ) {
+    if isShort, action != .giveChange { return answer(request, .refused(.diskFull), into: &effects) }
     switch action {
     case .insert(let amount):
       let (_, overflow) = state.account.inserted.addingReportingOverflow(amount)

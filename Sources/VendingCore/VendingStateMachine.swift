@@ -52,6 +52,8 @@ public struct VendingStateMachine: Sendable {
   /// What is to be done when everything that is staged is on disk.
   private var afterCommit: [VendingEffect] = []
   private var hasStaged = false
+  /// Whether what is left of the disk is for what was begun: money is given back, and no new business is taken.
+  var isShort = false
 
   /// A machine as a store has kept it, with the prices of what it sells.
   public init(_ stored: StoredVending, prices: [ItemID: Won]) {
@@ -126,6 +128,7 @@ public struct VendingStateMachine: Sendable {
         book(number, outcome, at: now, into: &effects)
       }
       for number in released.sorted() { bookRelease(number, into: &effects) }
+    case .roomChanged(let isShort): self.isShort = isShort
     case .committed: settle(into: &effects)
     case .commitRefused: unsettle(into: &effects)
     }

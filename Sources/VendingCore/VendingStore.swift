@@ -83,15 +83,32 @@ public protocol VendingStore<Failure>: AnyObject {
   /// Forgets everything that was staged since the last commit.
   func rollBack()
 
+  /// Whether there is so little room that only what was begun is to be finished.
+  var isShort: Bool { get }
+
+  /// Looks whether there is room again; ``isShort`` says what was found.
+  func lookForRoom()
+
   /// What is known of a request.
   func request(_ id: OrderID) throws(Failure) -> StoredRequest?
 
   /// Purchases that were made behind a place in the ledger, in order.
   func purchases(after sequence: Int64, limit: Int) throws(Failure) -> [MoneyChange]
 
+  /// The latest purchases that were made, the oldest of them first; at most so many, and no more is read than these.
+  func latestPurchases(limit: Int) throws(Failure) -> [MoneyChange]
+
   /// How many of each product were ever bought, those that were never left out, by product.
   func sales() throws(Failure) -> [ProductSales]
 
   /// Checks everything that can be checked. Nothing may be staged.
   func audit() throws(Failure) -> VendingAudit
+}
+
+extension VendingStore {
+  /// A store that holds no room back is never short of it.
+  public var isShort: Bool { false }
+
+  /// There is nothing to look for.
+  public func lookForRoom() {}
 }

@@ -27,6 +27,8 @@ final class VendingDesk {
   var onRelease: ((PurchaseNumber) -> Void)?
   /// Called when the disk turned out to be full, and when it is not any more.
   var onDiskFull: ((StoreError?) -> Void)?
+  /// Called when the store begins to live on its reserve, and when there is room again.
+  var onRoom: ((_ isShort: Bool) -> Void)?
   /// What the disk has done that cannot be lived with. Nothing is done any more after it.
   private(set) var failure: StoreError?
   private(set) var machine: VendingStateMachine
@@ -39,6 +41,8 @@ final class VendingDesk {
   private var staged: [MoneyChange] = []
   private var retryAt: MonotonicTime?
   private var isFull = false
+  private var room = RoomWatch()
+  private var isShort = false
   /// How often a full disk has refused what was staged.
   private var refusals = 0
 
@@ -49,13 +53,7 @@ final class VendingDesk {
     machine = VendingStateMachine(
       stored, prices: Dictionary(table.products.map { ($0.id, $0.price) }, uniquingKeysWith: { $1 }))
     for sale in try store.sales() { sales[sale.product] = sale.count }
-    // The last of them, and not so many rows of the ledger: between two purchases there may be any number of coins.
-    var (last, page) = (Int64(0), try store.purchases(after: 0, limit: 1_000))
-    while let end = page.last?.sequence, end > last {
-      recent = Array((recent + page).suffix(Self.remembered))
-      last = end
-      page = try store.purchases(after: last, limit: 1_000)
-    }
+    recent = try store.latestPurchases(limit: Self.remembered)
   }
 
   /// Lets something happen, and does what follows from it.
@@ -115,6 +113,26 @@ final class VendingDesk {
     happen(.committed, at: now)
     // There is room again: what the stock has said meanwhile is written at once, and not with the next change.
     if machine.hasUnwritten { retryAt = now.monotonic }
+    noteRoom(at: now)
+  }
+
+  /// When ``lookForRoom(at:)`` has something to do; nil while there is room.
+  var roomDue: MonotonicTime? { failure == nil ? room.dueAt : nil }
+
+  /// Looks whether there is room again, where a store that is short has been left alone long enough.
+  func lookForRoom(at now: Moment) {
+    guard failure == nil, room.takeDue(at: now.monotonic) else { return }
+    store.lookForRoom()
+    noteRoom(at: now)
+  }
+
+  /// Tells the machine what its store has found.
+  func noteRoom(at now: Moment) {
+    room.note(isShort: store.isShort, at: now.monotonic)
+    guard store.isShort != isShort else { return }
+    isShort = store.isShort
+    onRoom?(isShort)
+    happen(.roomChanged(isShort: isShort), at: now)
   }
 
   /// The files of the store are not what they were: nothing is done any more.
@@ -134,6 +152,7 @@ final class VendingDesk {
       onDiskFull?(error)
     }
     happen(.commitRefused, at: now)
+    noteRoom(at: now)
   }
 
   /// Purchases that are on disk. Nothing may be staged.

@@ -121,6 +121,7 @@ public enum VendingProcess {
       let store = try SQLiteVendingStore(path: home.database)
       let machine = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
       let stored = try store.load(newMachine: machine)
+      store.keepReserve()
       return (store, try VendingDesk(store, stored, table))
     } catch {
       throw Failure(store: error, path: home.database)

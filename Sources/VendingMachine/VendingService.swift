@@ -83,6 +83,7 @@ final class VendingService {
     loop.onWake = { [unowned self] in clock.turn() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
+    desk.onRoom = { [unowned self] isShort in noteRoom(isShort) }
     for socket in [customers, managers] {
       socket.onRequest = { [unowned self, unowned socket] session, request in
         serve(request, for: Asker(socket: socket, session: session, number: request.number))
@@ -94,6 +95,7 @@ final class VendingService {
       }
     }
     shelf.open()
+    desk.noteRoom(at: now)
     desk.happen(.began, at: now)
     let managersSocket = Paths.join(home.run, "vending-admin.sock")
     for path in [managersSocket, home.socket] { try listen(at: path, home) }
@@ -182,6 +184,7 @@ final class VendingService {
       shelf.nextDeadline, watch?.nextDeadline,
       // Whoever does not read is waited for by the loop, and not by the clock.
       looking.lazy.filter(\.asker.hasRoom).map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
+      desk.roomDue.map { MonotonicInstant($0) },
     ].compactMap { $0 }.min()
   }
 
@@ -190,6 +193,7 @@ final class VendingService {
     stock.endTurn()
     shelf.endTurn(MonotonicInstant(now.monotonic))
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
+    desk.lookForRoom(at: now)
     answerQuestions()
     answerThoseWhoLook()
     if !desk.machine.isUnsettled, shelf.isKnown { viewers.tell(self) }
@@ -239,6 +243,16 @@ final class VendingService {
   private func noteDisk(_ error: StoreError?) {
     guard let error else { return log.write(event: "disk_available", at: now) }
     log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
+  }
+
+  private func noteRoom(_ isShort: Bool) {
+    log.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info, at: now) {
+      $0.field(
+        "msg",
+        isShort
+          ? "the reserve is in use: no new business, what was begun is finished"
+          : "there is room again")
+    }
   }
 
   // MARK: - Requests

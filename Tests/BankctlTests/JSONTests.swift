@@ -15,6 +15,16 @@ func order() {
       == #"{"z":1,"a":[true,null,"x"],"n":-9223372036854775808,"m":9223372036854775807,"o":{},"l":[]}"#)
 }
 
+@Test("a sum that does not fit in 64 bits is a number all the same, and is grouped as any other")
+func wideNumbers() {
+  let row = LedgerRow(account: "cash", debit: 10_000_000_000_000_000_000, credit: 1, transfers: 10_000_000)
+  let text = JSONValue.ledger([row]).text
+  #expect(text.contains("\"debit\":10000000000000000000,"), "\(text)")
+  #expect(text.contains("\"balance\":-9999999999999999999,"), "\(text)")
+  #expect(text.contains("\"difference\":-9999999999999999999}"), "\(text)")
+  #expect(Words.grouped(row.debit) == "10,000,000,000,000,000,000")
+}
+
 @Test("a text is escaped so that it stays one line and one string")
 func escapes() {
   #expect(JSONValue.string("\"\\\n\t\r\u{1}\u{1B}\u{7F}/한글🙂").text == #""\"\\\n\t\r\u0001\u001b\u007f/한글🙂""#)

@@ -86,7 +86,7 @@ func timer() {
 func numbers() {
   #expect(
     [0, 999, 1000, 1_234_567, -1234].map(Words.grouped) == ["0", "999", "1,000", "1,234,567", "-1,234"])
-  #expect(Words.grouped(.min) == "-9,223,372,036,854,775,808")
+  #expect(Words.grouped(Int64.min) == "-9,223,372,036,854,775,808")
   #expect(english.span(milliseconds: 812) == "812 ms")
   #expect(english.span(milliseconds: 4_410) == "4.4 s")
   #expect(english.span(milliseconds: 200_000) == "3 min 20 s")

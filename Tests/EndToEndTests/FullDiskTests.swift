@@ -102,4 +102,54 @@ struct FullDiskTests {
       try branch.expectClean()
     }
   }
+
+  @Test(
+    "a bank that is busy takes newcomers again soon after there is room, and not only when nobody waits any more",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
+  func busy() throws {
+    try withBranch { branch in
+      let disk = try SmallDisk(kibibytes: 16 << 10, under: branch)
+      // A hundred and more are served in a second, with a commit every few milliseconds, for a minute and longer.
+      try branch.start("--speed", "70", "--deposit", "1", "--loan", "0")
+      try branch.done("enqueue", "8000", "--service", "deposit")
+      try disk.fill()
+      try branch.waitUntil("it is noticed") {
+        try branch.run("enqueue", "1000", "--service", "deposit").code == 75
+      }
+      disk.makeRoom()
+      try branch.waitUntil("customers are taken again", within: .seconds(5)) {
+        try branch.run("enqueue", "1", "--service", "deposit").code == 0
+      }
+      #expect(try branch.status().queue("waiting") > 0, "they are taken while others wait")
+      try branch.done("stop", "--now")
+      try branch.expectClean()
+    }
+  }
+
+  @Test(
+    "everybody who has ordered a juice gets it though not a byte is free",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
+  func juice() throws {
+    try withBranch { branch in
+      let disk = try SmallDisk(kibibytes: 16 << 10, under: branch)
+      try branch.start("--speed", "max")
+      try branch.done("stock", "set", "kiwi", "3000")
+      try branch.done("pause")
+      let order = try branch.launch(["juice", "order", "kiwi", "700", "--timeout", "5m", "--json"])
+      try branch.waitUntil("all have ordered") { try branch.status().queue("issued") == 700 }
+      try disk.fill()
+      try branch.waitUntil("it is noticed") { try branch.run("enqueue", "1000").code == 75 }
+      try branch.waitUntil("resume is granted") { try branch.launch(["resume"]).finish().code == 0 }
+      #expect(try order.finish(within: .seconds(60)).code == 0)
+      let status = try branch.status()
+      #expect(status.queue("served") == 700 && status.queue("dead") == 0)
+      #expect(try branch.stock()["kiwi"] == 900)
+      try branch.expectClean()
+      disk.makeRoom()
+      try branch.waitUntil("the stock can be changed again") {
+        try branch.launch(["stock", "set", "kiwi", "5"]).finish().code == 0
+      }
+      try branch.expectClean()
+    }
+  }
 }

@@ -111,4 +111,38 @@ extension ItemID: ExpressibleByStringLiteral {
     let receipt = try #require(effects.receipts.first)
     #expect(receipt.outcome == .cancelled && receipt.payload == "kiwi" && receipt.shortages.isEmpty)
   }
+
+  /// How a station learns that nobody comes after those in its hands.
+  enum Closing: CaseIterable { case scaled, replaced, finished }
+
+  @Test(
+    "a station that is told that nobody comes any more may give back whom it cannot begin to serve, and it counts as nothing",
+    arguments: Closing.allCases)
+  func givesBack(_ closing: Closing) throws {
+    var branch = TestBranch()
+    branch.open(.juice)
+    branch.open(.deposit)
+    branch.arrive(.juice("mango"), .juice("kiwi"), .deposit(.regular))
+    let effects =
+      switch closing {
+      case .scaled: branch.happen(.scale(.juice, windows: 0))
+      case .replaced: branch.happen(.replace(.juice1))
+      case .finished: branch.happen(.finish)
+      }
+    #expect(effects.contains(.announceClosing(.juice1)))
+    #expect(!effects.contains(.announceClosing(.deposit1)), "whoever depends on nobody is at work")
+    let returned = try branch.answer(.juice1, .returned)
+    #expect(returned.rogues.isEmpty && returned.receipts.isEmpty)
+    #expect(returned.attempts.map(\.end) == [.recalled])
+    #expect(branch.tickets(.juice) == [1, 2], "at the head of the line")
+    branch.happen(.committed)
+    #expect(branch.machine.books.dead == 0 && branch.machine.books.delayed == 0)
+    guard closing != .finished else { return }
+    #expect(returned.contains(.dismissTeller(.juice1)))
+    branch.happen(.scale(.juice, windows: 1))
+    branch.happen(.tellerLost(.juice1, 1, .code(0)))
+    if closing == .scaled { branch.happen(.scale(.juice, windows: 1)) }
+    #expect(branch.ready(.juice1, generation: 2).assigned == [1])
+    #expect(try branch.answer(.juice1, .returned).rogues == [.juice1], "nobody has asked for it now")
+  }
 }

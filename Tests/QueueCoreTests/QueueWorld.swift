@@ -106,7 +106,7 @@ struct QueueWorld {
         fault("\(window) is asked for \(lease), which it does not hold")
       }
     case .openWindow(let window): if tellers[window] == nil { tellers[window] = .starting }
-    case .closeWindow, .acknowledge, .announce: break
+    case .closeWindow, .acknowledge, .announce, .announceClosing: break
     case .dismissTeller(let window):
       if tellers[window] != .idle { fault("\(window) is dismissed with a customer in hand") }
       tellers[window] = .dismissed

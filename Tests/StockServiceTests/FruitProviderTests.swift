@@ -85,7 +85,8 @@ struct FruitProviderTests {
   }
 
   @Test(
-    "a stock service that comes late is waited for; one that does not come is unknown, and nothing is taken")
+    "a stock service that comes late is waited for; one that does not come is to be asked later, and nothing is taken"
+  )
   func away() throws {
     let house = try StockHouse()
     let station = Station(house)
@@ -99,7 +100,7 @@ struct FruitProviderTests {
     #expect(station.provided.map(\.provision) == [.ready])
     house.kill()
     let hasty = Station(house, beatMilliseconds: 50)
-    guard case .unknown(let words) = try hasty.provide("banana", ticket: 2) else {
+    guard case .later(let words) = try hasty.provide("banana", ticket: 2) else {
       Issue.record("\(hasty.provided)")
       return
     }

@@ -80,7 +80,7 @@ struct ReleaseDeskTests {
     _ = try house.take([("kiwi", 3)], as: "1-1")
     let office = try Office(house)
     try office.cancel(1...2)
-    try office.wait { try office.store.unreleased(limit: 9).isEmpty }
+    try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
     #expect(office.released.sorted() == [1, 2] && office.troubles == [])
     #expect(try house.quantities() == [10, 10, 10, 10, 10])
     // An order that comes after all, from a station that was killed, takes nothing any more.
@@ -120,7 +120,7 @@ struct ReleaseDeskTests {
       house.kill()
       try house.start()
     }
-    try office.wait { try office.store.unreleased(limit: 9).isEmpty }
+    try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
     #expect(office.released.sorted() == Array(1...count) && office.troubles == [])
     #expect(try house.quantities()[3] == 1_000)
     #expect(try house.audit()?.problems == [])
@@ -139,7 +139,7 @@ struct ReleaseDeskTests {
       try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
     }
     #expect(office.released == [])
-    #expect(try !office.store.unreleased(limit: 9).isEmpty)
+    #expect(try !office.store.unreleased(after: nil, limit: 9).isEmpty)
     try house.start()
     try office.wait { office.released == [1] }
     #expect(try house.quantities()[3] == 10)
@@ -161,5 +161,38 @@ struct ReleaseDeskTests {
     try office.desk.advance(office.store, now: due)
     #expect(office.stock.nextDeadline != nil)
     try office.wait { office.released == [1] }
+  }
+
+  @Test(
+    "what the stock refuses holds up nobody behind it; it is named, and asked for again with a longer pause")
+  func stuck() throws {
+    let house = try StockHouse()
+    try house.start()
+    let count = TicketNumber(ReleaseDesk.limit) + 6
+    _ = try house.call(.set(ItemAmount(ItemID("kiwi"), 100)))
+    for ticket in 1...count { _ = try house.take([("kiwi", 1)], as: "1-\(ticket)") }
+    for ticket in count + 1...count + 3 { _ = try house.take([("mango", 1)], as: "1-\(ticket)") }
+    // There is no room on the shelf for what these would give back.
+    _ = try house.call(.set(ItemAmount(ItemID("kiwi"), StockLimits.quantity)))
+    let office = try Office(house)
+    try office.cancel(1...count + 3)
+    try office.wait { office.released.count == 3 && office.desk.refused.count == count }
+    #expect(office.released.sorted() == Array(count + 1...count + 3))
+    #expect(Set(office.troubles.map { $0.split(separator: ":")[0] }).count == Int(count))
+    #expect(office.troubles.count == Int(count), "each is told once")
+    #expect(office.desk.problems(limit: 5).count == 6)
+    #expect(
+      office.desk.problems()[0].contains("ticket 1 of day 1")
+        && office.desk.problems()[0].contains("overflow"))
+    // A new note is worked on, and those that are stuck are not asked for again because of it.
+    office.desk.look()
+    try office.turn()
+    #expect(office.stock.nextDeadline == nil && office.troubles.count == Int(count))
+    _ = try house.call(.set(ItemAmount(ItemID("kiwi"), 0)))
+    let due = try #require(office.desk.nextDeadline)
+    try office.desk.advance(office.store, now: due)
+    try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
+    #expect(office.desk.refused.isEmpty && office.desk.problems() == [])
+    #expect(try house.quantities()[3] == count)
   }
 }

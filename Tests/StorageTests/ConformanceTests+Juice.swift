@@ -70,7 +70,7 @@ extension ConformanceTests {
     let audit = try branch.store.audit()
     #expect(audit.problems == [])
     #expect(audit.served == 1)
-    #expect(try branch.store.unreleased(limit: 5) == [])
+    #expect(try branch.store.unreleased(after: nil, limit: 5) == [])
   }
 
   @Test("a cancelled order leaves a note until the stock has given back", arguments: StoreKind.allCases)
@@ -79,22 +79,61 @@ extension ConformanceTests {
     for ticket in 1...4 as ClosedRange<TicketNumber> { try branch.store.stage(.insert(juice(ticket))) }
     try branch.store.commit(books(issued: 4, waiting: 4, branch))
     try branch.store.stage(.finish(juice(2), from: .waiting, receipt(juice(2), .cancelled)))
-    #expect(try branch.store.unreleased(limit: 5) == [TicketOfDay(day: 1, ticket: 2)])
+    #expect(try branch.store.unreleased(after: nil, limit: 5) == [TicketOfDay(day: 1, ticket: 2)])
     branch.store.rollBack()
-    #expect(try branch.store.unreleased(limit: 5) == [])
+    #expect(try branch.store.unreleased(after: nil, limit: 5) == [])
     try branch.store.stage(.finish(juice(2), from: .waiting, receipt(juice(2), .cancelled)))
     try branch.store.commit(books(issued: 4, waiting: 3, cancelled: 1, branch))
     try branch.store.stage(.cancelEveryone(day: 1, at: WallTime(milliseconds: 1_700_000_000_900)))
     #expect(
-      try branch.store.unreleased(limit: 3)
+      try branch.store.unreleased(after: nil, limit: 3)
         == [1, 2, 3].map { TicketOfDay(day: 1, ticket: $0) })
     try branch.store.stage(.released(TicketOfDay(day: 1, ticket: 1)))
     #expect(
-      try branch.store.unreleased(limit: 9)
+      try branch.store.unreleased(after: nil, limit: 9)
         == [2, 3, 4].map { TicketOfDay(day: 1, ticket: $0) })
     #expect(throws: StoreError.self) {
       try branch.store.stage(.released(TicketOfDay(day: 1, ticket: 1)))
     }
-    #expect(try branch.store.unreleased(limit: 9) == [TicketOfDay(day: 1, ticket: 2)])
+    #expect(try branch.store.unreleased(after: nil, limit: 9) == [TicketOfDay(day: 1, ticket: 2)])
+  }
+
+  @Test(
+    "notes are read from a place on, so that none of them stands in the way of the others",
+    arguments: StoreKind.allCases)
+  func releasesByPlace(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    for ticket in 1...5 as ClosedRange<TicketNumber> { try branch.store.stage(.insert(juice(ticket))) }
+    try branch.store.stage(.cancelEveryone(day: 1, at: WallTime(milliseconds: 1_700_000_000_900)))
+    func tickets(after ticket: TicketNumber, limit: Int) throws -> [TicketNumber] {
+      try branch.store.unreleased(after: TicketOfDay(day: 1, ticket: ticket), limit: limit).map(\.ticket)
+    }
+    #expect(try tickets(after: 0, limit: 2) == [1, 2])
+    #expect(try tickets(after: 2, limit: 2) == [3, 4])
+    #expect(try tickets(after: 5, limit: 2) == [])
+    #expect(try branch.store.unreleased(after: TicketOfDay(day: 2, ticket: 0), limit: 2) == [])
+    try branch.store.stage(.released(TicketOfDay(day: 1, ticket: 3)))
+    #expect(try branch.store.isUnreleased(TicketOfDay(day: 1, ticket: 2)))
+    #expect(try !branch.store.isUnreleased(TicketOfDay(day: 1, ticket: 3)))
+    #expect(try !branch.store.isUnreleased(TicketOfDay(day: 1, ticket: 6)))
+  }
+
+  @Test("sums of the ledger are right beyond 64 bits", arguments: StoreKind.allCases)
+  func wideSums(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    for ticket in 1...30 as ClosedRange<TicketNumber> {
+      let customer = Customer(
+        ticket: ticket, service: .deposit, grade: .regular, amount: .max, account: 7,
+        issuedAt: WallTime(milliseconds: 1))
+      try branch.store.stage(.insert(customer))
+      var receipt = receipt(customer, .served)
+      (receipt.service, receipt.amount, receipt.account) = (.deposit, customer.amount, customer.account)
+      try branch.store.stage(.finish(customer, from: .waiting, receipt))
+    }
+    let sum = WonSum(Won.max) * 30
+    let balance = try branch.store.trialBalance()
+    #expect(balance.cash.debit == sum && balance.customers.credit == sum && balance.difference == 0)
+    let statement = try branch.store.statement(of: 7, limit: 3)
+    #expect(statement.sums == LedgerSums(debit: 0, credit: sum, transfers: 30))
   }
 }

@@ -28,8 +28,9 @@ final class Fault {
     }
     file = found
     original = methods
-    self.methods = .allocate(capacity: 1)
-    self.methods.initialize(to: original.pointee)
+    // The second one stays as it is: whoever fails once puts it in the place of the first.
+    self.methods = .allocate(capacity: 2)
+    self.methods.initialize(repeating: original.pointee, count: 2)
     file.pointee.pMethods = UnsafePointer(self.methods)
   }
 
@@ -47,6 +48,23 @@ final class Fault {
       } else {
         methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
       }
+    }
+  }
+
+  /// The next write finds the disk full, and the one after it does not.
+  func fillOnce() {
+    methods.pointee.xWrite = { file, _, _, _ in
+      if let file, let methods = file.pointee.pMethods { file.pointee.pMethods = methods + 1 }
+      return SQLITE_FULL
+    }
+  }
+
+  /// A limit of the size of files shows only in the system's number, too.
+  func limitSize() {
+    methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }
+    methods.pointee.xFileControl = { _, operation, answer in
+      if operation == SQLITE_FCNTL_LAST_ERRNO { answer?.storeBytes(of: EFBIG, as: Int32.self) }
+      return SQLITE_OK
     }
   }
 

@@ -69,6 +69,24 @@ struct RoomTests {
     #expect(!branch.store.hasRoom(toMove: .max))
   }
 
+  @Test("what is held back for a juice follows the recipe of which the most can be missing")
+  func recipes() throws {
+    let scratch = Scratch()
+    let branch = try Counter(scratch)
+    branch.store.keepReserve()
+    branch.store.holdBack(forJuicesOf: .standard)
+    try branch.arrive(2_000, .juice)
+    let before = branch.store.reservedBytes
+    let fruits = (1...32).map { ItemAmount(ItemID("fruit-with-a-long-name-\($0)"), 1) }
+    let everything = Juice(id: ItemID("everything"), korean: "", english: "", recipe: fruits)
+    branch.store.holdBack(
+      forJuicesOf: Assortment(fruits: [], juices: Assortment.standard.juices + [everything]))
+    #expect(branch.store.reservedBytes >= 4 << 20 + 2_000 * 32 * 60, "a row for each fruit, with its name")
+    try branch.arrive(1_000, .juice)
+    #expect(branch.store.reservedBytes >= 4 << 20 + 3_000 * 32 * 60)
+    #expect(branch.store.reservedBytes > before && !branch.store.isShort)
+  }
+
   @Test(
     "on a full disk a part is given up: nobody new comes, somebody is finished, and with room all is as before"
   )

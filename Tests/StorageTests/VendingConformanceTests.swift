@@ -104,6 +104,11 @@ struct VendingConformanceTests {
     #expect(
       try room.store.purchases(after: 40, limit: 7) == [] && room.store.purchases(after: 0, limit: 0) == [])
     #expect(try room.store.sales() == [ProductSales(product: ItemID("hot6"), count: 20)])
+    try room.insert(5_000, as: "more")
+    try room.buy("top", as: "another")
+    let all = try room.store.purchases(after: 0, limit: 100)
+    #expect(try room.store.latestPurchases(limit: 7) == Array(all.suffix(7)))
+    #expect(try room.store.latestPurchases(limit: 100) == all && room.store.latestPurchases(limit: 0) == [])
   }
 
   @Test("refuses a second row of one name, and an end that comes twice", arguments: StoreKind.allCases)

@@ -61,7 +61,7 @@ import Wire
     #expect(teller.when(.heard(.assign(next))) == [.log(.started(next)), .provide(next)])
   }
 
-  @Test("what could not be found out is a failed attempt, and so is what does not come within two beats")
+  @Test("what could not be found out is a failed attempt")
   func unknown() {
     var teller = ready()
     _ = teller.when(.heard(.assign(Self.customer)))
@@ -69,15 +69,68 @@ import Wire
       teller.when(.provided(Self.customer.lease, .unknown("why"))) == [
         .log(.failed(Self.customer, reason: "why")), .say(.failed(Self.customer.lease, reason: "why")),
       ])
+  }
+
+  @Test(
+    "what cannot be had for now is nobody's failure: it is asked for again after a pause, for as long as it takes"
+  )
+  func later() {
+    var teller = ready(work: 0)
+    _ = teller.when(.heard(.assign(Self.customer)), at: 0)
+    #expect(
+      teller.when(.provided(Self.customer.lease, .later("full")), at: 0) == [
+        .log(.delayed(Self.customer, reason: "full")), .say(.beat(Self.customer.lease)),
+      ])
+    var now: Int64 = 0
+    for _ in 0..<100 {
+      #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: now + 250_000_000))
+      #expect(teller.when(.timeCame, at: now + 249_999_999) == [], "nothing spins")
+      now += 250_000_000
+      #expect(teller.when(.timeCame, at: now) == [.provide(Self.customer)])
+      #expect(
+        teller.when(.provided(Self.customer.lease, .later("full")), at: now) == [
+          .say(.beat(Self.customer.lease))
+        ])
+    }
+    _ = teller.when(.timeCame, at: now + 250_000_000)
+    let done = teller.when(.provided(Self.customer.lease, .ready), at: now + 250_000_000)
+    #expect(done.last == .say(.done(Self.customer.lease)))
+  }
+
+  @Test(
+    "a stock that does not answer within two beats is asked again, and the lease does not run out meanwhile")
+  func silence() {
+    var teller = ready(work: 0)
     _ = teller.when(.heard(.assign(Self.customer)), at: 0)
     #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: 2_000_000_000))
     #expect(teller.when(.timeCame, at: 1_999_999_999) == [])
-    let late = teller.when(.timeCame, at: 2_000_000_000)
-    guard case .say(.failed(Self.customer.lease, _))? = late.last else {
-      Issue.record("did \(late)")
-      return
-    }
+    #expect(teller.when(.timeCame, at: 2_000_000_000).last == .say(.beat(Self.customer.lease)))
     #expect(teller.when(.provided(Self.customer.lease, .ready), at: 2_000_000_001) == [], "too late")
+    #expect(teller.when(.timeCame, at: 2_250_000_000) == [.provide(Self.customer)])
+    #expect(
+      teller.when(.provided(Self.customer.lease, .ready), at: 2_250_000_001).last
+        == .say(.done(Self.customer.lease)))
+  }
+
+  @Test(
+    "who waits for what cannot be had is given back when nobody comes any more, and so is who comes to wait then"
+  )
+  func closingSoon() {
+    var teller = ready(work: 0)
+    _ = teller.when(.heard(.assign(Self.customer)))
+    _ = teller.when(.provided(Self.customer.lease, .later("full")))
+    #expect(
+      teller.when(.heard(.closing)) == [
+        .log(.recalled(Self.customer)), .say(.returned(Self.customer.lease)),
+      ])
+    let next = TestTeller.assignment(8)
+    _ = teller.when(.heard(.assign(next)))
+    #expect(teller.when(.provided(next.lease, .later("full"))).last == .say(.returned(next.lease)))
+    let last = TestTeller.assignment(9)
+    _ = teller.when(.heard(.assign(last)))
+    #expect(
+      teller.when(.provided(last.lease, .ready)).last == .say(.done(last.lease)),
+      "whom it can serve it serves")
   }
 
   @Test("a customer who is taken back meanwhile is given back at once, and what comes for them is nobody's")

@@ -128,4 +128,57 @@ struct VendingDeskTests {
     #expect(counter.store.committedChanges.count { $0.kind == .bought } == 2)
     #expect(try counter.store.audit().problems.isEmpty)
   }
+
+  @Test(
+    "reads as many purchases at its start as it shows, however many there are and whatever lies between them")
+  func start() throws {
+    let counter = try Counter()
+    for round in 1...150 as ClosedRange<Int64> {
+      _ = counter.ask(.insert(5_000), at: round)
+      for product in ["top", "hot6"] { _ = counter.ask(.buy(ItemID(product)), at: round) }
+      counter.desk.commit(at: counter.moment(round))
+      for purchase in counter.taken {
+        counter.desk.happen(.stockAnswered(purchase, .taken(nil)), at: counter.moment(round))
+      }
+      counter.taken = []
+      _ = counter.ask(.giveChange, at: round)
+      counter.desk.commit(at: counter.moment(round))
+    }
+    let watched = WatchedStore(counter.store)
+    let desk = try VendingDesk(watched, try counter.store.load(newMachine: 7), .standard)
+    #expect(desk.recent == counter.desk.recent && desk.recent.count == VendingDesk.remembered)
+    #expect(watched.rowsRead == VendingDesk.remembered)
+  }
+}
+
+/// A store that counts the purchases that it is asked for.
+private final class WatchedStore: VendingStore {
+  private let store: MemoryVendingStore
+  private(set) var rowsRead = 0
+
+  init(_ store: MemoryVendingStore) { self.store = store }
+
+  var hasStagedChanges: Bool { store.hasStagedChanges }
+
+  func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
+    try store.load(newMachine: machine)
+  }
+  func stage(_ entry: VendingEntry) throws(StoreError) { try store.stage(entry) }
+  func commit() throws(StoreError) { try store.commit() }
+  func rollBack() { store.rollBack() }
+  func request(_ id: OrderID) throws(StoreError) -> StoredRequest? { try store.request(id) }
+  func sales() throws(StoreError) -> [ProductSales] { try store.sales() }
+  func audit() throws(StoreError) -> VendingAudit { try store.audit() }
+
+  func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
+    let rows = try store.purchases(after: sequence, limit: limit)
+    rowsRead += rows.count
+    return rows
+  }
+
+  func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
+    let rows = try store.latestPurchases(limit: limit)
+    rowsRead += rows.count
+    return rows
+  }
 }

@@ -226,6 +226,13 @@ extension ControlAnswer {
             knownTickets: [TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1)]))),
       Sample("answer-status-failed", .status(.failed)),
       Sample(
+        "answer-ledger-wide",
+        .ledger([
+          LedgerRow(account: "cash", debit: 10_000_000_000_000_000_000, credit: 0, transfers: 10_000_000),
+          LedgerRow(
+            account: "customers", debit: 1, credit: 10_000_000_000_000_000_000, transfers: 10_000_000),
+        ])),
+      Sample(
         "answer-audit-houses",
         .audit(
           AuditReport(

@@ -57,7 +57,7 @@ extension TellerMessage {
 }
 
 extension WindowMessage {
-  enum Case: String, CaseIterable { case welcome, refused, assign, acknowledged, recall, close }
+  enum Case: String, CaseIterable { case welcome, refused, assign, acknowledged, recall, close, closing }
 
   var itsCase: Case {
     switch self {
@@ -67,6 +67,7 @@ extension WindowMessage {
     case .acknowledged: .acknowledged
     case .recall: .recall
     case .close: .close
+    case .closing: .closing
     }
   }
 
@@ -90,6 +91,7 @@ extension WindowMessage {
     case .acknowledged: .acknowledged(lease)
     case .recall: .recall(lease)
     case .close: .close
+    case .closing: .closing
     }
   }
 

@@ -14,7 +14,11 @@ final class SimulatedReleases {
   /// Tickets of which the stock was asked and has not answered.
   private var asked: Set<TicketOfDay> = []
   private var isDue = true
+  /// Where the present walk through the notes has come to; nil while there is none.
+  private var walk: Walk?
   private(set) var retryAt: MonotonicTime?
+
+  private struct Walk { var place: TicketOfDay? }
 
   private static let limit = 64
   private static let pause = TimeSpan.seconds(1)
@@ -41,18 +45,28 @@ final class SimulatedReleases {
       retryAt = nil
       isDue = true
     }
-    guard isDue, !world.disk.hasStagedChanges || world.bug == .givesBackTooEarly, asked.count < Self.limit
-    else { return }
-    isDue = false
-    world.meetDisk(.read)
-    for ticket in try world.disk.unreleased(limit: Self.limit) where asked.insert(ticket).inserted {
-      guard coordinator.survives() else { return }
-      if world.bug == .neverGivesBack {
-        asked.remove(ticket)
-        coordinator.released(ticket)
-      } else {
-        ask(for: ticket)
+    guard isDue || walk != nil, !world.disk.hasStagedChanges || world.bug == .givesBackTooEarly else {
+      return
+    }
+    if walk == nil {
+      isDue = false
+      walk = Walk()
+    }
+    while asked.count < Self.limit, let walk {
+      world.meetDisk(.read)
+      let page = try world.disk.unreleased(after: walk.place, limit: Self.limit)
+      for ticket in page where asked.count < Self.limit {
+        guard coordinator.survives(), self.walk != nil else { return }
+        self.walk?.place = ticket
+        guard asked.insert(ticket).inserted else { continue }
+        if world.bug == .neverGivesBack {
+          asked.remove(ticket)
+          coordinator.released(ticket)
+        } else {
+          ask(for: ticket)
+        }
       }
+      if page.count < Self.limit, self.walk?.place == page.last ?? walk.place { self.walk = nil }
     }
   }
 
@@ -73,7 +87,6 @@ final class SimulatedReleases {
         world.violate(.conversation, "the stock does not give back \(order): \(failure.code.rawValue)")
       default: tryLater()
       }
-      isDue = isDue || retryAt == nil
       coordinator.wake(at: world.clock.now)
     }
   }
@@ -83,7 +96,10 @@ final class SimulatedReleases {
     coordinator.released(ticket)
   }
 
-  private func tryLater() { retryAt = retryAt ?? world.clock.now + Self.pause }
+  private func tryLater() {
+    walk = nil
+    retryAt = retryAt ?? world.clock.now + Self.pause
+  }
 }
 
 extension SimulatedCoordinator {

@@ -15,6 +15,8 @@ final class SimulatedStation {
   /// What the branch makes; nil until the stock has said so.
   private var assortment: Assortment?
   private var wanted: Assignment?
+  /// Questions for a customer so far: an answer to an earlier one is late.
+  private var questions: UInt64 = 0
 
   init(_ teller: SimulatedTeller, world: Simulation) {
     self.teller = teller
@@ -28,14 +30,17 @@ final class SimulatedStation {
   /// Begins to get the fruit for a juice.
   func provide(_ assignment: Assignment) {
     wanted = assignment
+    questions += 1
     if assortment == nil { askForRecipes() } else { take(isFresh: false) }
   }
 
   private var deadline: MonotonicTime { world.clock.now + patience }
 
   private func askForRecipes() {
+    let question = questions
     asker.ask(.assortment, until: deadline) { [unowned self] result in
-      guard case .assortment(let assortment)? = result else { return answer(.unknown("no recipes")) }
+      guard questions == question else { return }
+      guard case .assortment(let assortment)? = result else { return answer(.later("no recipes")) }
       self.assortment = assortment
       take(isFresh: true)
     }
@@ -55,19 +60,22 @@ final class SimulatedStation {
     }
     var order = OrderID(day: assignment.day, ticket: assignment.ticket)
     if world.bug == .asksAnewEachAttempt { order = OrderID("\(order)-\(assignment.attempt)") }
+    let question = questions
     asker.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [unowned self] result in
-      guard wanted == assignment else { return }
+      guard wanted == assignment, questions == question else { return }
       switch result {
       case .done?:
         // What is put by is put by, and nobody has been told.
         if world.stationMeetsItsEnd(teller) { return }
         answer(.ready)
       case .short(let shortages)?: answer(.missing(shortages))
+      case .failure(let failure)? where failure.code == .diskFull: answer(.later("the stock has no room"))
       case .failure(let failure)?: answer(.unknown("the stock refuses: \(failure.code.rawValue)"))
       case nil where world.bug == .takesSilenceForShortage:
         let shortages = juice.recipe.map { Shortage(item: $0.item, needed: $0.quantity, available: 0) }
         answer(.missing(shortages))
-      default: answer(.unknown("the stock did not answer in time"))
+      case nil: answer(.later("the stock did not answer in time"))
+      default: answer(.unknown("the stock gave an answer that does not belong here"))
       }
     }
   }

@@ -194,7 +194,7 @@ extension Simulation {
   /// Whether everything that concerns the stock has come to its end.
   var isStockContent: Bool {
     guard hasStock else { return true }
-    let left = (try? disk.unreleased(limit: 1)) ?? []
+    let left = (try? disk.unreleased(after: nil, limit: 1)) ?? []
     let last = checker.stock.rows.count
     return left.isEmpty && !disk.hasStagedChanges && scene.keepers.allSatisfy(\.isContent)
       && scene.viewers.allSatisfy { $0.seen == last }

@@ -317,7 +317,7 @@ final class StockWatch {
         violate(.taking, "ticket \(name.ticket) of day \(name.day) ended without a juice and holds its fruit")
       }
     }
-    if let left = try checker.world.disk.unreleased(limit: 1).first {
+    if let left = try checker.world.disk.unreleased(after: nil, limit: 1).first {
       violate(
         .notDrained, "ticket \(left.ticket) of day \(left.day) was cancelled, and nothing was given back")
     }

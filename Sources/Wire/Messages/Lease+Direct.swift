@@ -35,7 +35,7 @@ extension WindowMessage: FrameMessage {
     case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
     case .acknowledged(let lease): lease.append(to: &buffer, kind: 4)
     case .recall(let lease): lease.append(to: &buffer, kind: 5)
-    case .welcome, .refused, .close: return false
+    case .welcome, .refused, .close, .closing: return false
     }
     return true
   }

@@ -1,21 +1,23 @@
 // Owns the ledger as clients see it: sums by account, and one account's last movements. It knows no socket.
-// Amounts are whole won; both sides of every transfer are in them, so all balances together are zero.
+// Amounts are whole won; both sides of every transfer are in them, so all balances together are zero. A sum need not fit
+// in the 64 bits of a number of this protocol: it stands as decimal digits beside the number then, which is the nearest
+// one there is, so that a peer that knows only the number still understands the row.
 
 import BankModel
 
 /// The sums of one account, or of all customers' accounts together.
-public struct LedgerRow: Codable, Sendable, Equatable {
+public struct LedgerRow: Sendable, Equatable {
   /// `cash`, `loans`, `customers`, or `customer-12`.
   public var account: String
   /// What was debited to it.
-  public var debit: Int64
+  public var debit: WonSum
   /// What was credited to it.
-  public var credit: Int64
+  public var credit: WonSum
   /// Transfers that touched it.
   public var transfers: Int64
 
   /// Puts the parts together.
-  public init(account: String, debit: Int64, credit: Int64, transfers: Int64) {
+  public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64) {
     self.account = account
     self.debit = debit
     self.credit = credit
@@ -23,13 +25,45 @@ public struct LedgerRow: Codable, Sendable, Equatable {
   }
 
   /// Credits less debits.
-  public var balance: Int64 { credit - debit }
+  public var balance: WonSum { credit - debit }
+}
 
+extension LedgerRow: Codable {
   enum CodingKeys: Int, CodingKey {
     case account = 1
     case debit = 2
     case credit = 3
     case transfers = 4
+    case wideDebit = 5
+    case wideCredit = 6
+  }
+
+  /// Reads the row; throws where a part is missing, unknown or out of its range.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func sum(_ key: CodingKeys, _ wide: CodingKeys) throws -> WonSum {
+      let number = try fields.decode(Int64.self, forKey: key)
+      guard let digits = try fields.decodeIfPresent(String.self, forKey: wide) else { return WonSum(number) }
+      guard digits.utf8.count <= 40, let sum = WonSum(digits) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: wide, in: fields, debugDescription: "the digits are no sum of the ledger")
+      }
+      return sum
+    }
+    self.init(
+      account: try fields.decode(String.self, forKey: .account), debit: try sum(.debit, .wideDebit),
+      credit: try sum(.credit, .wideCredit), transfers: try fields.decode(Int64.self, forKey: .transfers))
+  }
+
+  /// Writes the row; a sum that does not fit in 64 bits twice.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(account, forKey: .account)
+    try fields.encode(Int64(clamping: debit), forKey: .debit)
+    try fields.encode(Int64(clamping: credit), forKey: .credit)
+    try fields.encode(transfers, forKey: .transfers)
+    if Int64(exactly: debit) == nil { try fields.encode(String(debit), forKey: .wideDebit) }
+    if Int64(exactly: credit) == nil { try fields.encode(String(credit), forKey: .wideCredit) }
   }
 }
 

@@ -16,7 +16,7 @@ public enum TellerMessage: Sendable, Equatable {
   case failed(Lease, reason: String)
   /// Too little was in stock for the customer of this lease: nothing was taken; the next customer may come.
   case outOfStock(Lease, [Shortage])
-  /// The customer of this lease is given back, as `recall` asked; the next customer may come.
+  /// The customer of this lease is given back, as `recall` or `closing` asked; the next customer may come.
   case returned(Lease)
   /// The work of this lease makes progress. Said by the work itself, never by a timer.
   case beat(Lease)

@@ -17,6 +17,9 @@ public enum WindowMessage: Sendable, Equatable {
   case recall(Lease)
   /// Finish the customer in hand, if any, and end.
   case close
+  /// Nobody comes after those in hand: one whose work cannot begin, because what it needs cannot be had for now, is given
+  /// back by `returned`.
+  case closing
 
   private enum Kind: Int, CodingKey {
     case welcome = 1
@@ -25,6 +28,7 @@ public enum WindowMessage: Sendable, Equatable {
     case acknowledged = 4
     case recall = 5
     case close = 6
+    case closing = 7
   }
 }
 
@@ -39,6 +43,7 @@ extension WindowMessage: Codable {
     case .acknowledged(let lease): try message.encode(lease, forKey: .acknowledged)
     case .recall(let lease): try message.encode(lease, forKey: .recall)
     case .close: try message.encode(Nothing(), forKey: .close)
+    case .closing: try message.encode(Nothing(), forKey: .closing)
     }
   }
 
@@ -55,6 +60,9 @@ extension WindowMessage: Codable {
     case .close:
       _ = try message.decode(Nothing.self, forKey: .close)
       self = .close
+    case .closing:
+      _ = try message.decode(Nothing.self, forKey: .closing)
+      self = .closing
     }
   }
 }

@@ -1,7 +1,7 @@
 // Owns JSON as this program writes it: small documents whose fields stand in the order in which they were
 // named.
 // It must not know what a document says.
-// Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact in all 64 bits.
+// Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact, in 64 bits and beyond.
 // Failure: none.
 
 /// A JSON value that remembers the order of its fields.
@@ -9,6 +9,8 @@ enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
   case integer(Int64)
+  /// A number that need not fit in 64 bits.
+  case wide(Int128)
   case string(String)
   case array([JSONValue])
   case object([Field])
@@ -21,7 +23,9 @@ enum JSONValue: Sendable, Equatable {
 
   /// A number, or null.
   init(_ number: (some BinaryInteger)?) {
-    self = number.map { .integer(Int64(clamping: $0)) } ?? .null
+    self =
+      number.map { number in Int64(exactly: number).map { .integer($0) } ?? .wide(Int128(clamping: number)) }
+      ?? .null
   }
 
   /// A text, or null.
@@ -49,6 +53,7 @@ enum JSONValue: Sendable, Equatable {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
     case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+    case .wide(let number): bytes.append(contentsOf: String(number).utf8)
     case .string(let text): Self.append(text, to: &bytes)
     case .array(let values):
       Self.append(values, between: ("[", "]"), to: &bytes) { value, bytes in value.append(to: &bytes) }

@@ -1,6 +1,7 @@
 // Owns the words of an audit.
 // It must not know how it is made.
 // Invariant and failure: see Words.
+import BankModel
 
 extension Words {
   /// Everything is as promised.
@@ -18,7 +19,7 @@ extension Words {
   var duplicated: String { say("duplicated", "겹치는 번호") }
 
   /// The sum of all balances.
-  func trialBalance(_ difference: Int64) -> String {
+  func trialBalance(_ difference: WonSum) -> String {
     difference == 0
       ? say("The trial balance is zero.", "시산표가 맞습니다(차액 0).")
       : say(

@@ -92,7 +92,9 @@ extension Words {
   }
 
   /// `1,234 won`.
-  func won(_ amount: Int64) -> String { say("\(Self.grouped(amount)) won", "\(Self.grouped(amount))원") }
+  func won(_ amount: some BinaryInteger) -> String {
+    say("\(Self.grouped(amount)) won", "\(Self.grouped(amount))원")
+  }
 
   /// `ticket 7` or `tickets 1–10`.
   func tickets(_ first: Int64, _ last: Int64) -> String {

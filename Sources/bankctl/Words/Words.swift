@@ -51,7 +51,7 @@ struct Words: Sendable {
   }
 
   /// A number with commas: `1,234,567`.
-  static func grouped(_ number: Int64) -> String {
+  static func grouped(_ number: some BinaryInteger) -> String {
     var text = ""
     for (index, digit) in String(number.magnitude).enumerated() {
       let behind = String(number.magnitude).utf8.count - index

@@ -1,0 +1,33 @@
+// When a store that is short of room looks again.
+
+import BankModel
+import QueueCore
+import Testing
+
+@Suite struct RoomWatchTests {
+  private static func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+  }
+
+  @Test("however often it is said that there is no room, the look comes when it was due from the first")
+  func isNotPutOff() {
+    var watch = RoomWatch()
+    watch.note(isShort: false, at: Self.at(0))
+    #expect(watch.dueAt == nil, "where there is room nobody looks")
+    for moment in stride(from: 10, to: 1_000, by: 10) as StrideTo<Int64> {
+      watch.note(isShort: true, at: Self.at(moment))
+      #expect(watch.dueAt == Self.at(1_010))
+      let isDue = watch.takeDue(at: Self.at(moment))
+      #expect(!isDue)
+    }
+    let isDue = watch.takeDue(at: Self.at(1_015))
+    #expect(isDue)
+    for moment in stride(from: 1_015, to: 2_000, by: 10) as StrideTo<Int64> {
+      watch.note(isShort: true, at: Self.at(moment))
+      #expect(watch.dueAt == Self.at(2_015), "only looking moves the next look")
+    }
+    watch.note(isShort: false, at: Self.at(2_010))
+    let isLookedAtAgain = watch.takeDue(at: Self.at(5_000))
+    #expect(watch.dueAt == nil && !isLookedAtAgain)
+  }
+}

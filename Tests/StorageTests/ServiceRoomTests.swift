@@ -1,0 +1,121 @@
+// The reserve of the stock and of the vending machine: a full disk is not noticed by those who are served as long as the
+// reserve lasts, and nothing of what was staged is lost over it.
+
+import BankModel
+import CSQLite
+import Glibc
+import QueueCore
+import StockCore
+import Testing
+import VendingCore
+
+@testable import Storage
+
+@Suite("Room of the services")
+struct ServiceRoomTests {
+  @Test(
+    "a stock gives a part of its reserve up, writes again what the full disk took, and is short until there is room"
+  )
+  func stock() throws {
+    let room = try StockRoom(.sqlite)
+    let store = try #require(room.sqlite)
+    #expect(store.reservedBytes == 0, "nobody has asked for it")
+    store.keepReserve()
+    let held = store.reservedBytes
+    #expect(held > 0 && !store.isShort)
+    let fault = Fault(in: store.database, .log)
+    _ = try room.ask(.take([ItemAmount(ItemID("kiwi"), 1)], today: 1), as: "a")
+    let second = try room.ask(.take([ItemAmount(ItemID("kiwi"), 2)], today: 1), as: "b")
+    fault.fillOnce()
+    try room.commit()
+    #expect(store.isShort && store.reservedBytes < held)
+    guard case .done(let rows)? = room.answers[second] else {
+      Issue.record("\(room.answers)")
+      return
+    }
+    #expect(rows.map(\.present) == [7])
+    #expect(try store.order(OrderID("a"))?.outcome == .done && store.order(OrderID("b"))?.outcome == .done)
+    store.lookForRoom()
+    #expect(!store.isShort && store.reservedBytes >= held)
+    #expect(try store.audit().problems == [])
+    try store.close()
+  }
+
+  @Test("a stock whose reserve is used up says that the disk is full, and goes on when there is room")
+  func stockWithNothingLeft() throws {
+    let room = try StockRoom(.sqlite)
+    let store = try #require(room.sqlite)
+    store.keepReserve()
+    let fault = Fault(in: store.database, .log)
+    fault.write = SQLITE_FULL
+    #expect(storeError { _ = try room.take([("kiwi", 1)], as: "a") }?.kind == "diskFull")
+    #expect(store.reservedBytes == 0 && !store.hasStagedChanges)
+    fault.heal()
+    try room.crash()
+    #expect(try room.take([("kiwi", 1)], as: "a") != nil)
+    #expect(try room.store.audit().problems == [])
+  }
+
+  @Test("while a stock is short, orders are done and given back, and nobody else changes anything")
+  func shortStock() throws {
+    let room = try StockRoom(.sqlite)
+    try room.happen(.roomChanged(isShort: true))
+    #expect(try room.order(.set(ItemID("kiwi"), 3)) == .refused(.diskFull))
+    #expect(try room.order(.change(ItemID("kiwi"), by: 3, dates: nil), as: "c") == .refused(.diskFull))
+    guard case .done? = try room.take([("kiwi", 1)], as: "a"),
+      case .done? = try room.order(.giveBack, as: "a")
+    else {
+      Issue.record("\(room.answers)")
+      return
+    }
+    try room.happen(.roomChanged(isShort: false))
+    guard case .done? = try room.order(.set(ItemID("kiwi"), 3), as: "d") else {
+      Issue.record("\(room.answers)")
+      return
+    }
+  }
+
+  @Test("a vending machine writes again what the full disk took")
+  func vending() throws {
+    let scratch = Scratch()
+    let store = try SQLiteVendingStore(path: "\(scratch.path)/vending.db")
+    _ = try store.load(newMachine: 1)
+    store.keepReserve()
+    let held = store.reservedBytes
+    #expect(held > 0)
+    let fault = Fault(in: store.database, .log)
+    for sequence in 1...2 as ClosedRange<Int64> {
+      let change = MoneyChange(
+        sequence: sequence, kind: .inserted, amount: 100, balance: 100 * sequence,
+        request: OrderID("r\(sequence)"),
+        at: WallTime(milliseconds: 1))
+      try store.stage(VendingEntry(change: change))
+    }
+    fault.fillOnce()
+    try store.commit()
+    #expect(store.isShort && store.reservedBytes < held)
+    #expect(try store.audit().changes == 2)
+    store.lookForRoom()
+    #expect(!store.isShort)
+    #expect(try store.audit().problems == [])
+    try store.close()
+  }
+
+  @Test("a limit of the size of files is a full disk, and not the end of the store")
+  func limit() throws {
+    let scratch = Scratch()
+    let store = try SQLiteVendingStore(path: "\(scratch.path)/vending.db")
+    _ = try store.load(newMachine: 1)
+    let change = MoneyChange(
+      sequence: 1, kind: .inserted, amount: 100, balance: 100, request: OrderID("r"),
+      at: WallTime(milliseconds: 1))
+    let fault = Fault(in: store.database, .log)
+    try store.stage(VendingEntry(change: change))
+    fault.limitSize()
+    #expect(storeError { try store.commit() }?.kind == "diskFull")
+    fault.heal()
+    try store.stage(VendingEntry(change: change))
+    try store.commit()
+    #expect(try store.audit().problems == [])
+  }
+}
