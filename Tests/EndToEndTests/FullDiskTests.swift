@@ -113,9 +113,10 @@ struct FullDiskTests {
       try branch.start("--speed", "70", "--deposit", "1", "--loan", "0")
       try branch.done("enqueue", "8000", "--service", "deposit")
       try disk.fill()
-      try branch.waitUntil("it is noticed") {
-        try branch.run("enqueue", "1000", "--service", "deposit").code == 75
+      try branch.waitUntil("it lives on its reserve") {
+        branch.log("coordinator").contains("event=disk_short")
       }
+      try branch.expectRefusal(75, "disk_full", of: "enqueue", "1", "--service", "deposit")
       disk.makeRoom()
       try branch.waitUntil("customers are taken again", within: .seconds(5)) {
         try branch.run("enqueue", "1", "--service", "deposit").code == 0
