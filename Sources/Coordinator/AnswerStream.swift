@@ -15,6 +15,4 @@ enum AnswerStream {
 
   /// Entries on one page.
   static let page = 500
-  /// Bytes that may wait in the channel when another page is made.
-  static let unread = 256 << 10
 }

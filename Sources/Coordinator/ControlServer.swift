@@ -16,9 +16,8 @@ final class ControlServer {
 
   private let loop: EventLoop
   private let build: String
-  private var listener: FileDescriptor?
-  private var registration: Registration?
-  private var path: String?
+  private var listener: Listener?
+  private var room = ClientLimits.sessions
   private var lastID: UInt64 = 0
   private var nextCheck: MonotonicTime?
   private var unflushed: [ControlSession] = []
@@ -30,20 +29,19 @@ final class ControlServer {
 
   /// Begins to listen. The caller holds the lock of the home, so a socket that is there is a leftover.
   func listen(at path: String) throws(SystemError) {
-    _ = try UnixSocket.removeStaleSocket(path: path)
-    let socket = try UnixSocket.listen(path: path, backlog: ClientLimits.backlog)
-    registration = try loop.register(fd: socket.rawValue, interest: .read) { [unowned self] _ in acceptAll() }
-    listener = consume socket
-    self.path = path
+    room = Listener.room(for: ClientLimits.sessions)
+    let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
+    let listener = try Listener(
+      path: path, backlog: ClientLimits.backlog, loop: loop,
+      farewell: ClientChannel.frame(of: .refused(refusal), limit: ClientLimits.frame))
+    listener.onConnection = { [unowned self] in admit($0) }
+    self.listener = listener
   }
 
   /// Takes no more clients; those who are there stay.
   func stopListening() {
-    if let registration { loop.deregister(registration) }
-    registration = nil
+    listener?.stop()
     listener = nil
-    if let path { _ = path.withCString { unlink($0) } }
-    path = nil
   }
 
   /// Takes a connection over as a client: the one on descriptor 3.
@@ -87,12 +85,23 @@ final class ControlServer {
     }
   }
 
+  /// Bytes that may wait for one client before it is not heard and no further page is made for it: the same for everybody,
+  /// and together no more than for all.
+  var share: Int {
+    min(ClientLimits.heardWhileUnread, max(16 << 10, ClientLimits.unreadInAll / max(1, sessions.count)))
+  }
+
   // MARK: - Time
 
-  var nextDeadline: MonotonicTime? { nextCheck }
+  var nextDeadline: MonotonicTime? {
+    let rest = listener?.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
+    guard let rest, let nextCheck else { return rest ?? nextCheck }
+    return min(rest, nextCheck)
+  }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   func keepTime(_ now: Moment) {
+    listener?.keepTime(MonotonicInstant(now.monotonic))
     guard let due = nextCheck, due <= now.monotonic else { return }
     for session in Array(sessions.values) {
       if !session.isGreeted, now.monotonic.since(session.connectedAt) >= ClientLimits.hello {
@@ -111,34 +120,18 @@ final class ControlServer {
 
   // MARK: - Connections
 
-  private func acceptAll() {
-    // A bounded number a turn, so that a crowd at the door does not hold up the windows.
-    for _ in 0..<64 {
-      do throws(SystemError) {
-        guard listener != nil, let descriptor = try UnixSocket.accept(listener!) else { return }
-        try admit(descriptor)
-      } catch {
-        // No descriptors left: those outside wait until somebody leaves.
-        guard error.code == EMFILE || error.code == ENFILE, let registration else { continue }
-        try? loop.modify(registration, interest: [])
-        return
-      }
-    }
-  }
-
-  private func admit(_ descriptor: consuming FileDescriptor) throws(SystemError) {
-    let peer = try UnixSocket.peer(of: descriptor)
-    guard peer.uid == geteuid() || peer.uid == 0 else { return }
-    let session = try adopt(descriptor)
-    if sessions.count > ClientLimits.sessions {
-      refuse(session, .crowded, "\(ClientLimits.sessions) clients are connected already")
+  private func admit(_ descriptor: consuming FileDescriptor) {
+    // A client that cannot be asked who it is, or not be listened to, has gone or is let go.
+    guard let peer = try? UnixSocket.peer(of: descriptor), peer.uid == geteuid() || peer.uid == 0,
+      let session = try? adopt(descriptor)
+    else { return }
+    if sessions.count > room {
+      refuse(session, .crowded, "\(room) clients are connected already")
     }
   }
 
   /// Somebody has left, so there is room again for those outside.
-  func someoneLeft() {
-    if let registration, listener != nil { try? loop.modify(registration, interest: .read) }
-  }
+  func someoneLeft() { listener?.someoneLeft() }
 
   private func hear(_ message: ClientMessage, from session: ControlSession) {
     switch message {

@@ -31,9 +31,8 @@ final class ControlSession {
   }
 
   /// Whether a client that was not heard for a while can be heard again.
-  var canBeHeard: Bool {
-    openRequests < ClientLimits.openRequests / 2
-      && channel.backlog < ClientLimits.heardWhileUnread
+  func canBeHeard(within share: Int) -> Bool {
+    openRequests < ClientLimits.openRequests / 2 && channel.backlog < share
   }
 
   /// Whether the connection still stands.

@@ -65,15 +65,16 @@ extension Coordinator {
   /// all of them.
   private func asksTooMuch(_ session: ControlSession) -> Bool {
     session.openRequests >= ClientLimits.openRequests
-      || session.channel.backlog >= ClientLimits.heardWhileUnread
+      || session.channel.backlog >= server.share
       || SystemClock.monotonic() >= MonotonicInstant(now.monotonic + ClientLimits.turn)
   }
 
   /// Hears those again who had asked for too much at once.
   private func hearCrowded() {
     guard !crowded.isEmpty else { return }
-    let ready = crowded.filter(\.canBeHeard)
-    crowded.removeAll(where: \.canBeHeard)
+    let share = server.share
+    let ready = crowded.filter { $0.canBeHeard(within: share) }
+    crowded.removeAll { $0.canBeHeard(within: share) }
     for session in ready { session.channel.resumeReading() }
   }
 

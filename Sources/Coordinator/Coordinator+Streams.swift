@@ -53,7 +53,7 @@ extension Coordinator {
       for number in session.streams.keys.sorted() {
         pump(session, number, until: until)
         // One that does not read is not asked again for every one of its lists.
-        if !session.isOpen || session.channel.backlog >= AnswerStream.unread { break }
+        if !session.isOpen || session.channel.backlog >= server.share { break }
       }
     }
   }
@@ -65,10 +65,10 @@ extension Coordinator {
         streaming.insert(session.id)
         return
       }
-      guard session.channel.backlog < AnswerStream.unread else {
+      guard session.channel.backlog < server.share else {
         // The rest is made when this has left; if the kernel takes it at once nobody says so.
         session.channel.flush()
-        if session.isOpen, session.channel.backlog < AnswerStream.unread { streaming.insert(session.id) }
+        if session.isOpen, session.channel.backlog < server.share { streaming.insert(session.id) }
         return
       }
       do throws(StoreError) {

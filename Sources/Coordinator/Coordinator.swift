@@ -230,7 +230,7 @@ final class Coordinator {
   /// Whether there is something to do for which nobody has to speak.
   private var hasOwnWork: Bool {
     !intake.isEmpty || !streaming.isEmpty || stockAudits.contains(where: \.isReady)
-      || crowded.contains(where: \.canBeHeard)
+      || crowded.contains { $0.canBeHeard(within: server.share) }
   }
 
   /// When the loop has to wake up by itself.

@@ -139,7 +139,7 @@ final class Inspector {
   /// Nobody else is waiting, so a slow reader may be waited for.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {
     server.flush()
-    while session.isOpen, session.channel.backlog > AnswerStream.unread {
+    while session.isOpen, session.channel.backlog > ClientLimits.heardWhileUnread {
       do throws(SystemError) { try loop.runOnce(until: nil) } catch {
         throw StoreError.failed(path: "descriptor 3", detail: error.description)
       }

@@ -22,8 +22,11 @@ enum ClientLimits {
   static let check = TimeSpan.seconds(2)
   /// Bytes that may wait for a client that does not read.
   static let unread = 8 << 20
-  /// Bytes of answers that may wait for a client when its next request is heard.
+  /// Bytes of answers that may wait for a client when its next request is heard, or when the next page of a long answer
+  /// is made; fewer where many are connected.
   static let heardWhileUnread = 256 << 10
+  /// The same for all clients together.
+  static let unreadInAll = 24 << 20
   /// How long requests are heard in one turn of the loop; after that each client is heard once.
   static let turn = TimeSpan.milliseconds(4)
   /// Requests of one client that the queue may be working on; beyond it the client is not heard.

@@ -6,6 +6,14 @@ import CLinux
 
 /// The limits of this process. `getrlimit(2)`
 public enum ResourceLimits {
+  /// How many descriptors may be open now. RLIMIT_NOFILE
+  public static func openFiles() throws(SystemError) -> UInt64 {
+    var soft: UInt64 = 0
+    var hard: UInt64 = 0
+    try systemCall("getrlimit", on: "RLIMIT_NOFILE") { linux_open_file_limit(&soft, &hard) }
+    return soft
+  }
+
   /// Allows as many open descriptors as the hard limit does, at most `ceiling`. Children inherit it.
   /// RLIMIT_NOFILE
   ///

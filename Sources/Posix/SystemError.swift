@@ -24,6 +24,10 @@ public struct SystemError: Error, Sendable, Hashable {
   /// Whether what it was about is not there (ENOENT, ENOTDIR).
   public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
+  /// Whether something has run out that somebody may give back: descriptors of the process or the system, or memory
+  /// of the kernel (EMFILE, ENFILE, ENOMEM, ENOBUFS).
+  public var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
+
   /// The symbol of the code, such as `EACCES`, or its number where the C library knows none.
   public var symbol: String {
     linux_error_name(code).map { String(cString: $0) } ?? "errno \(code)"

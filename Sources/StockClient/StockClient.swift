@@ -161,7 +161,8 @@ public final class StockClient {
       case .permissionDenied: fail(.notPermitted(socket: path))
       }
     } catch {
-      fail(.system(error))
+      // What has run out comes back; anything else would fail again.
+      if error.isShortage { tryLater(error.description) } else { fail(.system(error)) }
     }
   }
 

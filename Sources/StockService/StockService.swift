@@ -22,8 +22,6 @@ final class StockService {
   static let page = 500
   /// Changes that a viewer who comes back may have missed; beyond it the viewer begins with a picture.
   static let replayed: Int64 = 10_000
-  /// Bytes that may wait for a viewer when more changes are sent.
-  static let unread = 256 << 10
   /// Viewers of one client.
   static let viewersOfOne = 16
 
@@ -69,7 +67,10 @@ final class StockService {
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
     socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
-    socket.onEnd = { [unowned self] session in viewers.removeAll { $0.session === session } }
+    socket.onEnd = { [unowned self] session in
+      viewers.removeAll { $0.session === session }
+      questions.removeAll { $0.asker.session === session }
+    }
     desk.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: now)
     guard desk.failure == nil else { return }
     try socket.listen(at: path)
@@ -94,7 +95,20 @@ final class StockService {
     return try finish()
   }
 
+  /// Whether the kernel has taken a long answer at once, so that the rest of it can be said without waiting for anybody.
+  private var hasMoreToSay: Bool {
+    guard !questions.isEmpty || !viewers.isEmpty, !desk.machine.isUnsettled else { return false }
+    let settled = desk.machine.settledSequence
+    return questions.contains { socket.hasRoom(for: $0.asker.session) }
+      || viewers.contains { $0.sequence < settled && socket.hasRoom(for: $0.session) }
+  }
+
   private var nextDeadline: MonotonicInstant? {
+    if hasMoreToSay { return MonotonicInstant(now.monotonic) }
+    return earliestDeadline
+  }
+
+  private var earliestDeadline: MonotonicInstant? {
     [socket.nextDeadline, log.nextFlush, desk.commitDue.map { MonotonicInstant($0) }].compactMap { $0 }.min()
   }
 
@@ -168,13 +182,18 @@ final class StockService {
   }
 
   private func answerQuestions() {
-    guard !questions.isEmpty else { return }
+    guard questions.contains(where: { socket.hasRoom(for: $0.asker.session) }) else { return }
     desk.commit(at: now)
     guard !desk.machine.isUnsettled else { return }
-    for (asker, command) in questions {
-      if let result = desk.answer(command) { tell(asker, result) }
-    }
+    let asked = questions
     questions.removeAll()
+    for question in asked {
+      if !socket.hasRoom(for: question.asker.session) {
+        questions.append(question)
+      } else if let result = desk.answer(question.command) {
+        tell(question.asker, result)
+      }
+    }
   }
 
   // MARK: - Viewers
@@ -207,7 +226,7 @@ final class StockService {
     guard !viewers.isEmpty, !desk.machine.isUnsettled else { return }
     let settled = desk.machine.settledSequence
     for place in viewers.indices {
-      while viewers[place].sequence < settled, viewers[place].session.channel.backlog < Self.unread {
+      while viewers[place].sequence < settled, socket.hasRoom(for: viewers[place].session) {
         let seen = viewers[place].sequence
         // Whoever keeps up is not worth a question to the disk.
         let isNext = fresh.first.map { $0.sequence <= seen + 1 } ?? false

@@ -108,6 +108,14 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     if backlog > backlogLimit, failure == nil { failure = .backlogExceeded }
   }
 
+  /// A message as one frame, for whoever gets no channel. Empty where it cannot be sent.
+  public static func frame(of message: Outgoing, limit: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    // On an error nothing was appended.
+    try? FrameEncoder().append(message, to: &bytes, limit: limit)
+    return bytes
+  }
+
   /// Writes what the kernel takes now, and leaves the rest to the loop. It may call ``onEnd``.
   public func flush() {
     guard isOpen else { return }

@@ -10,15 +10,20 @@ import Wire
 public final class ServiceSession<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > {
+  /// What carries the conversation.
+  public typealias Channel = MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>
+
   /// Tells sessions apart, also those that have ended.
   public let id: UInt64
   /// The connection. Its `onMessage`, `onEnd` and `lastWord` belong to the socket; the rest is the service's.
-  public let channel: MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>
+  public let channel: Channel
   let connectedAt: MonotonicInstant
   var isGreeted = false
   var isUnflushed = false
+  /// Requests that have not been answered for the last time.
+  var openRequests = 0
 
-  init(id: UInt64, channel: MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>) {
+  init(id: UInt64, channel: Channel) {
     self.id = id
     self.channel = channel
     connectedAt = channel.lastReceiveAt

@@ -1,7 +1,7 @@
 // Owns the socket of a service: who may connect, how many, how long a client may take to say hello or to finish a frame.
 // It knows no request. A client that breaks a limit loses its connection, and nobody else notices.
 // Invariant: only the owner of the process and root get in; a client that does not read is not heard either, so what
-// waits for it is bounded.
+// waits for it is bounded, and what waits for all of them together.
 // Failure: SystemError where the socket cannot be made; nothing that a client does is one.
 
 import Glibc
@@ -26,8 +26,12 @@ public struct ServiceLimits: Sendable {
   public var unread = 8 << 20
   /// Whether whoever may open the socket's file is let in, and not its owner and root alone.
   public var admitsOthers = false
-  /// Bytes that may wait for a client when its next request is heard.
+  /// Bytes that may wait for a client when its next request is heard; fewer where many are connected.
   public var heardWhileUnread = 256 << 10
+  /// Bytes that may wait for all clients together, before those who read least are let go.
+  public var unreadInAll = 24 << 20
+  /// Requests of one client that may be without an answer; with so many it is not heard.
+  public var openRequests = 64
 
   /// The defaults.
   public init() {}
@@ -52,12 +56,13 @@ public final class ServiceSocket<
   private let loop: EventLoop
   private let limits: ServiceLimits
   private let build: String
-  private var listener: FileDescriptor?
-  private var registration: Registration?
-  private var path: String?
+  private var listener: Listener?
+  private var room: Int
   private var lastID: UInt64 = 0
   private var nextCheck: MonotonicInstant?
   private var unflushed: [Session] = []
+  /// Clients for whom something waited after the last flush.
+  private var behind: [UInt64: Session] = [:]
 
   /// A socket that nobody can connect to yet.
   public init(
@@ -65,29 +70,30 @@ public final class ServiceSocket<
   ) {
     self.loop = loop
     self.limits = limits
+    room = limits.sessions
     self.build = build
   }
 
   /// Begins to listen. The caller holds a lock on what is served, so a socket that is there is a leftover.
   public func listen(at path: String) throws(SystemError) {
-    _ = try UnixSocket.removeStaleSocket(path: path)
-    let socket = try UnixSocket.listen(path: path, backlog: limits.backlog)
-    registration = try loop.register(fd: socket.rawValue, interest: .read) { [unowned self] _ in acceptAll() }
-    listener = consume socket
-    self.path = path
+    room = Listener.room(for: limits.sessions)
+    let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
+    let listener = try Listener(
+      path: path, backlog: limits.backlog, loop: loop,
+      farewell: Session.Channel.frame(of: .refused(refusal), limit: limits.frame))
+    listener.onConnection = { [unowned self] in admit($0) }
+    self.listener = listener
   }
 
   /// Takes no more clients; those who are there stay.
   public func stopListening() {
-    if let registration { loop.deregister(registration) }
-    registration = nil
+    listener?.stop()
     listener = nil
-    if let path { _ = path.withCString { unlink($0) } }
-    path = nil
   }
 
   /// Answers a client's request; it leaves with the next ``flush()``.
   public func answer(_ session: Session, _ number: UInt32, _ result: Result, more: Bool = false) {
+    if !more, session.openRequests > 0 { session.openRequests -= 1 }
     send(.reply(NumberedReply(number: number, result: result, more: more)), to: session)
   }
 
@@ -100,8 +106,19 @@ public final class ServiceSocket<
     }
   }
 
-  /// Writes everything that was said since the last time. A client who has not read so much of it is not heard until it
-  /// has; one who has caught up is heard again, from within this call.
+  /// Whether a client reads, so that there is room for another long answer. Whoever has none is asked again at the end
+  /// of a later turn: room comes with the loop.
+  public func hasRoom(for session: Session) -> Bool {
+    session.channel.isOpen && session.channel.backlog < share
+  }
+
+  /// What may wait for one client: the same for everybody, and together no more than for all.
+  private var share: Int {
+    min(limits.heardWhileUnread, max(16 << 10, limits.unreadInAll / max(1, sessions.count)))
+  }
+
+  /// Writes everything that was said since the last time. A client who has not read so much of it, or of whom so much is
+  /// unanswered, is not heard until it has; one who has caught up is heard again, from within this call.
   public func flush() {
     while !unflushed.isEmpty {
       let waiting = unflushed
@@ -109,12 +126,33 @@ public final class ServiceSocket<
       for session in waiting {
         session.isUnflushed = false
         session.channel.flush()
-        if session.channel.backlog > limits.heardWhileUnread {
-          session.channel.pauseReading()
-        } else if session.channel.isReadingPaused, !session.channel.hasUnflushedOutput {
-          session.channel.resumeReading()
-        }
+        behind[session.id] = session.channel.hasUnflushedOutput ? session : nil
+        hearOrNot(session)
       }
+    }
+    letGoWhoReadsLeast()
+  }
+
+  private func hearOrNot(_ session: Session) {
+    let channel = session.channel
+    if channel.backlog >= share || session.openRequests >= limits.openRequests {
+      channel.pauseReading()
+    } else if channel.isReadingPaused, !channel.hasUnflushedOutput,
+      session.openRequests <= limits.openRequests / 2
+    {
+      channel.resumeReading()
+    }
+  }
+
+  /// Answers that were under way when their clients were no longer heard may be more than there is room for.
+  private func letGoWhoReadsLeast() {
+    guard !behind.isEmpty else { return }
+    var sum = behind.values.reduce(0) { $0 + $1.channel.backlog }
+    guard sum > limits.unreadInAll else { return }
+    for session in behind.values.sorted(by: { $0.channel.backlog > $1.channel.backlog }) {
+      guard sum > limits.unreadInAll else { return }
+      sum -= session.channel.backlog
+      session.channel.close()
     }
   }
 
@@ -125,11 +163,15 @@ public final class ServiceSocket<
 
   // MARK: Time
 
-  /// When ``keepTime(_:)`` wants to be called; nil while there are no clients.
-  public var nextDeadline: MonotonicInstant? { nextCheck }
+  /// When ``keepTime(_:)`` wants to be called; nil while there are no clients and everybody can come in.
+  public var nextDeadline: MonotonicInstant? {
+    guard let rest = listener?.nextDeadline, let nextCheck else { return listener?.nextDeadline ?? nextCheck }
+    return min(rest, nextCheck)
+  }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   public func keepTime(_ now: MonotonicInstant) {
+    listener?.keepTime(now)
     guard let due = nextCheck, due <= now else { return }
     for session in Array(sessions.values) {
       if !session.isGreeted, now - session.connectedAt >= limits.hello {
@@ -146,34 +188,19 @@ public final class ServiceSocket<
 
   // MARK: Connections
 
-  private func acceptAll() {
-    // A bounded number a turn, so that a crowd at the door does not hold up those who are in.
-    for _ in 0..<64 {
-      do throws(SystemError) {
-        guard listener != nil, let descriptor = try UnixSocket.accept(listener!) else { return }
-        try admit(descriptor)
-      } catch {
-        // No descriptors left: those outside wait until somebody leaves.
-        guard error.code == EMFILE || error.code == ENFILE, let registration else { continue }
-        try? loop.modify(registration, interest: [])
-        return
-      }
-    }
-  }
-
-  private func admit(_ descriptor: consuming FileDescriptor) throws(SystemError) {
-    let peer = try UnixSocket.peer(of: descriptor)
-    guard limits.admitsOthers || peer.uid == geteuid() || peer.uid == 0 else { return }
-    let channel = try MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>(
-      descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
+  private func admit(_ descriptor: consuming FileDescriptor) {
+    // A client that cannot be asked who it is, or not be listened to, has gone or is let go.
+    guard let peer = try? UnixSocket.peer(of: descriptor),
+      limits.admitsOthers || peer.uid == geteuid() || peer.uid == 0,
+      let channel = try? Session.Channel(
+        descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
+    else { return }
     lastID += 1
     let session = Session(id: lastID, channel: channel)
     sessions[session.id] = session
     if nextCheck == nil { nextCheck = session.connectedAt + limits.check }
     attend(to: session)
-    if sessions.count > limits.sessions {
-      refuse(session, .crowded, "\(limits.sessions) clients are connected already")
-    }
+    if sessions.count > room { refuse(session, .crowded, "\(room) clients are connected already") }
   }
 
   private func attend(to session: Session) {
@@ -182,13 +209,15 @@ public final class ServiceSocket<
     session.channel.lastWord = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }
     session.channel.onDrained = { [unowned self, weak session] in
       guard let session else { return }
-      session.channel.resumeReading()
+      behind[session.id] = nil
+      hearOrNot(session)
       onDrained?(session)
     }
     session.channel.onEnd = { [unowned self, weak session] _ in
       guard let session else { return }
       sessions[session.id] = nil
-      if let registration, listener != nil { try? loop.modify(registration, interest: .read) }
+      behind[session.id] = nil
+      listener?.someoneLeft()
       onEnd?(session)
     }
   }
@@ -196,7 +225,13 @@ public final class ServiceSocket<
   private func hear(_ message: ServiceQuestion<Request>, from session: Session) {
     switch message {
     case .hello(let hello) where !session.isGreeted: greet(hello, session)
-    case .request(let request) where session.isGreeted: onRequest?(session, request)
+    case .request(let request) where session.isGreeted:
+      session.openRequests += 1
+      onRequest?(session, request)
+      // One read can bring thousands of requests: the next one waits until there is room for its answer.
+      if session.channel.backlog >= share || session.openRequests >= limits.openRequests {
+        session.channel.pauseReading()
+      }
     case .hello: refuse(session, .malformed, "a second hello")
     case .request: refuse(session, .hello, "a request before the hello")
     }

@@ -156,7 +156,8 @@ public final class VendingClient {
       case .permissionDenied: fail(.notPermitted(socket: path))
       }
     } catch {
-      fail(.system(error))
+      // What has run out comes back; anything else would fail again.
+      if error.isShortage { tryLater(error.description) } else { fail(.system(error)) }
     }
   }
 

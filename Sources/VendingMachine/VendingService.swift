@@ -28,6 +28,8 @@ final class VendingService {
     var socket: VendingSocket
     var session: VendingSession
     var number: UInt32
+    /// Whether this client reads what it is told.
+    var hasRoom: Bool { socket.hasRoom(for: session) }
   }
 
   let desk: VendingDesk
@@ -81,7 +83,11 @@ final class VendingService {
       socket.onRequest = { [unowned self, unowned socket] session, request in
         serve(request, for: Asker(socket: socket, session: session, number: request.number))
       }
-      socket.onEnd = { [unowned self] session in viewers.remove(session) }
+      socket.onEnd = { [unowned self] session in
+        viewers.remove(session)
+        questions.removeAll { $0.asker.session === session }
+        looking.removeAll { $0.asker.session === session }
+      }
     }
     shelf.open()
     desk.happen(.began, at: now)
@@ -124,11 +130,20 @@ final class VendingService {
     return try finish()
   }
 
+  /// Whether the kernel has taken a long answer at once, so that the rest of it can be said without waiting for anybody.
+  private var hasMoreToSay: Bool {
+    guard !desk.machine.isUnsettled else { return false }
+    return viewers.hasMoreToSay || questions.contains(where: \.asker.hasRoom)
+      || shelf.isKnown && looking.contains(where: \.asker.hasRoom)
+  }
+
   private var nextDeadline: MonotonicInstant? {
-    [
+    if hasMoreToSay { return MonotonicInstant(now.monotonic) }
+    return [
       customers.nextDeadline, managers.nextDeadline, log.nextFlush, stock.nextDeadline, retryAt,
       shelf.nextDeadline,
-      looking.map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
+      // Whoever does not read is waited for by the loop, and not by the clock.
+      looking.lazy.filter(\.asker.hasRoom).map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
     ].compactMap { $0 }.min()
   }
 
@@ -232,6 +247,10 @@ final class VendingService {
     let asked = questions
     questions.removeAll()
     for (asker, command) in asked {
+      guard asker.hasRoom else {
+        questions.append((asker, command))
+        continue
+      }
       switch command {
       case .history(let page):
         let limit = Int(min(max(page.limit, 0), 500))
@@ -248,7 +267,9 @@ final class VendingService {
     let asked = looking
     looking.removeAll()
     for one in asked {
-      if shelf.isKnown {
+      if !one.asker.hasRoom {
+        looking.append(one)
+      } else if shelf.isKnown {
         show(one.command, one.asker)
       } else if one.deadline <= instant {
         let words = shelf.trouble ?? "the stock service does not answer"

@@ -9,8 +9,6 @@ import Wire
 struct ViewerTable {
   /// Viewers of one client.
   static let viewersOfOne = 8
-  /// Bytes that may wait for a viewer when more news are sent.
-  static let unread = 128 << 10
   /// Purchases in one message.
   static let page = 200
 
@@ -21,6 +19,8 @@ struct ViewerTable {
     var version: UInt64
     var free: Won
     var today: DayNumber
+    /// There was no room for everything that is new.
+    var isBehind = false
   }
 
   private var viewers: [Viewer] = []
@@ -49,11 +49,19 @@ struct ViewerTable {
   /// Tells everybody what has changed, as far as they read. Nothing may be staged.
   mutating func tell(_ service: VendingService) {
     for place in viewers.indices {
-      while viewers[place].asker.session.channel.backlog < Self.unread, let news = news(for: place, service) {
+      viewers[place].isBehind = true
+      while viewers[place].isBehind, viewers[place].asker.hasRoom {
+        guard let news = news(for: place, service) else {
+          viewers[place].isBehind = false
+          break
+        }
         service.tell(viewers[place].asker, .news(news), more: true)
       }
     }
   }
+
+  /// Whether a viewer that was behind has taken everything meanwhile.
+  var hasMoreToSay: Bool { viewers.contains { $0.isBehind && $0.asker.hasRoom } }
 
   private mutating func news(for place: Int, _ service: VendingService) -> VendingNews? {
     let (viewer, machine) = (viewers[place], service.desk.machine)

@@ -123,7 +123,7 @@ struct HostileClientTests {
     let files = Self.openFiles()
     try withOpenBank { branch in
       var clients: [RawClient] = []
-      for index in 0..<min(1_000, files - 200) {
+      for index in 0..<min(1_000, files / 2 - 100) {
         let client = try RawClient(branch)
         switch index % 4 {
         case 0: client.send([UInt8](repeating: UInt8(truncatingIfNeeded: index), count: 64))
@@ -141,7 +141,7 @@ struct HostileClientTests {
 
   @Test(
     "beyond two thousand connections whoever comes is told that it is crowded, and is served once somebody has left",
-    .enabled(if: Self.openFiles() > 2_200))
+    .enabled(if: Self.openFiles() > 4_200))
   func crowded() throws {
     try withOpenBank { branch in
       var clients = try (0..<2_000).map { _ in

@@ -28,7 +28,7 @@ final class RawClient {
   private var rest: [UInt8] = []
 
   /// Connects, and waits for room where too many knock at once.
-  init(_ branch: Branch, patience: Int = 10) throws {
+  init(_ branch: Branch, socket name: String = "bank.sock", patience: Int = 10) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Trouble("no socket: \(String(cString: strerror(errno)))") }
     var limit = timeval(tv_sec: patience, tv_usec: 0)
@@ -37,7 +37,7 @@ final class RawClient {
     }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    let path = Array("\(branch.home)/run/bank.sock".utf8)
+    let path = Array("\(branch.home)/run/\(name)".utf8)
     guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
       throw Trouble("\(branch.home) is long")
     }

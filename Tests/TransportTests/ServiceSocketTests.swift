@@ -17,6 +17,8 @@ import Wire
     let path: String
     private let directory: String
     var heard = 0
+    /// Bytes of each answer.
+    var length = 200
     var left = 0
 
     init(_ limits: ServiceLimits = ServiceLimits()) throws {
@@ -29,7 +31,7 @@ import Wire
       socket = ServiceSocket(loop: loop, limits: limits, build: "test")
       socket.onRequest = { [unowned self] session, request in
         heard += 1
-        let words = String(repeating: "x", count: 200)
+        let words = String(repeating: "x", count: length)
         socket.answer(session, request.number, .failure(StockFailure(.crowded, detail: words)))
       }
       socket.onEnd = { [unowned self] _ in left += 1 }
@@ -128,6 +130,61 @@ import Wire
     client.resumeReading()
     try counter.wait { answers == count }
     #expect(counter.heard == count)
+  }
+
+  @Test("does not keep more for a hundred and fifty who do not read than for all, and answers those who do")
+  func deafCrowd() throws {
+    let counter = try Counter()
+    counter.length = 20_000
+    let clients = try (0..<150).map { _ in try #require(try counter.connect()) }
+    for client in clients {
+      client.pauseReading()
+      client.send(.hello(Hello(build: "b", role: .client)))
+      for number in 1...1_000 { client.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+      client.flush()
+    }
+    var most = 0
+    try counter.wait {
+      most = max(most, counter.socket.sessions.values.reduce(0) { $0 + $1.channel.backlog })
+      return counter.socket.sessions.values.count { $0.channel.isReadingPaused } == 150
+    }
+    #expect(most < 36 << 20, "\(most) bytes wait")
+    let reader = try #require(try counter.connect())
+    var answers = 0
+    reader.onMessage = { if case .reply = $0 { answers += 1 } }
+    reader.send(.hello(Hello(build: "b", role: .client)))
+    for number in 1...500 { reader.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+    reader.flush()
+    try counter.wait { answers == 500 }
+    withExtendedLifetime(clients) {}
+  }
+
+  @Test("lets those go who read least where answers under way are more than there is room for")
+  func tooMuchInAll() throws {
+    var limits = ServiceLimits()
+    limits.unreadInAll = 4 << 20
+    let counter = try Counter(limits)
+    var asked: [(ServiceSession<StockRequest, StockResult>, UInt32)] = []
+    counter.socket.onRequest = { asked.append(($0, $1.number)) }
+    let clients = try (0..<4).map { _ in try #require(try counter.connect()) }
+    for client in clients {
+      client.pauseReading()
+      client.send(.hello(Hello(build: "b", role: .client)))
+      for number in 1...100 { client.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+      client.flush()
+    }
+    // No more of each is heard than may be without an answer.
+    try counter.wait {
+      asked.count == 4 * 64 && counter.socket.sessions.values.allSatisfy(\.channel.isReadingPaused)
+    }
+    let words = String(repeating: "x", count: 50_000)
+    for (session, number) in asked {
+      counter.socket.answer(session, number, .failure(StockFailure(.crowded, detail: words)))
+    }
+    counter.socket.flush()
+    #expect(counter.socket.sessions.values.reduce(0) { $0 + $1.channel.backlog } <= 4 << 20)
+    #expect((1..<4).contains(counter.left))
+    withExtendedLifetime(clients) {}
   }
 
   @Test("leaves no socket behind, and takes the place of one that was left") func files() throws {
