@@ -187,53 +187,6 @@ import Wire
     withExtendedLifetime(clients) {}
   }
 
-  @Test(
-    "sends away who comes when there are no descriptors left, and hears them again though nobody has left")
-  func exhausted() async {
-    await #expect(processExitsWith: .success) {
-      let counter = try Counter()
-      let clients = try (0..<2).map { _ in try #require(try counter.connect()) }
-      for client in clients {
-        client.send(.hello(Hello(build: "b", role: .client)))
-        client.flush()
-      }
-      // Every number that is free is taken by somebody who is no client.
-      var taken: [CInt] = []
-      var files = rlimit()
-      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-      files.rlim_cur = 100
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-      while case let number = dup(0), number >= 0 { taken.append(number) }
-      var refusals: [Refusal.Reason] = []
-      var ends = 0
-      for client in clients {
-        client.onMessage = { if case .refused(let refusal) = $0 { refusals.append(refusal.reason) } }
-        client.onEnd = { _ in ends += 1 }
-      }
-      try counter.wait { ends == 2 }
-      #expect(refusals == [.crowded, .crowded])
-      // Not even the spare one is of use where the limit has sunk below it.
-      files.rlim_cur = 3
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-      #expect(counter.socket.nextDeadline == nil)
-      files.rlim_cur = 100
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-      close(taken.removeLast())
-      let late = try #require(try counter.connect())
-      late.send(.hello(Hello(build: "b", role: .client)))
-      late.flush()
-      files.rlim_cur = 3
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-      try counter.wait { counter.socket.nextDeadline != nil }
-      #expect(counter.socket.sessions.isEmpty)
-      for number in taken { close(number) }
-      files.rlim_cur = 100
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-      try counter.wait { counter.socket.sessions.values.contains { $0.isGreeted } }
-      withExtendedLifetime(late) {}
-    }
-  }
-
   @Test("leaves no socket behind, and takes the place of one that was left") func files() throws {
     let counter = try Counter()
     #expect(try FileFacts.inspect(counter.path)?.mode == 0o600)
