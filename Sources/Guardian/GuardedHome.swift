@@ -16,6 +16,8 @@ struct GuardedHome {
   var lock: String { Paths.join(path, "bank.lock") }
   /// Where the coordinator tells its guardian how it is.
   var socket: String { Paths.join(path, "run", "guardian.sock") }
+  /// Where the coordinator hears that its signs of progress were heard.
+  var answers: String { Paths.join(path, "run", "answers.sock") }
   /// Where whatever is said outside the logs goes.
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
@@ -100,6 +102,13 @@ struct GuardedHome {
       }
       equipment.lock = fresh
     }
+    return try repairSocket(equipment)
+  }
+
+  /// Makes a socket in the place of one that somebody has removed.
+  ///
+  /// - Returns: Whether there is a new one, to be watched in the old one's place.
+  func repairSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
     guard !Datagrams.isReceived(at: socket) else { return false }
     try Directory.create(path: Paths.directory(of: socket))
     equipment.socket = try Datagrams.bind(path: socket)

@@ -14,13 +14,24 @@ public final class ServiceSession<
   public let id: UInt64
   /// The connection. Its `onMessage`, `onEnd` and `lastWord` belong to the socket; the rest is the service's.
   public let channel: MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>
+  /// In the time that was attended, as all that a client is judged by.
   let connectedAt: MonotonicInstant
+  private var lastHeard: MonotonicInstant
+  private var silentSince: MonotonicInstant
   var isGreeted = false
   var isUnflushed = false
 
   init(id: UInt64, channel: MessageChannel<ServiceQuestion<Request>, ServiceAnswer<Result>>) {
     self.id = id
     self.channel = channel
-    connectedAt = channel.lastReceiveAt
+    lastHeard = channel.lastReceiveAt
+    connectedAt = channel.loop.attended.now
+    silentSince = connectedAt
+  }
+
+  /// For how long nothing was heard, to the fineness with which this is asked.
+  func silence(until now: MonotonicInstant) -> Duration {
+    if channel.lastReceiveAt != lastHeard { (lastHeard, silentSince) = (channel.lastReceiveAt, now) }
+    return now - silentSince
   }
 }
