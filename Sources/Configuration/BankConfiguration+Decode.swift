@@ -37,7 +37,8 @@ extension BankConfiguration {
   }
 
   private static let keys = [
-    "windows", "work", "speed", "lang", "max_waiting", "lease", "prefetch", "max_crashes", "max_failures",
+    "windows", "work", "speed", "lang", "max_waiting", "lease", "standstill", "prefetch", "max_crashes",
+    "max_failures",
     "retry_first",
     "retry_limit", "restart_first", "restart_limit", "recycle_after_customers", "recycle_above_mb", "gather",
     "log",
@@ -56,6 +57,7 @@ extension BankConfiguration {
     case "lang": language = try value.language()
     case "max_waiting": maxWaiting = try value.wholeNumber(in: Bounds.maxWaiting)
     case "lease": lease = try value.span(in: Bounds.lease)
+    case "standstill": standstill = try value.span(in: Bounds.standstill)
     case "prefetch": prefetch = try value.wholeNumber(in: Bounds.prefetch)
     case "max_crashes": maxCrashes = try value.wholeNumber(in: Bounds.attempts)
     case "max_failures": maxFailures = try value.wholeNumber(in: Bounds.attempts)

@@ -68,6 +68,9 @@ public struct BankConfiguration: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// How long a teller may go without progress. `lease`
   public var lease = TimeSpan.seconds(10)
+  /// How long the coordinator and its guardian may be silent towards each other before one looks what the other does.
+  /// `standstill`
+  public var standstill = TimeSpan.seconds(10)
   /// Customers that a teller may have in hand. `prefetch`
   public var prefetch: Int32 = 1
   /// Crashed attempts after which a customer is put aside. `max_crashes`
@@ -107,6 +110,7 @@ enum ConfigurationBounds {
   static let work: ClosedRange<TimeSpan> = .zero...day
   static let maxWaiting: ClosedRange<Int64> = 1...1_000_000_000
   static let lease: ClosedRange<TimeSpan> = .milliseconds(100)...day
+  static let standstill: ClosedRange<TimeSpan> = .milliseconds(500)...day
   static let attempts: ClosedRange<Int64> = 1...1000
   static let prefetch: ClosedRange<Int64> = 1...Int64(Limits.customersInHand)
   static let retry: ClosedRange<TimeSpan> = .zero...day

@@ -21,6 +21,8 @@ struct BankHome: Sendable {
   var run: String { Paths.join(path, "run") }
   /// The control socket.
   var socket: String { Paths.join(run, "bank.sock") }
+  /// Where the guardian answers the coordinator's signs of progress.
+  var answers: String { Paths.join(run, "answers.sock") }
   /// The stock service's database and its lock.
   var stockDatabase: String { Paths.join(path, "stock.db") }
   var stockLock: String { Paths.join(path, "stock.lock") }

@@ -53,10 +53,10 @@ final class ControlServer {
       descriptor: descriptor, loop: loop, incomingLimit: ClientLimits.frame, backlogLimit: ClientLimits.unread
     )
     lastID += 1
-    let now = SystemClock.moment().monotonic
-    let session = ControlSession(id: lastID, channel: channel, connectedAt: now)
+    let now = loop.moment()
+    let session = ControlSession(id: lastID, channel: channel, connectedAt: now.attended)
     sessions[session.id] = session
-    if nextCheck == nil { nextCheck = now + ClientLimits.check }
+    if nextCheck == nil { nextCheck = now.attended + ClientLimits.check }
     channel.onMessage = { [unowned self, weak session] message in
       if let session { hear(message, from: session) }
     }
@@ -98,29 +98,31 @@ final class ControlServer {
 
   // MARK: - Time
 
+  /// When the listener, for which there was no descriptor left, is to be heard again.
   var nextDeadline: MonotonicTime? {
-    let rest = listener?.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
-    guard let rest, let nextCheck else { return rest ?? nextCheck }
-    return min(rest, nextCheck)
+    listener?.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
   }
+
+  /// When somebody is judged next by what was heard, in the time that was attended.
+  var nextJudgement: MonotonicTime? { nextCheck }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   func keepTime(_ now: Moment) {
     listener?.keepTime(MonotonicInstant(now.monotonic))
-    guard let due = nextCheck, due <= now.monotonic else { return }
+    guard let due = nextCheck, due <= now.attended else { return }
     for session in Array(sessions.values) {
-      if !session.isGreeted, now.monotonic.since(session.connectedAt) >= ClientLimits.hello {
+      let silence = session.silence(until: now)
+      if !session.isGreeted, now.attended.since(session.connectedAt) >= ClientLimits.hello {
         refuse(session, .hello, "no hello within \(ClientLimits.hello.milliseconds) ms")
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused {
-        let heard = MonotonicTime(nanoseconds: session.channel.lastReceiveAt.nanoseconds)
-        if now.monotonic.since(heard) >= ClientLimits.midFrame {
+        if silence >= ClientLimits.midFrame {
           refuse(
             session, .malformed,
             "silent in the middle of a frame for \(ClientLimits.midFrame.milliseconds) ms")
         }
       }
     }
-    nextCheck = sessions.isEmpty ? nil : now.monotonic + ClientLimits.check
+    nextCheck = sessions.isEmpty ? nil : now.attended + ClientLimits.check
   }
 
   // MARK: - Connections

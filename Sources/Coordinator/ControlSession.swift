@@ -13,7 +13,11 @@ final class ControlSession {
   /// Tells sessions apart, also those that have ended.
   let id: UInt64
   let channel: ClientChannel
+  /// In the time that was attended, as all that a client is judged by.
   let connectedAt: MonotonicTime
+  /// What was heard last when this was looked at last, and since when there was nothing else.
+  var lastHeard = MonotonicInstant(nanoseconds: 0)
+  var silentSince: MonotonicTime
   var isGreeted = false
   /// A list of customers that is still coming.
   var list: ListSpool?
@@ -30,6 +34,13 @@ final class ControlSession {
     self.id = id
     self.channel = channel
     self.connectedAt = connectedAt
+    silentSince = connectedAt
+  }
+
+  /// For how long nothing was heard, to the fineness with which this is asked.
+  func silence(until now: Moment) -> TimeSpan {
+    if channel.lastReceiveAt != lastHeard { (lastHeard, silentSince) = (channel.lastReceiveAt, now.attended) }
+    return now.attended.since(silentSince)
   }
 
   /// Whether a client that was not heard for a while can be heard again.

@@ -164,7 +164,7 @@ extension Coordinator {
   /// Why there is no use in asking one of the house now; nil where there is.
   private func trouble(of role: WorkerRole) -> String? {
     guard let post = house.posts.first(where: { $0.trade.workerRole == role }), post.phase != .ready,
-      post.isGivenUp || post.history.earlyDeaths > 0
+      post.isGivenUp || post.history.deathsInARow > 0
     else { return nil }
     return "its process cannot begin: \(post.lastEnd ?? "it ended at once")"
   }

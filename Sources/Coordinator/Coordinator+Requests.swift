@@ -251,6 +251,8 @@ extension Coordinator {
     }
     let changesOrders = fresh.tellerOrdersDiffer(from: configuration)
     configuration = fresh
+    listenByLease()
+    guardianship?.adopt(fresh.standstill)
     machine.adopt(fresh.policy)
     staff.policy = fresh.restarts
     log.write(event: "reloaded", at: now)

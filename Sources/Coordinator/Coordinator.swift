@@ -146,10 +146,9 @@ final class Coordinator {
   /// Opens the windows and begins to listen to everybody.
   func open() throws(SystemError) {
     loop.onWake = { [unowned self] in
-      now = Moment(
-        monotonic: MonotonicTime(nanoseconds: loop.wokeAt.nanoseconds),
-        wall: WallTime(milliseconds: SystemClock.wallMilliseconds()))
+      now = loop.momentOfWaking()
     }
+    listenByLease()
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
     server.mayQuote = { [unowned self] in isKept }
@@ -183,7 +182,7 @@ final class Coordinator {
     let isRound = try hear()
     if !freshLosses.isEmpty { meetLosses() }
     // Whoever is still talking is heard before the disk is asked, within bounds.
-    if isRound { keepTime() }
+    if isRound { try keepTime() }
     // The bank has ended: everything was said, and the store is closed.
     guard exitCode == nil else { return }
     advanceIntake()
@@ -222,7 +221,13 @@ final class Coordinator {
     return true
   }
 
-  func takeTime() { now = SystemClock.moment() }
+  func takeTime() { now = loop.moment() }
+
+  /// However long a turn was, it counts for a fraction of a lease.
+  func listenByLease() {
+    let fraction = TimeSpan(nanoseconds: configuration.lease.nanoseconds / 4)
+    loop.attend(inStridesOf: .nanoseconds(min(fraction, .seconds(1)).nanoseconds))
+  }
 
   /// Lets an event happen and does everything that follows from it.
   func happen(_ event: QueueEvent) {
@@ -230,11 +235,17 @@ final class Coordinator {
     perform()
   }
 
-  private func keepTime() {
+  private func keepTime() throws(SystemError) {
+    if isJudgementDue {
+      // Whatever somebody has said until now is heard before anybody is judged by silence.
+      try loop.hearEverybody()
+      takeTime()
+      guard exitCode == nil else { return }
+    }
     staff.keepTime(now)
     house.keepTime(now)
     server.keepTime(now)
-    if let due = machine.nextDeadline, due <= now.monotonic { happen(.tick) }
+    if isDue(machine.nextRetry) || isJudged(machine.nextLeaseEnd) { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
     lookForRoomIfDue()
     if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
@@ -242,8 +253,25 @@ final class Coordinator {
     keepAuditTime()
     continueRecycling()
     advanceEnding()
-    guardianship?.keepTime(now.monotonic)
+    guardianship?.keepTime(now)
   }
+
+  private func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= now.monotonic } ?? false }
+  private func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= now.attended } ?? false }
+
+  /// When somebody is judged next by what was heard, in the time that was attended.
+  private var nextJudgement: MonotonicTime? {
+    var earliest = machine.nextLeaseEnd
+    for moment in [
+      staff.nextJudgement, house.nextJudgement, server.nextJudgement, guardianship?.nextJudgement,
+    ] {
+      if let moment { earliest = min(earliest ?? moment, moment) }
+    }
+    return earliest
+  }
+
+  /// A drain that takes customers from their windows judges, too.
+  private var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending?.drain.nextDeadline) }
 
   /// Whether there is something to do for which nobody has to speak.
   private var hasOwnWork: Bool {
@@ -255,10 +283,11 @@ final class Coordinator {
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
     if hasOwnWork { return MonotonicInstant(now.monotonic) }
-    var earliest = machine.nextDeadline
+    var earliest = machine.nextRetry
     func consider(_ moment: MonotonicTime?) {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
+    consider(nextJudgement.map { loop.wake(for: $0) })
     consider(staff.nextDeadline)
     consider(house.nextDeadline)
     // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.

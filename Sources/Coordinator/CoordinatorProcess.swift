@@ -76,7 +76,11 @@ public enum CoordinatorProcess {
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
     try home.examineDatabase()
-    let store = try SQLiteStore(path: home.database)
+    let pulse = Pulse(
+      home, ServiceNotifier(environment: Environment.all()), isGuarded: options.guardian != nil,
+      patience: configuration.standstill, loop: loop)
+    pulse.progressed()
+    let store = try SQLiteStore(path: home.database) { pulse.progressed() }
     // Read before anything is written: a damaged database is left as it is.
     let now = SystemClock.moment()
     let contents = try store.load(now: now.wall)
@@ -106,7 +110,8 @@ public enum CoordinatorProcess {
     coordinator.onReserveLost = { store.renewReserve() }
     coordinator.onLogsLost = { redirectStandardError(to: home.standardError) }
     coordinator.guardianship = Guardianship(
-      home, options, lock: lock, loop: loop, log: log, executable: try sibling("bank-guardian"))
+      home, options, lock: lock, loop: loop, log: log, pulse: pulse,
+      executable: try sibling("bank-guardian"))
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       switch report.signal {
       case SIGHUP: coordinator.reloadBySignal()

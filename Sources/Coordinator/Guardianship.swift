@@ -1,8 +1,10 @@
 // Owns the coordinator's side of being guarded: it tells how the bank is, and replaces a guardian that has died.
 // It must not know what the guardian decides, nor anything of the queue.
 // Invariant: nothing here waits, and no death of a guardian changes anything for a customer.
-// Failure: a guardian that cannot live is started again slower and slower, and given up in the end: the bank goes on
-// without one, and says so in its log.
+// A guardian that does not answer signs of progress stands still; it is ended first, and only then another one comes, so
+// there are never two.
+// Failure: a guardian that cannot live is started again slower and slower, for as long as the bank is open: a bank without
+// one would end with the next death of its coordinator.
 
 import BankModel
 import Glibc
@@ -25,6 +27,10 @@ final class Guardianship {
     case child(ChildProcess, Registration)
   }
 
+  /// Deaths of guardians in a row, which are told as an error from here on.
+  private static let worry = 10
+  /// How long a guardian that stands still has between SIGABRT and SIGKILL.
+  private static let abortGrace = TimeSpan.milliseconds(200)
   /// A guardian that has lived this long has begun its work.
   private static let proof = TimeSpan.seconds(1)
   /// With this field the guardian knows that everything is kept and the home is free.
@@ -43,11 +49,17 @@ final class Guardianship {
   private var history: RestartHistory
   private var startAt: MonotonicTime?
   private var provenAt: MonotonicTime?
-  private var pulseAt: MonotonicTime?
+  private let pulse: Pulse
+  /// Since a sign of progress was given that the guardian has not answered; nil while it has answered all.
+  private var silence: Standstill?
+  /// Whether the present guardian has ever answered: one of an older build does not know how to.
+  private var hasAnswered = false
+  private var isSuspended = false
+  private var killAt: MonotonicTime?
 
   init(
     _ home: BankHome, _ options: CoordinatorOptions, lock: HomeLock, loop: EventLoop, log: LogFile,
-    executable: String
+    pulse: Pulse, executable: String
   ) {
     self.home = home
     self.options = options
@@ -58,8 +70,20 @@ final class Guardianship {
     let variables = Environment.all()
     notifier = ServiceNotifier(environment: variables)
     environment = ServiceNotifier.strip(variables)
-    history = RestartHistory(policy: RestartPolicy(), seed: RandomSeed.fromSystem())
-    pulseAt = pulse.map { SystemClock.moment().monotonic + $0 }
+    var policy = RestartPolicy()
+    policy.patience = .max
+    policy.longestPause = .seconds(10)
+    history = RestartHistory(policy: policy, seed: RandomSeed.fromSystem())
+    self.pulse = pulse
+    pulse.onBeat = { [weak self] in
+      if let self, watched != nil, silence == nil {
+        silence = Standstill(patience: pulse.patience, at: loop.moment().attended)
+      }
+    }
+    pulse.onAnswer = { [weak self] pid in
+      guard let self, pid == self.pid else { return }
+      (silence, hasAnswered, isSuspended) = (nil, true, false)
+    }
   }
 
   /// The guardian's process; nil where there is none at the moment, or none is wanted.
@@ -102,6 +126,7 @@ final class Guardianship {
   func closed() {
     phase = .closed
     startAt = nil
+    pulse.close()
     tell(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
   }
 
@@ -116,24 +141,28 @@ final class Guardianship {
     notifier?.tell(message.with("MAINPID", "\(CurrentProcess.pid)"))
   }
 
+  /// The configuration has changed.
+  func adopt(_ patience: TimeSpan) { pulse.patience = patience }
+
   // MARK: - Time
 
-  private var pulse: TimeSpan? {
-    notifier?.watchdog.map { TimeSpan($0 / 2) }
+  /// When something has to be done by itself next.
+  var nextDeadline: MonotonicTime? { [startAt, provenAt, pulse.nextDeadline].compactMap { $0 }.min() }
+
+  /// When the guardian is judged next, in the time that was attended.
+  var nextJudgement: MonotonicTime? {
+    guard watched != nil else { return nil }
+    return killAt ?? silence?.lookAt
   }
 
-  /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? { [startAt, provenAt, pulseAt].compactMap { $0 }.min() }
-
-  /// Does what is due. The sign of life comes from here, so it is the loop that gives it.
-  func keepTime(_ now: MonotonicTime) {
-    if let due = pulseAt, due <= now, let pulse {
-      tell(.watchdog)
-      pulseAt = now + pulse
-    }
+  /// Does what is due. The sign of progress comes from here, so it is the loop that gives it.
+  func keepTime(_ moment: Moment) {
+    let now = moment.monotonic
+    pulse.progressed()
+    if let due = nextJudgement, due <= moment.attended { judge(moment) }
     if let due = provenAt, due <= now {
       provenAt = nil
-      history.becameReady(at: now)
+      hasBegun(at: now)
     }
     if let due = startAt, due <= now {
       startAt = nil
@@ -143,13 +172,58 @@ final class Guardianship {
 
   // MARK: - Guardians
 
+  private func hasBegun(at now: MonotonicTime) {
+    history.becameReady(at: now)
+    history.didWork()
+  }
+
+  /// The guardian has been silent for long, or was told to go.
+  private func judge(_ now: Moment) {
+    if killAt != nil {
+      // It is dead before another one comes; that is seen like every other end.
+      killAt = now.attended + Self.abortGrace
+      return signal(SIGKILL)
+    }
+    guard let pid, silence?.seen(sight(of: pid), at: now.attended) == true else { return }
+    log.write(event: "guardian_stuck", level: .warn, at: now) {
+      $0.field("child", pid)
+      $0.field("msg", "the guardian stands still; another one takes its place")
+    }
+    signal(SIGABRT)
+    signal(SIGCONT)
+    killAt = now.attended + Self.abortGrace
+  }
+
+  private func sight(of pid: Int32) -> Standstill.Sight {
+    guard let activity = ProcessTable.activity(of: pid) else { return .excused }
+    switch activity.state {
+    case .stopped where activity.hasTerminal:
+      // Somebody has suspended it at a terminal, and means to go on with it.
+      if !isSuspended { log.write(event: "guardian_suspended", level: .warn) { $0.field("child", pid) } }
+      isSuspended = true
+      return .excused
+    case .stopped: return .stopped
+    case .sleeping where hasAnswered: return .asleep(processorTicks: activity.processorTicks)
+    case .running where hasAnswered: return .running(processorTicks: activity.processorTicks)
+    default: return .excused
+    }
+  }
+
+  private func signal(_ signal: CInt) {
+    switch watched {
+    case .parent(let process, _): process.kill(signal)
+    case .child(let process, _): process.kill(signal)
+    case nil: break
+    }
+  }
+
   private func watch(_ process: OtherProcess) -> Bool {
     guard
       let registration = try? loop.register(
         fd: process.fd, interest: .read, handler: { [unowned self] _ in guardianIsReady() })
     else { return false }
     watched = .parent(process, registration)
-    history.becameReady(at: SystemClock.moment().monotonic)
+    hasBegun(at: loop.moment().monotonic)
     return true
   }
 
@@ -169,23 +243,32 @@ final class Guardianship {
   }
 
   private func guardianEnded(_ who: String?) {
-    provenAt = nil
+    (provenAt, killAt, silence) = (nil, nil, nil)
+    (hasAnswered, isSuspended) = (false, false)
     guard phase != .closed else { return }
-    let now = SystemClock.moment()
+    let now = loop.moment()
     log.write(event: "guardian_lost", level: .warn, at: now) { $0.field("msg", who) }
     switch history.died(at: now.monotonic) {
     case .atOnce: startGuardian()
     case .after(let pause): startAt = now.monotonic + pause
-    case .giveUp:
-      log.write(event: "guardian_given_up", level: .error, at: now) {
-        $0.field("msg", "the bank goes on without a guardian; look at guardian.log and bankd.stderr")
+    // It is never given up, and only rests for as long as it may.
+    case .giveUp: startAt = now.monotonic + .seconds(10)
+    }
+    if history.deathsInARow >= Self.worry, let startAt {
+      log.write(event: "guardian_missing", level: .error, at: now) {
+        $0.field("deaths", history.deathsInARow)
+        $0.field("pause_ms", startAt.since(now.monotonic).milliseconds)
+        $0.field("msg", "the bank is open without a guardian; look at guardian.log and bankd.stderr")
       }
     }
   }
 
   private func startGuardian() {
     let words =
-      ["--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase", phase.rawValue]
+      [
+        "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase", phase.rawValue,
+        "--patience", "\(pulse.patience.milliseconds)",
+      ]
       + (options.isRecovery ? ["--opened"] : []) + ["--"] + options.lasting
     do throws(SystemError) {
       // A session of its own, and no tie to this process: it is there for when this process dies.
@@ -196,7 +279,7 @@ final class Guardianship {
         guardianIsReady()
       }
       watched = .child(child, registration)
-      provenAt = SystemClock.moment().monotonic + Self.proof
+      provenAt = loop.moment().monotonic + Self.proof
       log.write(event: "guardian_started") { $0.field("child", child.pid) }
     } catch {
       guardianEnded(error.description)

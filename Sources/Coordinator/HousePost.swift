@@ -49,14 +49,16 @@ final class HousePost {
   var isWanted = true
   /// When the successor starts; nil while there is a process or none shall come.
   var restartAt: MonotonicTime?
-  /// Until when the present process must be ready.
+  /// Until when the present process must be ready. This and the next are moments of the time that was attended.
   var readyBy: MonotonicTime?
   /// When it gets SIGKILL.
   var killAt: MonotonicTime?
   /// How the process has ended, while what it said last is still being read, and until when.
   var exitStatus: ExitStatus?
   var drainBy: MonotonicTime?
-  /// When it is asked for a sign of life next; or, once asked, until when it must have given it.
+  /// Until when a process that was asked for a sign of life must have given it, or made progress.
+  var answerBy: MonotonicTime?
+  /// When it is asked for a sign of life next.
   var checkAt: MonotonicTime?
   /// The number of the check that was not answered yet.
   var unanswered: Int64?
@@ -88,7 +90,11 @@ final class HousePost {
   var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
 
   /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? {
-    [restartAt, readyBy, killAt, drainBy, checkAt].compactMap(\.self).min()
-  }
+  var nextDeadline: MonotonicTime? { [restartAt, checkAt].compactMap(\.self).min() }
+
+  /// When it is judged by what it has said, in the time that was attended.
+  var nextJudgement: MonotonicTime? { [readyBy, killAt, drainBy, answerBy].compactMap(\.self).min() }
+
+  /// Nothing is asked of it any more.
+  func endChecks() { (checkAt, answerBy, unanswered) = (nil, nil, nil) }
 }

@@ -25,7 +25,7 @@ extension HouseStaff {
       return decide(post, at: now)
     }
     post.phase = .starting
-    post.readyBy = now.monotonic + Self.patience
+    post.readyBy = now.attended + Self.patience
     if isRestart {
       post.restarts += 1
       log.write(event: "restarted", at: now) {
@@ -77,9 +77,15 @@ extension HouseStaff {
         $0.field("subject", failure.subject)
         $0.field("msg", failure.detail)
       }
-    case (.ready, .beat(let number)) where number == post.unanswered: post.unanswered = nil
+    case (.starting, .beat(WorkerMessage.progress)), (.welcomed, .beat(WorkerMessage.progress)):
+      post.readyBy = loop.moment().attended + Self.patience
+    case (.ready, .beat(WorkerMessage.progress)):
+      if post.answerBy != nil { post.answerBy = loop.moment().attended + Self.checkPause }
+    case (.ready, .beat(let number)) where number == post.unanswered:
+      (post.unanswered, post.answerBy) = (nil, nil)
+      post.history.didWork()
     case (.leaving, _): break
-    default: abort(post, reason: "spoke out of turn", at: SystemClock.moment())
+    default: abort(post, reason: "spoke out of turn", at: loop.moment())
     }
   }
 
@@ -103,13 +109,13 @@ extension HouseStaff {
   }
 
   private func becomeReady(_ post: HousePost) {
-    let now = SystemClock.moment()
+    let now = loop.moment()
     post.phase = .ready
     post.readyBy = nil
     post.lastEnd = nil
     post.failure = nil
     post.hasDatabase = true
-    post.unanswered = nil
+    post.endChecks()
     post.checkAt = now.monotonic + Self.checkPause
     post.history.becameReady(at: now.monotonic)
     log.write(event: "service_open", at: now) {
@@ -126,8 +132,8 @@ extension HouseStaff {
     if post.exitStatus != nil { return settleEnd(of: post) }
     guard post.child != nil else { return }
     post.phase = .leaving
-    post.checkAt = nil
-    if post.killAt == nil { post.killAt = SystemClock.moment().monotonic + Self.leaveGrace }
+    post.endChecks()
+    if post.killAt == nil { post.killAt = loop.moment().attended + Self.leaveGrace }
   }
 
   /// The process has ended. What it said last may still be on its way: why it could not begin.
@@ -138,25 +144,24 @@ extension HouseStaff {
     post.exitStatus = status
     post.readyBy = nil
     post.killAt = nil
-    post.checkAt = nil
+    post.endChecks()
     if post.channel == nil {
       settleEnd(of: post)
     } else {
-      post.drainBy = SystemClock.moment().monotonic + Self.drainGrace
+      post.drainBy = loop.moment().attended + Self.drainGrace
     }
   }
 
   /// Process and channel have ended: what becomes of the post is decided.
   func settleEnd(of post: HousePost) {
     guard let child = post.child, let status = post.exitStatus else { return }
-    let now = SystemClock.moment()
+    let now = loop.moment()
     post.channel?.onEnd = nil
     post.channel?.close()
     post.channel = nil
     post.child = nil
     post.exitStatus = nil
     post.drainBy = nil
-    post.unanswered = nil
     report(status, of: child.pid, at: post, now)
     // Where it has said itself why it cannot begin, the code says less.
     if !post.hasExplained {
@@ -197,7 +202,14 @@ extension HouseStaff {
     }
     switch post.history.died(at: now.monotonic) {
     case .atOnce: start(post, at: now)
-    case .after(let pause): post.restartAt = now.monotonic + pause
+    case .after(let pause):
+      post.restartAt = now.monotonic + pause
+      log.write(event: "backoff", level: .warn, at: now) {
+        $0.field("worker_name", post.trade.name)
+        $0.field("deaths", post.history.deathsInARow)
+        $0.field("pause_ms", pause.milliseconds)
+        $0.field("msg", post.lastEnd ?? "")
+      }
     case .giveUp: giveUp(post, at: now)
     }
   }
@@ -214,6 +226,7 @@ extension HouseStaff {
     post.isGivenUp = true
     log.write(event: "given_up", level: .error, at: now) {
       $0.field("worker_name", post.trade.name)
+      $0.field("deaths", post.history.deathsInARow)
       $0.field("msg", post.lastEnd ?? "")
     }
   }

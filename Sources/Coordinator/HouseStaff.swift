@@ -88,8 +88,8 @@ final class HouseStaff {
     post.isReplaced = true
     post.phase = .leaving
     post.readyBy = nil
-    post.checkAt = nil
-    post.killAt = now.monotonic + Self.leaveGrace
+    post.endChecks()
+    post.killAt = now.attended + Self.leaveGrace
     post.channel?.send(.close)
     post.channel?.flush()
     log.write(event: "replaced", at: now) {
@@ -101,7 +101,7 @@ final class HouseStaff {
 
   /// Whether nothing has still to be waited for when a bank opens: everything is at work, or will not be soon.
   var isSettled: Bool {
-    posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.earlyDeaths > 0 }
+    posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.deathsInARow > 0 }
   }
 
   /// Whether no stock service comes any more by itself.
@@ -115,10 +115,10 @@ final class HouseStaff {
     for post in posts {
       post.isWanted = false
       post.restartAt = nil
-      post.checkAt = nil
+      post.endChecks()
       guard post.child != nil else { continue }
       post.phase = .leaving
-      post.killAt = now.monotonic + Self.leaveGrace
+      post.killAt = now.attended + Self.leaveGrace
       post.channel?.send(.close)
       post.channel?.flush()
     }
@@ -132,33 +132,41 @@ final class HouseStaff {
   /// When something has to be done by itself next.
   var nextDeadline: MonotonicTime? { posts.compactMap(\.nextDeadline).min() }
 
-  /// Does what is due.
+  /// When somebody is judged next by what it has said, in the time that was attended.
+  var nextJudgement: MonotonicTime? { posts.compactMap(\.nextJudgement).min() }
+
+  /// Does what is due. Everything that was said has been heard before.
   func keepTime(_ now: Moment) {
     for post in posts {
       if let due = post.restartAt, due <= now.monotonic {
         post.restartAt = nil
         start(post, at: now)
       }
-      if let due = post.readyBy, due <= now.monotonic {
+      if let due = post.readyBy, due <= now.attended {
         post.readyBy = nil
         abort(post, reason: "was not ready in time", at: now)
       }
-      if let due = post.killAt, due <= now.monotonic {
+      if let due = post.killAt, due <= now.attended {
         post.killAt = nil
         post.child?.kill(SIGKILL)
       }
-      if let due = post.drainBy, due <= now.monotonic { settleEnd(of: post) }
+      if let due = post.drainBy, due <= now.attended { settleEnd(of: post) }
+      if let due = post.answerBy, due <= now.attended {
+        post.answerBy = nil
+        abort(post, reason: "stands still", at: now)
+      }
       if let due = post.checkAt, due <= now.monotonic { check(post, at: now) }
     }
   }
 
-  /// Asks for a sign of life, which is given by the loop that does the work; whoever gave none is stuck.
+  /// Asks for a sign of life, which is given by the loop that does the work, or by a long work as it goes on; whoever
+  /// gives none is stuck.
   private func check(_ post: HousePost, at now: Moment) {
-    post.checkAt = nil
-    if post.unanswered != nil { return abort(post, reason: "stands still", at: now) }
+    post.checkAt = now.monotonic + Self.checkPause
+    guard post.unanswered == nil else { return }
     post.checks += 1
     post.unanswered = post.checks
-    post.checkAt = now.monotonic + Self.checkPause
+    post.answerBy = now.attended + Self.checkPause
     post.channel?.send(.check(post.checks))
     post.channel?.flush()
   }
@@ -172,9 +180,9 @@ final class HouseStaff {
       $0.field("msg", "\(post.trade.name) \(reason)")
     }
     post.phase = .leaving
-    post.checkAt = nil
+    post.endChecks()
     post.child?.kill(SIGABRT)
     post.child?.kill(SIGCONT)
-    post.killAt = now.monotonic + Self.abortGrace
+    post.killAt = now.attended + Self.abortGrace
   }
 }

@@ -41,12 +41,8 @@ final class Inspector {
     server.onCommand = { [unowned self] session, request in serve(request, for: session) }
     server.onEnd = { [unowned self] _ in hasEnded = true }
     while !hasEnded {
-      let deadline = server.nextDeadline.map { MonotonicInstant(nanoseconds: $0.nanoseconds) }
-      try loop.runOnce(until: deadline)
-      server.keepTime(
-        Moment(
-          monotonic: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds),
-          wall: WallTime(milliseconds: SystemClock.wallMilliseconds())))
+      try loop.runOnce(until: server.nextJudgement.map { MonotonicInstant(loop.wake(for: $0)) })
+      server.keepTime(loop.moment())
       server.flush()
     }
   }

@@ -37,7 +37,7 @@ final class WindowPost {
   var isWanted = true
   /// When the successor starts; nil while there is a teller or none shall come.
   var restartAt: MonotonicTime?
-  /// Until when the present teller must be ready.
+  /// Until when the present teller must be ready. This and the next are moments of the time that was attended.
   var readyBy: MonotonicTime?
   /// When a teller that was sent SIGABRT gets SIGKILL.
   var killAt: MonotonicTime?

@@ -34,7 +34,7 @@ extension WindowStaff {
     }
     post.phase = .starting
     (post.beats, post.beatsSince) = (0, now.monotonic)
-    post.readyBy = now.monotonic + TellerLimits.ready
+    post.readyBy = now.attended + TellerLimits.ready
     if isRestart {
       post.restarts += 1
       log.write(event: "restarted", at: now) {
@@ -77,21 +77,24 @@ extension WindowStaff {
     case (.welcomed, .ready):
       post.phase = .ready
       post.readyBy = nil
-      post.history.becameReady(at: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
+      post.history.becameReady(at: loop.moment().monotonic)
       onEvent?(post.window, post.generation, .ready(pid: post.pid))
-    case (.ready, .done), (.ready, .outOfStock), (.ready, .failed), (.ready, .returned):
+    case (.ready, .done), (.ready, .outOfStock):
+      post.history.didWork()
+      onEvent?(post.window, post.generation, .said(message))
+    case (.ready, .failed), (.ready, .returned):
       onEvent?(post.window, post.generation, .said(message))
     case (.ready, .beat):
       if floods(post) {
         expel(
           post.window, post.generation,
           reason: "floods: more than \(TellerLimits.beats) reports of progress in a second",
-          at: SystemClock.moment())
+          at: loop.moment())
       }
       onEvent?(post.window, post.generation, .said(message))
     case (.leaving, _): break
     case (_, _):
-      expel(post.window, post.generation, reason: "spoke out of turn", at: SystemClock.moment())
+      expel(post.window, post.generation, reason: "spoke out of turn", at: loop.moment())
       onEvent?(post.window, post.generation, .said(message))
     }
   }
@@ -135,7 +138,7 @@ extension WindowStaff {
     switch end {
     case .endOfFile where post.phase == .leaving:
       // It was told to go and is going.
-      post.killAt = SystemClock.moment().monotonic + TellerLimits.exit
+      post.killAt = loop.moment().attended + TellerLimits.exit
       return
     case .endOfFile, .closedHere: break
     default:
@@ -160,14 +163,14 @@ extension WindowStaff {
     if post.channel == nil {
       settleEnd(of: post)
     } else {
-      post.drainBy = SystemClock.moment().monotonic + TellerLimits.drain
+      post.drainBy = loop.moment().attended + TellerLimits.drain
     }
   }
 
   /// Process and channel have ended: the teller is reported as lost, and its successor decided upon.
   func settleEnd(of post: WindowPost) {
     guard let child = post.child, let status = post.exitStatus else { return }
-    let now = SystemClock.moment()
+    let now = loop.moment()
     post.channel?.onEnd = nil
     post.channel?.close()
     post.channel = nil
@@ -211,15 +214,22 @@ extension WindowStaff {
       return
     }
     let decision = post.history.died(at: now.monotonic)
-    let isHopeless = !hasOpened && (couldNotStart || post.history.earlyDeaths >= Self.openingPatience)
+    let isHopeless = !hasOpened && (couldNotStart || post.history.deathsInARow >= Self.openingPatience)
     switch decision {
     case .atOnce: start(post, at: now)
-    case .after(let pause) where !isHopeless: post.restartAt = now.monotonic + pause
+    case .after(let pause) where !isHopeless:
+      post.restartAt = now.monotonic + pause
+      log.write(event: "backoff", level: .warn, at: now) {
+        $0.field("window", post.window.description)
+        $0.field("deaths", post.history.deathsInARow)
+        $0.field("pause_ms", pause.milliseconds)
+        $0.field("msg", post.lastEnd ?? "")
+      }
     case .after, .giveUp:
       post.isGivenUp = true
       log.write(event: "given_up", level: .error, at: now) {
         $0.field("window", post.window.description)
-        $0.field("deaths", post.history.earlyDeaths)
+        $0.field("deaths", post.history.deathsInARow)
         $0.field("msg", post.lastEnd ?? "")
       }
       onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? ""))

@@ -100,7 +100,7 @@ final class WindowStaff {
   func dismiss(_ window: Window, at now: Moment) {
     guard let post = posts[window] else { return }
     post.phase = .leaving
-    post.killAt = now.monotonic + TellerLimits.leave
+    post.killAt = now.attended + TellerLimits.leave
     tell(window, .close)
   }
 
@@ -125,7 +125,7 @@ final class WindowStaff {
     post.phase = .leaving
     child.kill(SIGABRT)
     child.kill(SIGCONT)
-    post.killAt = now.monotonic + TellerLimits.abort
+    post.killAt = now.attended + TellerLimits.abort
   }
 
   /// Ends a teller that broke the rules of the conversation.
@@ -160,29 +160,38 @@ final class WindowStaff {
   var nextDeadline: MonotonicTime? {
     var earliest: MonotonicTime?
     for post in posts.values {
-      for moment in [post.restartAt, post.readyBy, post.killAt, post.drainBy] {
+      if let moment = post.restartAt { earliest = min(earliest ?? moment, moment) }
+    }
+    return earliest
+  }
+
+  /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
+  var nextJudgement: MonotonicTime? {
+    var earliest: MonotonicTime?
+    for post in posts.values {
+      for moment in [post.readyBy, post.killAt, post.drainBy] {
         if let moment { earliest = min(earliest ?? moment, moment) }
       }
     }
     return earliest
   }
 
-  /// Does what is due.
+  /// Does what is due. Everything that was said has been heard before.
   func keepTime(_ now: Moment) {
     for post in posts.values {
       if let moment = post.restartAt, moment <= now.monotonic {
         post.restartAt = nil
         start(post, at: now)
       }
-      if let moment = post.readyBy, moment <= now.monotonic {
+      if let moment = post.readyBy, moment <= now.attended {
         post.readyBy = nil
         expel(post.window, post.generation, reason: "was not ready in time", at: now)
       }
-      if let moment = post.killAt, moment <= now.monotonic {
+      if let moment = post.killAt, moment <= now.attended {
         post.killAt = nil
         post.child?.kill(SIGKILL)
       }
-      if let moment = post.drainBy, moment <= now.monotonic { settleEnd(of: post) }
+      if let moment = post.drainBy, moment <= now.attended { settleEnd(of: post) }
     }
   }
 

@@ -16,6 +16,8 @@ struct GuardedHome {
   var lock: String { Paths.join(path, "bank.lock") }
   /// Where the coordinator tells its guardian how it is.
   var socket: String { Paths.join(path, "run", "guardian.sock") }
+  /// Where the coordinator hears that its signs of progress were heard.
+  var answers: String { Paths.join(path, "run", "answers.sock") }
   /// Where whatever is said outside the logs goes.
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }

@@ -31,7 +31,7 @@ extension Guardian {
         wardEnded(.unseen, pid: other.pid)
         return
       }
-      try watch(.adopted(process))
+      try watch(.adopted(process), patience: other.patienceMilliseconds.map { .milliseconds($0) })
       note("adopted")
     } catch {
       // It may well be alive, and there must never be two: it is left to start another guardian.
@@ -81,10 +81,12 @@ extension Guardian {
   }
 
   private func repair(_ equipment: GuardedHome.Equipment) throws(SystemError) {
-    let old = hearing
-    // The old descriptor is closed with its replacement, and what is closed is watched no more.
-    guard try home.repair(equipment) else { return }
-    if let old { loop.deregister(old) }
+    if try home.repair(equipment) { try listenAnew() }
+  }
+
+  /// The old descriptor was closed with its replacement, and what is closed is watched no more.
+  private func listenAnew() throws(SystemError) {
+    if let hearing { loop.deregister(hearing) }
     try listen()
   }
 
@@ -114,11 +116,39 @@ extension Guardian {
     }
   }
 
-  private func renewSocket(_ equipment: GuardedHome.Equipment) throws(SystemError) {
-    let old = hearing
-    guard try home.renewSocket(equipment) else { return }
-    if let old { loop.deregister(old) }
-    try listen()
+  /// - Returns: Whether there is a new socket.
+  @discardableResult
+  private func renewSocket(_ equipment: GuardedHome.Equipment) throws(SystemError) -> Bool {
+    guard try home.renewSocket(equipment) else { return false }
+    try listenAnew()
+    return true
+  }
+
+  // MARK: - Standing still
+
+  /// Looks after a coordinator from which nothing was heard for long. Everything that was said has been heard before.
+  func judgeWard(at now: MonotonicTime) {
+    guard var ward else { return }
+    defer { if self.ward != nil { self.ward = ward } }
+    if ward.killAt != nil {
+      ward.killAt = now + Ward.abortGrace
+      return ward.kill(SIGKILL)
+    }
+    guard ward.silence.seen(isDeaf() ? .excused : ward.sight, at: now) else { return }
+    log?.write(event: "stuck", level: .error) {
+      $0.field("child", ward.pid)
+      $0.field("msg", "the coordinator stands still; another one takes its place")
+    }
+    ward.kill(SIGABRT)
+    ward.kill(SIGCONT)
+    ward.killAt = now + Ward.abortGrace
+  }
+
+  /// Whether the coordinator may have spoken and nobody could hear it, because the way to this process was removed.
+  private func isDeaf() -> Bool {
+    guard let equipment else { return true }
+    if home.isGone(equipment) { return true }
+    return (try? renewSocket(equipment)) == true
   }
 
   /// Begins to listen to what coordinators say.
@@ -129,10 +159,13 @@ extension Guardian {
     }
   }
 
-  private func watch(_ process: Ward.Process) throws(SystemError) {
+  private func watch(_ process: Ward.Process, patience: TimeSpan? = nil) throws(SystemError) {
     let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in wardIsReady()
     }
-    ward = Ward(process: process, registration: registration, since: SystemClock.moment().monotonic)
+    let now = loop.moment()
+    let silence = Standstill(patience: patience ?? Standstill.patience, at: now.attended)
+    loop.attend(inStridesOf: .nanoseconds(silence.patience.nanoseconds / 4))
+    ward = Ward(process: process, registration: registration, since: now.monotonic, silence: silence)
   }
 
   /// The pidfd speaks: the coordinator has ended.
@@ -220,8 +253,10 @@ extension Guardian {
 
   private func hear(_ message: ServiceMessage) {
     guard let ward, message.mainPid == ward.pid else { return }
-    let now = SystemClock.moment().monotonic
-    var passedOn = message.without("MAINPID").without(Self.closedField)
+    let now = loop.moment().monotonic
+    hearProgress(message)
+    var passedOn = message.without("MAINPID").without(Self.closedField).withoutPulse
+    if order.manager?.watchdog == nil { passedOn = passedOn.without("WATCHDOG") }
     if message.isReady {
       let wasOpening = policy.phase == .opening
       policy.opened(at: now)
@@ -246,6 +281,17 @@ extension Guardian {
       passedOn = passedOn.with("STOPPING", "1")
     }
     if !passedOn.fields.isEmpty { order.manager?.tell(passedOn) }
+  }
+
+  /// Whoever says something goes on; how long it may be silent it says itself.
+  private func hearProgress(_ message: ServiceMessage) {
+    ward?.silence.heard(at: loop.moment().attended, patience: message.patience.map { TimeSpan($0) })
+    guard let number = message.pulse, let ward else { return }
+    self.ward?.hasReported = true
+    loop.attend(inStridesOf: .nanoseconds(ward.silence.patience.nanoseconds / 4))
+    let answer = ServiceMessage().with("MAINPID", "\(CurrentProcess.pid)").withPulse(number)
+    // One who does not read the answer is none the worse for it.
+    _ = try? Datagrams.send(answer.bytes, to: home.answers)
   }
 
   /// With this field the coordinator says that everything is kept and the home is free.

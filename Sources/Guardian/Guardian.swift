@@ -126,7 +126,14 @@ public final class Guardian {
         return end
       }
       try loop.runOnce(until: nextDeadline)
-      keepTime(SystemClock.moment().monotonic)
+      if let due = ward?.nextJudgement, due <= loop.moment().attended {
+        // Whatever it has said until now is heard before it is judged, and so is its end.
+        try loop.hearEverybody()
+        if let due = ward?.nextJudgement, due <= loop.moment().attended {
+          judgeWard(at: loop.moment().attended)
+        }
+      }
+      keepTime(loop.moment().monotonic)
       log?.flushIfDue(SystemClock.monotonic())
     }
   }
@@ -134,8 +141,9 @@ public final class Guardian {
   // MARK: - Time
 
   private var nextDeadline: MonotonicInstant? {
+    let judgement = ward.map { loop.wake(for: $0.nextJudgement) }
     let moments =
-      [restartAt, pulseAt].compactMap { $0 }.map { MonotonicInstant($0) }
+      [restartAt, pulseAt, judgement].compactMap { $0 }.map { MonotonicInstant($0) }
       + [log?.nextFlush, watch?.repairAt].compactMap { $0 }
     return moments.min()
   }
@@ -149,9 +157,10 @@ public final class Guardian {
     keepHome(MonotonicInstant(now))
   }
 
-  /// While there is no open bank that could give signs of life, the guardian gives its own: it is at work on one.
+  /// While there is no coordinator that could give signs of progress, because the next one is waited for, the guardian
+  /// gives its own. While there is one only its signs are passed on.
   private func keepPulse(_ now: MonotonicTime) {
-    guard let manager = order.manager, let interval = manager.watchdog, policy.phase == .opening else {
+    guard let manager = order.manager, let interval = manager.watchdog, ward == nil else {
       pulseAt = nil
       return
     }

@@ -2,7 +2,7 @@
 // its guardian. It knows nothing of what follows from them, and of the coordinator's words only where they begin.
 // Failure: a sentence for standard error.
 
-/// `bank-guardian --home DIR [--adopt PID --phase opening|open|stopping [--opened]] -- WORDS FOR BANKD…`
+/// `bank-guardian --home DIR [--adopt PID --phase opening|open|stopping [--opened] [--patience MS]] -- WORDS FOR BANKD…`
 public struct GuardianOptions: Sendable, Equatable {
   /// What is wrong with a command line.
   public struct Mistake: Error, Equatable {
@@ -18,6 +18,8 @@ public struct GuardianOptions: Sendable, Equatable {
     public var phase: GuardianPolicy.Phase
     /// Whether its bank was open before.
     public var hasOpened: Bool
+    /// How long it may be silent, in milliseconds; nil for the usual time, until it says so itself.
+    public var patienceMilliseconds: Int64?
   }
 
   /// The home, absolute.
@@ -33,6 +35,7 @@ public struct GuardianOptions: Sendable, Equatable {
     var pid: Int32?
     var phase = GuardianPolicy.Phase.opening
     var hasOpened = false
+    var patience: Int64?
     while let word = words.popFirst(), word != "--" {
       if word == "--opened" {
         hasOpened = true
@@ -51,11 +54,18 @@ public struct GuardianOptions: Sendable, Equatable {
           throw Mistake(sentence: "--phase has no \(value)")
         }
         phase = known
+      case "--patience":
+        guard let count = Int64(value), (1...86_400_000).contains(count) else {
+          throw Mistake(sentence: "--patience wants milliseconds, not \(value)")
+        }
+        patience = count
       default: throw Mistake(sentence: "there is no option \(word); a bank is started with bankctl")
       }
     }
     self.words = Array(words)
-    ward = pid.map { Ward(pid: $0, phase: phase, hasOpened: hasOpened) }
+    ward = pid.map {
+      Ward(pid: $0, phase: phase, hasOpened: hasOpened, patienceMilliseconds: patience)
+    }
     guard home.hasPrefix("/") else {
       throw Mistake(sentence: "--home wants an absolute path; a bank is started with bankctl")
     }

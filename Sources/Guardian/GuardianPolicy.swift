@@ -95,7 +95,7 @@ public struct GuardianPolicy: Sendable {
     self.phase = phase
     self.hasOpened = hasOpened || phase != .opening
     history = RestartHistory(policy: policy, seed: seed)
-    if phase == .open || phase == .stopping { history.becameReady(at: now) }
+    if phase == .open || phase == .stopping { hasWorked(at: now) }
   }
 
   /// The coordinator says that the bank is open.
@@ -103,7 +103,13 @@ public struct GuardianPolicy: Sendable {
     guard phase == .opening else { return }
     phase = .open
     hasOpened = true
+    hasWorked(at: now)
+  }
+
+  /// An opening that worked is what a coordinator is started for: failures before it are in no row with those after it.
+  private mutating func hasWorked(at now: MonotonicTime) {
     history.becameReady(at: now)
+    history.didWork()
   }
 
   /// The coordinator says that the bank is being closed.

@@ -4,6 +4,7 @@
 // Failure: none; a signal that comes too late reaches nobody.
 import BankModel
 import Posix
+import Supervision
 
 /// The coordinator in a guardian's care.
 struct Ward {
@@ -27,6 +28,29 @@ struct Ward {
   let registration: Registration
   /// Since when this guardian has it.
   let since: MonotonicTime
+  /// What was heard of its progress.
+  var silence: Standstill
+  /// Whether it has ever reported progress: one of an older build does not know how to.
+  var hasReported = false
+  /// When it gets SIGKILL, after it was found to stand still; in the time that was attended, as all of this.
+  var killAt: MonotonicTime?
+
+  /// How long one that stands still has between SIGABRT and SIGKILL.
+  static let abortGrace = TimeSpan.milliseconds(200)
+
+  /// When it is judged next.
+  var nextJudgement: MonotonicTime { killAt ?? silence.lookAt }
+
+  /// What it is seen doing.
+  var sight: Standstill.Sight {
+    guard let activity = ProcessTable.activity(of: pid) else { return .excused }
+    return switch activity.state {
+    case .stopped: .stopped
+    case .sleeping where hasReported: .asleep(processorTicks: activity.processorTicks)
+    case .running where hasReported: .running(processorTicks: activity.processorTicks)
+    default: .excused
+    }
+  }
 
   var pid: Int32 {
     switch process {

@@ -13,6 +13,30 @@ extension SystemClock {
   }
 }
 
+extension EventLoop {
+  /// All clocks, read now, with the time that this loop has attended.
+  public func moment() -> Moment {
+    let now = SystemClock.monotonic()
+    attend(until: now)
+    return moment(at: now)
+  }
+
+  /// All clocks as of the last time something was fetched.
+  public func momentOfWaking() -> Moment { moment(at: wokeAt) }
+
+  private func moment(at now: MonotonicInstant) -> Moment {
+    Moment(
+      monotonic: MonotonicTime(nanoseconds: now.nanoseconds),
+      wall: WallTime(milliseconds: SystemClock.wallMilliseconds()),
+      attended: MonotonicTime(nanoseconds: attended.now.nanoseconds))
+  }
+
+  /// When to wake by the steady clock for a deadline of the attended one.
+  public func wake(for deadline: MonotonicTime) -> MonotonicTime {
+    MonotonicTime(nanoseconds: attended.wake(for: MonotonicInstant(deadline)).nanoseconds)
+  }
+}
+
 extension MonotonicInstant {
   /// The same reading in the words of the event loop.
   public init(_ time: MonotonicTime) { self.init(nanoseconds: time.nanoseconds) }

@@ -25,6 +25,10 @@ public final class EventLoop {
   /// When events were last fetched, or looked for in vain.
   public private(set) var wokeAt = MonotonicInstant(nanoseconds: 0)
 
+  /// The time in which this loop has listened: whoever waits for a word of others takes deadlines from it, so that
+  /// nobody is blamed for the time in which this process was stopped or waited for a disk.
+  public private(set) var attended = AttendedTime(at: SystemClock.monotonic())
+
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
   // Indexed by descriptor: numbers are small and dense, so finding a handler needs neither hashing nor
@@ -107,6 +111,21 @@ public final class EventLoop {
       && slots[index].handler != nil
   }
 
+  /// Brings ``attended`` up to a reading of the steady clock within a turn, in which nobody was heard since the last.
+  public func attend(until moment: MonotonicInstant) { attended.advance(to: moment) }
+
+  /// The most of one turn that counts as attended; a fraction of the shortest patience that is taken from it.
+  public func attend(inStridesOf span: Duration) { attended.stride = span }
+
+  /// Hears everybody who has said something by now, without waiting: what comes before somebody is judged.
+  ///
+  /// Bounded, because those who go on talking could hold it up for ever.
+  public func hearEverybody() throws(SystemError) {
+    for _ in 0...(2 + 2 * count / Int(LINUX_EVENT_BATCH)) {
+      guard try runOnce(until: wokeAt) > 0 else { return }
+    }
+  }
+
   /// Waits until something is ready or the deadline has come, and calls the handlers of everything that is
   /// ready.
   ///
@@ -121,9 +140,14 @@ public final class EventLoop {
       // Inside the retry: after an interruption only what is left of the time may be waited for.
       linux_epoll_wait(epoll.rawValue, batch, Self.nanoseconds(until: deadline))
     }
-    wokeAt = SystemClock.monotonic()
+    listened()
     deliver(fetched)
     return Int(fetched)
+  }
+
+  private func listened() {
+    wokeAt = SystemClock.monotonic()
+    attended.listened(at: wokeAt)
   }
 
   /// Asks for what is ready, again and again for a while, without sleeping, and calls the handlers of the first that
@@ -145,7 +169,7 @@ public final class EventLoop {
     var end: MonotonicInstant?
     while true {
       if let ask {
-        wokeAt = SystemClock.monotonic()
+        listened()
         isDelivering = true
         let isAnswered = ask()
         isDelivering = false
@@ -159,7 +183,7 @@ public final class EventLoop {
         }
       }
       let fetched = try systemCall("epoll_wait", on: "") { linux_epoll_wait(epoll.rawValue, batch, 0) }
-      wokeAt = SystemClock.monotonic()
+      listened()
       if fetched > 0 {
         (vain, leftOut) = (0, 0)
         deliver(fetched)

@@ -13,6 +13,29 @@ public enum ProcessTable {
     return facts.state != UInt8(ascii: "Z") && facts.state != UInt8(ascii: "X")
   }
 
+  /// What a process is doing, as far as the kernel tells. proc_pid_stat(5)
+  public struct Activity: Sendable, Equatable {
+    /// Running, or ready to; asleep until something happens; waiting for a disk; stopped by a signal; held by a debugger.
+    public enum State: Sendable { case running, sleeping, waitingForDisk, stopped, traced, ended }
+
+    /// What it does now.
+    public var state: State
+    /// The time for which it has had a processor, in clock ticks.
+    public var processorTicks: UInt64
+    /// Whether it belongs to somebody's terminal, who may have stopped it by hand.
+    public var hasTerminal: Bool
+
+    /// Puts the parts together.
+    public init(state: State, processorTicks: UInt64, hasTerminal: Bool) {
+      self.state = state
+      self.processorTicks = processorTicks
+      self.hasTerminal = hasTerminal
+    }
+  }
+
+  /// What a process is doing; nil where there is none. Fields 3, 7, 14 and 15 of /proc/PID/stat
+  public static func activity(of pid: pid_t) -> Activity? { facts(of: pid)?.activity }
+
   /// When the process started, in clock ticks (1/100 s) since boot; nil where there is none. Field 22 of
   /// /proc/PID/stat
   public static func startTime(_ pid: pid_t) -> UInt64? { facts(of: pid)?.startTime }
@@ -61,6 +84,18 @@ public enum ProcessTable {
     var state: UInt8
     var parent: pid_t
     var startTime: UInt64
+    var activity: Activity
+  }
+
+  private static func state(_ letter: UInt8) -> Activity.State {
+    switch letter {
+    case UInt8(ascii: "R"): .running
+    case UInt8(ascii: "D"): .waitingForDisk
+    case UInt8(ascii: "T"): .stopped
+    case UInt8(ascii: "t"): .traced
+    case UInt8(ascii: "Z"), UInt8(ascii: "X"): .ended
+    default: .sleeping
+    }
   }
 
   private static func facts(of pid: pid_t) -> Facts? {
@@ -72,7 +107,11 @@ public enum ProcessTable {
     guard fields.count > 19, let state = fields[0].utf8.first, let parent = pid_t(fields[1]),
       let startTime = UInt64(fields[19])
     else { return nil }
-    return Facts(state: state, parent: parent, startTime: startTime)
+    let ticks = (UInt64(fields[11]) ?? 0) &+ (UInt64(fields[12]) ?? 0)
+    return Facts(
+      state: state, parent: parent, startTime: startTime,
+      activity: Activity(
+        state: Self.state(state), processorTicks: ticks, hasTerminal: fields[4] != "0"))
   }
 
   static func text(of path: String, limit: Int) -> String? {

@@ -61,7 +61,7 @@ public enum QueueEvent: Sendable {
   case vacate
   /// Everything has ended: close the day if it is finished.
   case endDay
-  /// Nothing but time has passed.
+  /// Everything that was said has been heard, and nothing but time has passed: leases that have run out are ended.
   case tick
 }
 

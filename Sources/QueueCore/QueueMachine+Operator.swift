@@ -255,7 +255,7 @@ extension QueueMachine {
     let receipt = receipt(of: customer, .cancelled, at: desk, lease, now)
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
     desks[service][place].state = .recalling([lease] + ahead)
-    desks[service][place].deadline = now.monotonic + policy.lease
+    desks[service][place].deadline = now.attended + policy.lease
     effects.append(.recall(desk.window, lease))
   }
 

@@ -83,7 +83,7 @@ extension QueueMachine {
     desks[service][place].state = .serving(lease)
     desks[service][place].customer = next.customer
     desks[service][place].startedAt = next.at
-    desks[service][place].deadline = now.monotonic + policy.lease
+    desks[service][place].deadline = now.attended + policy.lease
     effects.append(.announce(.started, desks[service][place].window, lease, next.customer))
   }
 
@@ -160,7 +160,7 @@ extension QueueMachine {
     }
     switch desks[service][place].state {
     case .serving(let held) where held == lease:
-      desks[service][place].deadline = now.monotonic + policy.lease
+      desks[service][place].deadline = now.attended + policy.lease
     case .recalling(let held) where held.contains(lease): return
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
@@ -199,7 +199,7 @@ extension QueueMachine {
   /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
     for service in desks.indices {
-      for place in desks[service].indices where desks[service][place].deadline <= now.monotonic {
+      for place in desks[service].indices where desks[service][place].deadline <= now.attended {
         let desk = desks[service][place]
         desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
         takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)

@@ -138,14 +138,25 @@ public struct QueueMachine: Sendable {
     case .tick: break
     }
     callDue(at: now, into: &effects)
-    expireLeases(at: now, into: &effects)
+    // Nobody's silence is judged by the word of somebody else: more words may wait behind that one. A tick comes when
+    // everything that was said has been heard.
+    if case .tick = event { expireLeases(at: now, into: &effects) }
     for service in Service.allCases { handOut(service, at: now, into: &effects) }
     reportDrainedIfSo(into: &effects)
   }
 
-  /// When something happens by itself next; nil for never.
+  /// When something happens by itself next; nil for never. Both clocks are one where everything is heard at once.
   public var nextDeadline: MonotonicTime? {
-    var earliest = delayed.nextDue
+    guard let lease = nextLeaseEnd, let retry = nextRetry else { return nextLeaseEnd ?? nextRetry }
+    return min(lease, retry)
+  }
+
+  /// When a customer who was put off is called next; nil for never.
+  public var nextRetry: MonotonicTime? { delayed.nextDue }
+
+  /// When a lease runs out next, in the time that was attended; nil for never.
+  public var nextLeaseEnd: MonotonicTime? {
+    var earliest: MonotonicTime?
     for places in desks {
       for desk in places where desk.isServing || isRecalling(desk) {
         earliest = min(earliest ?? desk.deadline, desk.deadline)

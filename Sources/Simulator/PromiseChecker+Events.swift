@@ -150,7 +150,7 @@ extension PromiseChecker {
     {
       violate(.conversation, "generation \(generation) of \(window) is ready, and the queue does not know it")
     }
-    checkConsequences(at: now)
+    checkConsequences(of: event, at: now)
     checkNumbers(of: core)
     view.day = core.books.day
   }
@@ -237,7 +237,7 @@ extension PromiseChecker {
 
   // MARK: - After the step
 
-  private func checkConsequences(at now: Moment) {
+  private func checkConsequences(of event: QueueEvent, at now: Moment) {
     if let owed = step.owed.first {
       violate(
         .attempt,
@@ -251,6 +251,8 @@ extension PromiseChecker {
     if let recall = step.toRecall.first {
       violate(.conversation, "\(recall.window) is not told that ticket \(recall.lease.ticket) was taken back")
     }
+    // Other words may wait behind a word: silence is judged when all have been heard, which is what a tick says.
+    guard case .tick = event else { return }
     for holder in holders where holder.progressAt + policy.lease <= now.monotonic {
       violate(
         .lease, "\(holder.window) still holds ticket \(holder.lease.ticket) after its lease has run out")

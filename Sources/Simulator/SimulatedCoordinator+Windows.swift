@@ -185,7 +185,10 @@ extension SimulatedCoordinator {
       post.history.becameReady(at: now.monotonic)
       happen(
         .tellerReady(post.window, post.generation, pid: Int32(truncatingIfNeeded: post.teller ?? 0) + 100))
-    case (.ready, .done), (.ready, .outOfStock), (.ready, .failed), (.ready, .returned), (.ready, .beat):
+    case (.ready, .done), (.ready, .outOfStock):
+      post.history.didWork()
+      pass(message, from: post.window, post.generation)
+    case (.ready, .failed), (.ready, .returned), (.ready, .beat):
       pass(message, from: post.window, post.generation)
     case (.leaving, _): break
     case (_, _):

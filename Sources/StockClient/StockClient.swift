@@ -37,7 +37,9 @@ public final class StockClient {
 
   private struct OpenRequest {
     var request: StockRequest
+    /// In the time that was attended: whoever was stopped, or did something else for long, listens before it despairs.
     var deadline: MonotonicInstant
+    var sendings = 0
     var listener: Listener
   }
 
@@ -45,6 +47,8 @@ public final class StockClient {
   private static let longestPause = Duration.milliseconds(250)
   /// How long the service may take to say welcome before the connection is given up. A large audit takes its time.
   private static let helloPatience = Duration.seconds(10)
+  /// How often a question that may take minutes is sent: a service that ends over it each time would never be at work.
+  private static let longSendings = 2
 
   /// The socket of the stock service in the home of a bank.
   public static func socket(inHome home: String) -> String { Paths.join(home, "run", "stock.sock") }
@@ -77,8 +81,10 @@ public final class StockClient {
     lastNumber &+= 1
     let name = order ?? (command.changesStock ? names.next() : nil)
     let request = StockRequest(number: lastNumber, order: name, command: command)
-    open[lastNumber] = OpenRequest(request: request, deadline: deadline, listener: listener)
-    if isConnected { channel?.send(.request(request)) } else { connectIfDue() }
+    let patience = max(.zero, deadline - SystemClock.monotonic())
+    open[lastNumber] = OpenRequest(
+      request: request, deadline: loop.attended.now + patience, listener: listener)
+    if isConnected { send(lastNumber) } else { connectIfDue() }
   }
 
   /// Follows the stock: a picture, and then every change, over lost connections too and without a gap. One view at a
@@ -101,7 +107,7 @@ public final class StockClient {
     var outcome: Result<StockResult, StockClientError>?
     let deadline = SystemClock.monotonic() + patience
     ask(command, as: order, until: deadline) { outcome = $0 }
-    while outcome == nil { try turn(until: deadline) }
+    while outcome == nil { try turn(until: nil) }
     return try (outcome ?? .failure(.tryLater(detail: lastTrouble))).get()
   }
 
@@ -117,8 +123,9 @@ public final class StockClient {
 
   /// When ``endTurn()`` has something to do by itself; nil for never.
   public var nextDeadline: MonotonicInstant? {
-    var earliest = open.values.lazy.map(\.deadline).min()
-    let own = channel == nil ? retryAt : isConnected ? nil : connectedAt + Self.helloPatience
+    var earliest = open.values.lazy.map(\.deadline).min().map { loop.attended.wake(for: $0) }
+    let own =
+      channel == nil ? retryAt : isConnected ? nil : loop.attended.wake(for: connectedAt + Self.helloPatience)
     if let own { earliest = min(earliest ?? own, own) }
     return earliest
   }
@@ -126,7 +133,10 @@ public final class StockClient {
   /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
   public func endTurn() {
     channel?.flush()
-    let now = SystemClock.monotonic()
+    loop.attend(until: SystemClock.monotonic())
+    let now = loop.attended.now
+    // What has come while nobody listened is heard before anything is given up.
+    if isOverdue(now) { while channel?.receiveNow() == true {} }
     if channel != nil, !isConnected, now - connectedAt >= Self.helloPatience {
       lastTrouble = "the service does not answer"
       channel?.close()
@@ -137,6 +147,12 @@ public final class StockClient {
       open[number] = nil
       request.listener(.failure(.tryLater(detail: lastTrouble)))
     }
+  }
+
+  private func isOverdue(_ now: MonotonicInstant) -> Bool {
+    channel != nil
+      && (!isConnected && now - connectedAt >= Self.helloPatience
+        || open.values.contains { $0.deadline <= now })
   }
 
   /// Ends the connection. Whoever still waits for an answer gets none.
@@ -154,7 +170,7 @@ public final class StockClient {
     if let retryAt, retryAt > now { return }
     do throws(SystemError) {
       switch try UnixSocket.connect(path: path, nonBlocking: true) {
-      case .connected(let socket): try greet(socket, now)
+      case .connected(let socket): try greet(socket)
       case .notThere: tryLater("there is no socket \(path)")
       case .refused: tryLater("nobody listens on \(path)")
       case .busy: tryLater("\(path) has no room for another connection now")
@@ -166,11 +182,11 @@ public final class StockClient {
     }
   }
 
-  private func greet(_ socket: consuming FileDescriptor, _ now: MonotonicInstant) throws(SystemError) {
+  private func greet(_ socket: consuming FileDescriptor) throws(SystemError) {
     let channel = try MessageChannel<StockServiceMessage, StockMessage>(
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 64 << 20)
     self.channel = channel
-    connectedAt = now
+    connectedAt = loop.attended.now
     lastTrouble = "the service does not answer"
     channel.onMessage = { [unowned self] in hear($0) }
     channel.onEnd = { [unowned self] end in
@@ -180,6 +196,18 @@ public final class StockClient {
     }
     channel.send(.hello(Hello(build: build, role: .client)))
     channel.flush()
+  }
+
+  /// Sends a request, the first time or again, unless it has ended so many that nobody should be sent it any more.
+  private func send(_ number: UInt32) {
+    guard let request = open[number] else { return }
+    guard !request.request.command.isLong || request.sendings < Self.longSendings else {
+      open[number] = nil
+      let words = "the stock service ended \(request.sendings) times while it was at it"
+      return request.listener(.failure(.tryLater(detail: words)))
+    }
+    open[number]?.sendings += 1
+    channel?.send(.request(request.request))
   }
 
   private func tryLater(_ trouble: String) {
@@ -202,9 +230,7 @@ public final class StockClient {
       isConnected = true
       welcomes += 1
       (retryAt, pause) = (nil, Self.firstPause)
-      for number in open.keys.sorted() {
-        if let request = open[number]?.request { channel?.send(.request(request)) }
-      }
+      for number in open.keys.sorted() { send(number) }
       sendView()
       channel?.flush()
     case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
@@ -255,4 +281,9 @@ private struct StockView {
   /// What the viewer has seen; nil before the first picture.
   var place: StockPlace?
   var hear: (StockNews) -> Void
+}
+
+extension StockCommand {
+  /// Whether the answer may take minutes, because every row is counted for it.
+  fileprivate var isLong: Bool { if case .audit = self { true } else { false } }
 }

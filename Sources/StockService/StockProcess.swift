@@ -69,7 +69,7 @@ public enum StockProcess {
     try home.prepare()
     let lock = try home.takeLock(loop)
     try home.examineDatabase(mustExist: options.mustExist)
-    let (store, desk) = try openDesk(home)
+    let (store, desk) = try openDesk(home, link)
     let orders =
       link?.orders
       ?? WorkerOrders(
@@ -100,9 +100,11 @@ public enum StockProcess {
     }
   }
 
-  private static func openDesk(_ home: ServiceHome) throws(Failure) -> (SQLiteStockStore, StockDesk) {
+  private static func openDesk(
+    _ home: ServiceHome, _ link: ParentLink?
+  ) throws(Failure) -> (SQLiteStockStore, StockDesk) {
     do throws(StoreError) {
-      let store = try SQLiteStockStore(path: home.database)
+      let store = try SQLiteStockStore(path: home.database) { link?.progressed() }
       let ledger = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
       let stored = try store.load(newLedger: ledger)
       store.keepReserve()

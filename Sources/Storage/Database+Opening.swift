@@ -19,10 +19,10 @@ extension Database {
   ///
   /// - Parameter maximumPages: a bound for the size of the file in pages, for tests of a full disk.
   static func open(
-    path: String, schema: Schema, maximumPages: Int64? = nil
+    path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
   ) throws(StoreError) -> Database {
     try createFile(path)
-    let database = try Database(path: path)
+    let database = try Database(path: path, onProgress: onProgress)
     try database.examineHeader(schema)
     try database.takeLock()
     let version = try database.examineContent(schema)

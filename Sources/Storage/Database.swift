@@ -15,10 +15,15 @@ final class Database {
   /// Frames in the write-ahead log after the last commit.
   private(set) var logFrames: Int32 = 0
   private var isOpen = true
+  /// Called again and again by whatever this connection is at, as it goes on.
+  private let onProgress: (() -> Void)?
+  /// Instructions of SQLite's machine between two calls: a few milliseconds.
+  private static let progressStep: Int32 = 100_000
 
   /// Opens a file that exists. Nothing is read yet and no lock is taken.
-  init(path: String) throws(StoreError) {
+  init(path: String, onProgress: (() -> Void)? = nil) throws(StoreError) {
     _ = Self.settings
+    self.onProgress = onProgress
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(Self.plainName(path), &opened, flags, nil)
@@ -30,6 +35,15 @@ final class Database {
     handle = opened
     self.path = path
     sqlite3_extended_result_codes(handle, 1)
+    if onProgress != nil {
+      // It is work that calls this, and not a timer: what stands still calls nobody. See sqlite3_progress_handler.
+      sqlite3_progress_handler(
+        handle, Self.progressStep,
+        { context in
+          if let context { Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().onProgress?() }
+          return 0
+        }, Unmanaged.passUnretained(self).toOpaque())
+    }
     // The hook stands in for SQLite's own checkpoints, which swallow the errors of fsync.
     sqlite3_wal_hook(
       handle,
@@ -155,6 +169,7 @@ final class Database {
   func abandon() {
     guard isOpen else { return }
     sqlite3_wal_hook(handle, nil, nil)
+    sqlite3_progress_handler(handle, 0, nil, nil)
     isOpen = false
   }
 }

@@ -25,15 +25,20 @@ public final class SQLiteStockStore: StockStore {
 
   /// Opens the database at a path, or makes a new one with mode 0600.
   ///
+  /// - Parameter onProgress: called by a long work on the database every few milliseconds as it goes on, from within
+  ///   whatever was called here; it must not ask the store anything.
   /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` where the file is not one of
   ///   ours or not whole, and then not a byte of it was changed; `.diskFull`; `.failed` with the system's reason.
-  public convenience init(path: String) throws(StoreError) {
-    try self.init(path: path, schema: .stock)
+  public convenience init(path: String, onProgress: (() -> Void)? = nil) throws(StoreError) {
+    try self.init(path: path, schema: .stock, onProgress: onProgress)
   }
 
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
-  init(path: String, schema: Schema, maximumPages: Int64? = nil) throws(StoreError) {
-    database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
+  init(
+    path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
+  ) throws(StoreError) {
+    database = try Database.open(
+      path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress)
     transactions = try Transactions(database)
     statements = try StockStatements(database)
     room = HeldRoom(database, Self.reservePlan)

@@ -30,6 +30,10 @@ public final class ParentLink {
   public private(set) var orders: WorkerOrders?
   private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
   private var checks: [Int64] = []
+  private var progressAt = MonotonicInstant(nanoseconds: 0)
+
+  /// The shortest time between two reports of progress.
+  private static let progressPause = Duration.seconds(1)
 
   /// Says hello on a connected socket.
   public init(_ descriptor: consuming FileDescriptor, loop: EventLoop, role: PeerRole) throws(SystemError) {
@@ -77,6 +81,16 @@ public final class ParentLink {
   public func say(_ message: WorkerMessage) {
     channel.send(message)
     channel.flush()
+  }
+
+  /// A work that keeps the loop from turning has come further: the coordinator is told so, now and then.
+  ///
+  /// To be called by the work itself, and never by a clock: what is told is that it goes on.
+  public func progressed() {
+    let now = SystemClock.monotonic()
+    guard state == .atWork, now - progressAt >= Self.progressPause else { return }
+    progressAt = now
+    say(.beat(WorkerMessage.progress))
   }
 
   /// Answers the checks of this turn.

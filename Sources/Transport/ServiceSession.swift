@@ -17,7 +17,10 @@ public final class ServiceSession<
   public let id: UInt64
   /// The connection. Its `onMessage`, `onEnd` and `lastWord` belong to the socket; the rest is the service's.
   public let channel: Channel
+  /// In the time that was attended, as all that a client is judged by.
   let connectedAt: MonotonicInstant
+  private var lastHeard: MonotonicInstant
+  private var silentSince: MonotonicInstant
   var isGreeted = false
   var isUnflushed = false
   /// Requests that have not been answered for the last time.
@@ -26,6 +29,14 @@ public final class ServiceSession<
   init(id: UInt64, channel: Channel) {
     self.id = id
     self.channel = channel
-    connectedAt = channel.lastReceiveAt
+    lastHeard = channel.lastReceiveAt
+    connectedAt = channel.loop.attended.now
+    silentSince = connectedAt
+  }
+
+  /// For how long nothing was heard, to the fineness with which this is asked.
+  func silence(until now: MonotonicInstant) -> Duration {
+    if channel.lastReceiveAt != lastHeard { (lastHeard, silentSince) = (channel.lastReceiveAt, now) }
+    return now - silentSince
   }
 }

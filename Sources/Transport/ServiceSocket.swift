@@ -165,19 +165,24 @@ public final class ServiceSocket<
 
   /// When ``keepTime(_:)`` wants to be called; nil while there are no clients and everybody can come in.
   public var nextDeadline: MonotonicInstant? {
-    guard let rest = listener?.nextDeadline, let nextCheck else { return listener?.nextDeadline ?? nextCheck }
-    return min(rest, nextCheck)
+    [listener?.nextDeadline, nextCheck.map { loop.attended.wake(for: $0) }].compactMap { $0 }.min()
   }
 
-  /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
-  public func keepTime(_ now: MonotonicInstant) {
-    listener?.keepTime(now)
+  /// Sends those away who connected and say nothing, or stopped in the middle of a frame. Time in which nobody was
+  /// heard counts for nothing.
+  ///
+  /// - Parameter moment: now, by the steady clock.
+  public func keepTime(_ moment: MonotonicInstant) {
+    listener?.keepTime(moment)
+    loop.attend(until: moment)
+    let now = loop.attended.now
     guard let due = nextCheck, due <= now else { return }
     for session in Array(sessions.values) {
+      let silence = session.silence(until: now)
       if !session.isGreeted, now - session.connectedAt >= limits.hello {
         refuse(session, .hello, "no hello within \(limits.hello.wholeMilliseconds) ms")
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused,
-        now - session.channel.lastReceiveAt >= limits.midFrame
+        silence >= limits.midFrame
       {
         let patience = limits.midFrame.wholeMilliseconds
         refuse(session, .malformed, "silent in the middle of a frame for \(patience) ms")

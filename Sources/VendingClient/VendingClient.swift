@@ -35,7 +35,9 @@ public final class VendingClient {
 
   private struct OpenRequest {
     var request: VendingRequest
+    /// In the time that was attended: whoever was stopped, or did something else for long, listens before it despairs.
     var deadline: MonotonicInstant
+    var sendings = 0
     var listener: Listener
   }
 
@@ -43,6 +45,8 @@ public final class VendingClient {
   private static let longestPause = Duration.milliseconds(250)
   /// How long the machine may take to say welcome before the connection is given up.
   private static let helloPatience = Duration.seconds(10)
+  /// How often a question that may take minutes is sent: a machine that ends over it each time would never be at work.
+  private static let longSendings = 2
 
   /// The customers' socket in the home of a bank.
   public static func customersSocket(inHome home: String) -> String {
@@ -75,8 +79,10 @@ public final class VendingClient {
     lastNumber &+= 1
     let name = order ?? (command.changesSomething ? names.next() : nil)
     let request = VendingRequest(number: lastNumber, order: name, command: command)
-    open[lastNumber] = OpenRequest(request: request, deadline: deadline, listener: listener)
-    if isConnected { channel?.send(.request(request)) } else { connectIfDue() }
+    let patience = max(.zero, deadline - SystemClock.monotonic())
+    open[lastNumber] = OpenRequest(
+      request: request, deadline: loop.attended.now + patience, listener: listener)
+    if isConnected { send(lastNumber) } else { connectIfDue() }
   }
 
   /// Follows the machine: a picture, and then everything that changes; after a lost connection a new picture. One view
@@ -97,7 +103,7 @@ public final class VendingClient {
     var outcome: Result<VendingResult, VendingClientError>?
     let deadline = SystemClock.monotonic() + patience
     ask(command, as: order, until: deadline) { outcome = $0 }
-    while outcome == nil { try turn(until: deadline) }
+    while outcome == nil { try turn(until: nil) }
     return try (outcome ?? .failure(.tryLater(detail: lastTrouble))).get()
   }
 
@@ -113,15 +119,19 @@ public final class VendingClient {
 
   /// When ``endTurn()`` has something to do by itself; nil for never.
   public var nextDeadline: MonotonicInstant? {
-    let earliest = open.values.lazy.map(\.deadline).min()
-    let own = channel == nil ? retryAt : isConnected ? nil : connectedAt + Self.helloPatience
+    let earliest = open.values.lazy.map(\.deadline).min().map { loop.attended.wake(for: $0) }
+    let own =
+      channel == nil ? retryAt : isConnected ? nil : loop.attended.wake(for: connectedAt + Self.helloPatience)
     return [earliest, own].compactMap { $0 }.min()
   }
 
   /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
   public func endTurn() {
     channel?.flush()
-    let now = SystemClock.monotonic()
+    loop.attend(until: SystemClock.monotonic())
+    let now = loop.attended.now
+    // What has come while nobody listened is heard before anything is given up.
+    if isOverdue(now) { while channel?.receiveNow() == true {} }
     if channel != nil, !isConnected, now - connectedAt >= Self.helloPatience {
       lastTrouble = "the machine does not answer"
       channel?.close()
@@ -132,6 +142,12 @@ public final class VendingClient {
       open[number] = nil
       request.listener(.failure(.tryLater(detail: lastTrouble)))
     }
+  }
+
+  private func isOverdue(_ now: MonotonicInstant) -> Bool {
+    channel != nil
+      && (!isConnected && now - connectedAt >= Self.helloPatience
+        || open.values.contains { $0.deadline <= now })
   }
 
   /// Ends the connection. Whoever still waits for an answer gets none.
@@ -149,7 +165,7 @@ public final class VendingClient {
     if let retryAt, retryAt > now { return }
     do throws(SystemError) {
       switch try UnixSocket.connect(path: path, nonBlocking: true) {
-      case .connected(let socket): try greet(socket, now)
+      case .connected(let socket): try greet(socket)
       case .notThere: tryLater("there is no socket \(path)")
       case .refused: tryLater("nobody listens on \(path)")
       case .busy: tryLater("\(path) has no room for another connection now")
@@ -161,11 +177,11 @@ public final class VendingClient {
     }
   }
 
-  private func greet(_ socket: consuming FileDescriptor, _ now: MonotonicInstant) throws(SystemError) {
+  private func greet(_ socket: consuming FileDescriptor) throws(SystemError) {
     let channel = try MessageChannel<VendingServiceMessage, VendingMessage>(
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 16 << 20)
     self.channel = channel
-    connectedAt = now
+    connectedAt = loop.attended.now
     lastTrouble = "the machine does not answer"
     channel.onMessage = { [unowned self] in hear($0) }
     channel.onEnd = { [unowned self] end in
@@ -175,6 +191,18 @@ public final class VendingClient {
     }
     channel.send(.hello(Hello(build: build, role: .client)))
     channel.flush()
+  }
+
+  /// Sends a request, the first time or again, unless it has ended so many that nobody should be sent it any more.
+  private func send(_ number: UInt32) {
+    guard let request = open[number] else { return }
+    guard !request.request.command.isLong || request.sendings < Self.longSendings else {
+      open[number] = nil
+      let words = "the vending machine ended \(request.sendings) times while it was at it"
+      return request.listener(.failure(.tryLater(detail: words)))
+    }
+    open[number]?.sendings += 1
+    channel?.send(.request(request.request))
   }
 
   private func tryLater(_ trouble: String) {
@@ -196,9 +224,7 @@ public final class VendingClient {
     case .welcome(let welcome) where welcome.version == protocolVersion:
       isConnected = true
       (retryAt, pause) = (nil, Self.firstPause)
-      for number in open.keys.sorted() {
-        if let request = open[number]?.request { channel?.send(.request(request)) }
-      }
+      for number in open.keys.sorted() { send(number) }
       sendView()
       channel?.flush()
     case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
@@ -227,4 +253,9 @@ public final class VendingClient {
     guard let view else { return }
     channel?.send(.request(VendingRequest(number: view.number, command: .follow)))
   }
+}
+
+extension VendingCommand {
+  /// Whether the answer may take minutes, because every row is counted for it.
+  fileprivate var isLong: Bool { if case .audit = self { true } else { false } }
 }

@@ -83,7 +83,7 @@ public enum VendingProcess {
     try home.prepare()
     let lock = try home.takeLock(loop)
     try home.examineDatabase(mustExist: options.mustExist)
-    let (store, desk) = try openDesk(home, table)
+    let (store, desk) = try openDesk(home, table, link)
     let orders =
       link?.orders
       ?? WorkerOrders(
@@ -115,10 +115,10 @@ public enum VendingProcess {
   }
 
   private static func openDesk(
-    _ home: ServiceHome, _ table: ProductTable
+    _ home: ServiceHome, _ table: ProductTable, _ link: ParentLink?
   ) throws(Failure) -> (SQLiteVendingStore, VendingDesk) {
     do throws(StoreError) {
-      let store = try SQLiteVendingStore(path: home.database)
+      let store = try SQLiteVendingStore(path: home.database) { link?.progressed() }
       let machine = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
       let stored = try store.load(newMachine: machine)
       store.keepReserve()

@@ -183,8 +183,8 @@ final class VendingService {
       customers.nextDeadline, managers.nextDeadline, log.nextFlush, stock.nextDeadline, retryAt,
       shelf.nextDeadline, watch?.nextDeadline,
       // Whoever does not read is waited for by the loop, and not by the clock.
-      looking.lazy.filter(\.asker.hasRoom).map(\.deadline).min(), desk.commitDue.map { MonotonicInstant($0) },
-      desk.roomDue.map { MonotonicInstant($0) },
+      looking.lazy.filter(\.asker.hasRoom).map(\.deadline).min().map { loop.attended.wake(for: $0) },
+      desk.commitDue.map { MonotonicInstant($0) }, desk.roomDue.map { MonotonicInstant($0) },
     ].compactMap { $0 }.min()
   }
 
@@ -290,7 +290,7 @@ final class VendingService {
   private func question(_ command: VendingCommand, _ asker: Asker) {
     switch command {
     case .balance, .history, .audit: questions.append((asker, command))
-    default: looking.append((asker, command, MonotonicInstant(now.monotonic) + Self.lookPatience))
+    default: looking.append((asker, command, loop.attended.now + Self.lookPatience))
     }
   }
 
@@ -316,7 +316,7 @@ final class VendingService {
 
   private func answerThoseWhoLook() {
     guard !looking.isEmpty, !desk.machine.isUnsettled else { return }
-    let instant = MonotonicInstant(now.monotonic)
+    let instant = loop.attended.now
     let asked = looking
     looking.removeAll()
     for one in asked {

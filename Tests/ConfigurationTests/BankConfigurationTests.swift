@@ -42,7 +42,7 @@ import Testing
       """
       {"windows": {"deposit": 0, "loan": 256, "juice": 3}, "speed": 2.5, "lang": "ko",
        "work": {"deposit": "0s", "loan": "2h", "juice": "1s"},
-       "max_waiting": 5, "lease": "100ms", "prefetch": 64, "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
+       "max_waiting": 5, "lease": "100ms", "standstill": "3s", "prefetch": 64, "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
        "retry_limit": "1m30s", "restart_first": "2ms", "restart_limit": "4s",
        "recycle_after_customers": 1000, "recycle_above_mb": 64, "gather": "0ms", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
       """)
@@ -53,6 +53,7 @@ import Testing
     expected.language = .korean
     expected.maxWaiting = 5
     expected.lease = .milliseconds(100)
+    expected.standstill = .seconds(3)
     expected.prefetch = 64
     expected.maxCrashes = 1
     expected.maxFailures = 2

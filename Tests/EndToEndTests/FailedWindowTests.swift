@@ -83,6 +83,31 @@ struct FailedWindowTests {
     }
   }
 
+  @Test(
+    "more than ten deaths before being ready, with customers served between them, are no reason to give a window up"
+  )
+  func servedBetween() throws {
+    try withBranch { branch in
+      let programs = try Programs(branch)
+      let file = try branch.configuration(
+        deposit: 1, depositWork: "5ms", loanWork: "5ms",
+        more: #", "restart_first": "40ms", "restart_limit": "40ms""#)
+      try programs.start("--config", file)
+      for round in 1...4 {
+        try programs.breakTeller("exit 7")
+        try branch.kill(worker: "deposit-1")
+        try branch.waitUntil("three have died early") {
+          branch.events("exit", in: "coordinator").count { $0["code"] == "7" } >= 4 * round - 1
+        }
+        programs.repairTeller()
+        try branch.done("enqueue", "1", "--service", "deposit", "--wait")
+      }
+      #expect(branch.events("exit", in: "coordinator").count { $0["code"] == "7" } > 10)
+      #expect(branch.events("given_up", in: "coordinator").isEmpty)
+      #expect(!branch.events("backoff", in: "coordinator").isEmpty, "the pauses are told")
+    }
+  }
+
   @Test("a window whose teller cannot even be started has failed with the reason")
   func missing() throws {
     try withBranch { branch in

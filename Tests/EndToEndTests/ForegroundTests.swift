@@ -57,6 +57,15 @@ struct ForegroundTests {
       #expect(!manager.has("STOPPING=1"))
       let pulses = manager.count("WATCHDOG=1")
       try branch.waitUntil("there are signs of life") { manager.count("WATCHDOG=1") >= pulses + 3 }
+      // They come from the coordinator's work, and stop with it, though the guardian goes on.
+      let stopped = try branch.status().pid
+      branch.processes.signal(stopped, SIGSTOP)
+      try branch.waitUntil("nothing is on its way any more") {
+        let before = manager.count("WATCHDOG=1")
+        Moment.pass(milliseconds: 600)
+        return manager.count("WATCHDOG=1") == before
+      }
+      branch.processes.signal(stopped, SIGCONT)
       // The coordinator dies: the manager sees that the bank is ready again, and nobody has stopped.
       branch.processes.signal(try branch.status().pid, SIGKILL)
       try branch.waitUntil("it is ready again") { manager.count("READY=1") == 2 }

@@ -78,6 +78,26 @@ import Testing
     #expect(GuardianEnd.givenUp(.code(1)).exitCode == 1)
   }
 
+  @Test("deaths while the bank is opened again are in no row where the bank was open between them")
+  func openBetween() {
+    for seed in UInt64(0)..<20 {
+      var policy = GuardianPolicy(seed: seed, at: start)
+      var now = start
+      for round in 1...100 {
+        policy.opened(at: now)
+        now = now + .seconds(5)
+        #expect(policy.ended(.signal(9), at: now) == .restart, "seed \(seed), round \(round)")
+        for _ in 1...9 {
+          guard case .restartAfter(let pause) = policy.ended(.signal(9), at: now) else {
+            Issue.record("seed \(seed): round \(round) gives up")
+            return
+          }
+          now = now + pause
+        }
+      }
+    }
+  }
+
   @Test("a bank that was closed stays closed, however its coordinator ended", arguments: ends + [.code(0)])
   func closed(end: CoordinatorEnd) {
     var policy = policy()
@@ -153,9 +173,11 @@ import Testing
   @Test("a coordinator is taken over in the phase that is said")
   func adoption() throws {
     let options = try GuardianOptions([
-      "--home", "/h", "--adopt", "42", "--phase", "stopping", "--opened", "--",
+      "--home", "/h", "--adopt", "42", "--phase", "stopping", "--opened", "--patience", "500", "--",
     ])
-    #expect(options.ward == GuardianOptions.Ward(pid: 42, phase: .stopping, hasOpened: true))
+    #expect(
+      options.ward
+        == GuardianOptions.Ward(pid: 42, phase: .stopping, hasOpened: true, patienceMilliseconds: 500))
     #expect(options.words.isEmpty)
   }
 
@@ -164,7 +186,8 @@ import Testing
     arguments: [
       [], ["--home"], ["--home", "relative"], ["--home", "/h", "--adopt", "0"],
       ["--home", "/h", "--adopt", "x"],
-      ["--home", "/h", "--phase", "late"], ["--home", "/h", "--unknown", "1"],
+      ["--home", "/h", "--adopt", "1", "--patience", "0"], ["--home", "/h", "--phase", "late"],
+      ["--home", "/h", "--unknown", "1"],
     ] as [[String]])
   func mistakes(words: [String]) {
     let mistake = #expect(throws: GuardianOptions.Mistake.self) { try GuardianOptions(words) }

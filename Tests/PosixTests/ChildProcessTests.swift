@@ -213,6 +213,12 @@ import Testing
     #expect((100_000..<100_000_000).contains(resident))
     let proportional = try #require(ProcessMemory.proportionalBytes(pid: child.pid))
     #expect((10_000...resident).contains(proportional))
+    child.kill(SIGSTOP)
+    var report = siginfo_t()
+    // The kernel says when it has stopped; nothing is reaped by that.
+    #expect(waitid(P_PID, id_t(child.pid), &report, WSTOPPED | WNOWAIT) == 0)
+    #expect(ProcessTable.activity(of: child.pid)?.state == .stopped)
+    child.kill(SIGCONT)
     try pair.first.writeAll([UInt8(ascii: "\n")])
     let loop = try EventLoop()
     var ended = false

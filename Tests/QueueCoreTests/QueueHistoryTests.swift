@@ -148,6 +148,7 @@ extension QueueWorld {
 
   mutating func timePasses(_ span: TimeSpan) {
     now.monotonic = now.monotonic + span
+    now.attended = now.attended + span
     now.wall.milliseconds += span.milliseconds
     happen(.tick)
   }

@@ -88,6 +88,34 @@ import Testing
     #expect(branch.pass(.seconds(5)).stuck == [], "it is ended once")
   }
 
+  @Test("a word of somebody else ends no lease: what the teller has said may stand behind it")
+  func wordBeforeTheBeat() throws {
+    var branch = TestBranch()
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit, .deposit)
+    let (first, second) = (
+      try #require(branch.lease(at: .deposit1)), try #require(branch.lease(at: .deposit2))
+    )
+    branch.now.monotonic = branch.now.monotonic + .seconds(60)
+    branch.now.attended = branch.now.attended + .seconds(60)
+    #expect(branch.happen(.tellerProgressed(.deposit1, 1, first)).stuck == [])
+    #expect(branch.arrive(.loan).stuck == [])
+    #expect(branch.happen(.tellerAnswered(.deposit2, 1, second, .done)).stuck == [])
+    #expect(branch.pass(.zero).stuck == [], "both were heard before they were judged")
+    #expect(branch.machine.books.served == 1)
+  }
+
+  @Test("time in which nobody listened is held against no teller")
+  func unattendedTime() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.now.monotonic = branch.now.monotonic + .seconds(3_600)
+    #expect(branch.happen(.tick).stuck == [])
+    #expect(branch.pass(.seconds(9)).stuck == [])
+    #expect(branch.pass(.seconds(1)).stuck == [.deposit1], "and the time in which everybody was heard is")
+  }
+
   @Test("a beat makes the lease begin anew")
   func beats() throws {
     var branch = TestBranch()

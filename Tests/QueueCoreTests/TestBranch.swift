@@ -7,7 +7,7 @@ import Testing
 
 struct TestBranch {
   private(set) var machine: QueueMachine
-  private(set) var now = TestBranch.opening
+  var now = TestBranch.opening
   private var requests: RequestNumber = 0
 
   static let opening = Moment(
@@ -41,6 +41,7 @@ struct TestBranch {
   /// Time passes, and the queue learns of it with the next event.
   mutating func passQuietly(_ span: TimeSpan) {
     now.monotonic = now.monotonic + span
+    now.attended = now.attended + span
     now.wall.milliseconds += span.milliseconds
   }
 

@@ -20,7 +20,7 @@ struct HouseStaffTests {
     var post: HousePost { staff.posts[0] }
     private(set) var changes = 0
     /// By how much the clock that the staff is shown is ahead.
-    private var ahead = TimeSpan.zero
+    private(set) var ahead = TimeSpan.zero
 
     init(_ policy: RestartPolicy = RestartPolicy()) throws {
       house = try StockHouse()
@@ -44,8 +44,9 @@ struct HouseStaffTests {
     }
 
     var now: Moment {
-      var now = SystemClock.moment()
+      var now = house.loop.moment()
       now.monotonic = now.monotonic + ahead
+      now.attended = now.attended + ahead
       return now
     }
 
@@ -202,6 +203,42 @@ struct HouseStaffTests {
     keeper.pass(HouseStaff.abortGrace)
     try keeper.wait("a successor") { keeper.post.generation == 2 && keeper.post.phase == .ready }
     #expect(try keeper.log().contains("stands still"))
+  }
+
+  @Test("one that is at a long work and says how it goes on is waited for; when it says no more it is stuck")
+  func longWork() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    try keeper.isReady()
+    // It answers nothing, as one that counts every row; what such a work says is said in its place.
+    kill(keeper.post.pid, SIGSTOP)
+    keeper.pass(HouseStaff.checkPause)
+    for _ in 0..<30 {
+      keeper.pass(.seconds(9))
+      #expect(keeper.post.phase == .ready)
+      keeper.post.answerBy = keeper.now.attended
+      keeper.post.channel?.onMessage?(.beat(WorkerMessage.progress))
+      // The staff's own clock is not ahead.
+      keeper.post.answerBy = keeper.post.answerBy.map { $0 + keeper.ahead }
+    }
+    keeper.pass(HouseStaff.checkPause)
+    #expect(keeper.post.phase == .leaving)
+  }
+
+  @Test("time in which nobody listened is held against no process")
+  func unattended() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    try keeper.isReady()
+    kill(keeper.post.pid, SIGSTOP)
+    keeper.pass(HouseStaff.checkPause)
+    #expect(keeper.post.unanswered != nil)
+    var now = keeper.now
+    now.monotonic = now.monotonic + .seconds(3_600)
+    keeper.staff.keepTime(now)
+    #expect(keeper.post.phase == .ready)
+    keeper.pass(HouseStaff.checkPause)
+    #expect(keeper.post.phase == .leaving)
   }
 
   @Test(

@@ -26,6 +26,23 @@ struct StockFileTests {
     #expect(stat(room.scratch.stock, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
   }
 
+  @Test("says that it goes on while every row is counted, and never while nothing is done")
+  func progress() throws {
+    let room = try StockRoom(.sqlite)
+    for number in 0..<4_000 { _ = try room.take([("kiwi", 1)], as: "o\(number)") }
+    try room.sqlite?.close()
+    var calls = 0
+    let store = try SQLiteStockStore(path: room.scratch.stock) { calls += 1 }
+    _ = try store.load(newLedger: 1)
+    let before = calls
+    _ = try store.audit()
+    #expect(calls > before, "a work of some hundred thousand steps")
+    let after = calls
+    _ = try store.order(OrderID("o1"))
+    #expect(calls == after)
+    try store.close()
+  }
+
   @Test("that is damaged, cut, foreign or a bank's is reported, and not a byte of it is changed")
   func damaged() throws {
     let scratch = try filled()

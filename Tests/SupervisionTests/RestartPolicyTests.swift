@@ -9,13 +9,66 @@ import Testing
     MonotonicTime(nanoseconds: seconds * 1_000_000_000)
   }
 
-  @Test("a worker that died at work is replaced at once")
+  @Test("a worker that died at work is replaced at once, as often as it happens")
   func atWork() {
     var history = RestartHistory(policy: RestartPolicy(), seed: 1)
     for second in 0..<100 {
       history.becameReady(at: moment(Int64(second)))
+      history.didWork()
       #expect(history.died(at: moment(Int64(second))) == .atOnce)
     }
+    for second in 100..<200 {
+      history.becameReady(at: moment(Int64(second)))
+      #expect(
+        history.died(at: moment(Int64(second) + 1)) == .atOnce, "there was nothing to do, and it was there")
+    }
+  }
+
+  @Test("deaths before being ready are in no row where something was done between them")
+  func goodBetween() {
+    var history = RestartHistory(policy: RestartPolicy(), seed: 1)
+    for round in 0..<100 {
+      for _ in 0..<9 {
+        guard case .after(let pause) = history.died(at: moment(Int64(round))) else {
+          Issue.record("round \(round) gives up")
+          return
+        }
+        #expect(pause <= .seconds(30))
+      }
+      history.becameReady(at: moment(Int64(round)))
+      history.didWork()
+      #expect(history.died(at: moment(Int64(round))) == .atOnce)
+      #expect(history.earlyDeaths == 0)
+    }
+  }
+
+  @Test(
+    "one that dies as soon as it is ready, again and again, is slowed down apart from the others, then given up"
+  )
+  func hasty() {
+    let policy = RestartPolicy()
+    var history = RestartHistory(policy: policy, seed: 1)
+    func die() -> RestartDecision {
+      history.becameReady(at: moment(1))
+      return history.died(at: moment(1) + .milliseconds(199))
+    }
+    for _ in 0..<policy.spared { #expect(die() == .atOnce) }
+    var full: Int64 = 100_000_000
+    for death in 1..<10 {
+      guard case .after(let pause) = die() else {
+        Issue.record("death \(death) is followed by a pause")
+        return
+      }
+      #expect(pause.nanoseconds >= full / 2 && pause.nanoseconds <= full, "death \(death)")
+      full = min(full * 2, 30_000_000_000)
+    }
+    #expect(history.earlyDeaths == 0)
+    #expect(die() == .giveUp)
+    // Whoever does something has broken the row.
+    history.becameReady(at: moment(2))
+    history.didWork()
+    #expect(history.died(at: moment(2)) == .atOnce && history.deathsInARow == 0)
+    #expect(die() == .atOnce)
   }
 
   @Test(

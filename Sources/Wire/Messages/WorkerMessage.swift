@@ -68,6 +68,11 @@ public enum SupervisorMessage: Sendable, Equatable {
   }
 }
 
+extension WorkerMessage {
+  /// The number of a `beat` that answers no check: a long work goes on. Checks are counted from 1.
+  public static let progress: Int64 = 0
+}
+
 extension SupervisorMessage: FrameMessage {
   /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {

@@ -1,0 +1,81 @@
+// The coordinator and its guardian watch each other: whoever of them stands still is ended and replaced, and one that
+// works is left alone.
+import Glibc
+import Testing
+
+@Suite("Standing still", .serialized)
+struct StandstillTests {
+  private static let quickly = #", "standstill": "500ms""#
+
+  @Test("a coordinator that is stopped is ended and replaced, and the bank goes on; its guardian stays")
+  func coordinator() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.quickly)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "40")
+      let before = try branch.status()
+      for round in 1...2 {
+        let pid = try branch.status().pid
+        branch.processes.signal(pid, SIGSTOP)
+        try branch.waitUntil("the bank is back", within: .seconds(10)) {
+          try !branch.processes.isAlive(pid) && branch.statusIfAnswered()?.state == "open"
+        }
+        #expect(try branch.events("stuck", in: "guardian", count: round).last?["child"] == "\(pid)")
+      }
+      #expect(try branch.status().guardianPid == before.guardianPid)
+      try branch.done("enqueue", "5", "--wait")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(45)
+      try branch.expectClean()
+      #expect(try branch.json("stop")["waiting"].integer == 0)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a guardian that is stopped is dead before another one takes its place, and that one guards")
+  func guardian() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.quickly)
+      try branch.start("--config", file)
+      let before = try branch.status()
+      let guardian = try #require(before.guardianPid)
+      branch.processes.signal(guardian, SIGSTOP)
+      try branch.waitUntil("another guardian is there", within: .seconds(10)) {
+        try branch.status().guardianPid.map { $0 != guardian } ?? false
+      }
+      #expect(!branch.processes.isAlive(guardian), "there are never two")
+      #expect(try branch.status().pid == before.pid)
+      #expect(
+        try branch.events("guardian_stuck", in: "coordinator", count: 1).first?["child"] == "\(guardian)")
+      try branch.waitUntil("it has taken over") { !branch.events("adopted", in: "guardian").isEmpty }
+      branch.processes.signal(before.pid, SIGSTOP)
+      try branch.waitUntil("the bank is back", within: .seconds(10)) {
+        try !branch.processes.isAlive(before.pid) && branch.statusIfAnswered()?.state == "open"
+      }
+      try branch.done("enqueue", "5", "--wait")
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("both stopped for longer than their patience, and going on, neither holds it against the other")
+  func both() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.quickly)
+      try branch.start("--config", file)
+      let before = try branch.status()
+      let pids = [before.pid, try #require(before.guardianPid)]
+      for _ in 1...2 {
+        for pid in pids { branch.processes.signal(pid, SIGSTOP) }
+        // Longer than their patience: the stop is what is tried here.
+        Moment.pass(milliseconds: 1_000)
+        for pid in pids.reversed() { branch.processes.signal(pid, SIGCONT) }
+        try branch.done("enqueue", "3", "--wait")
+      }
+      let after = try branch.status()
+      #expect(after.pid == before.pid && after.guardianPid == before.guardianPid)
+      #expect(branch.events("stuck", in: "guardian").isEmpty)
+      #expect(branch.events("guardian_stuck", in: "coordinator").isEmpty)
+    }
+  }
+}
