@@ -17,6 +17,7 @@ final class ReleaseDesk {
   var onTrouble: ((TicketOfDay, String) -> Void)?
 
   private let stock: StockClient
+  private let books: BooksName
   /// Tickets of which the stock was asked and has not answered.
   private var asked: Set<TicketOfDay> = []
   private var isDue = true
@@ -29,7 +30,10 @@ final class ReleaseDesk {
   /// The pause after the stock did not answer.
   private static let pause = TimeSpan.seconds(1)
 
-  init(_ stock: StockClient) { self.stock = stock }
+  init(_ stock: StockClient, _ books: BooksName = .none) {
+    self.stock = stock
+    self.books = books
+  }
 
   /// There may be something new to give back.
   func look() { isDue = true }
@@ -54,11 +58,14 @@ final class ReleaseDesk {
     guard isDue, !store.hasStagedChanges, asked.count < Self.limit else { return }
     isDue = false
     let tickets = try store.unreleased(limit: Self.limit)
-    for ticket in tickets where asked.insert(ticket).inserted { ask(for: ticket) }
+    for ticket in tickets where asked.insert(ticket).inserted {
+      // The note was written with the receipt, which says when the ticket was issued.
+      let receipt = try store.receipt(day: ticket.day, ticket: ticket.ticket)
+      ask(for: ticket, as: receipt.map(books.order) ?? OrderID(day: ticket.day, ticket: ticket.ticket))
+    }
   }
 
-  private func ask(for ticket: TicketOfDay) {
-    let order = OrderID(day: ticket.day, ticket: ticket.ticket)
+  private func ask(for ticket: TicketOfDay, as order: OrderID) {
     stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + Self.patience) { [weak self] result in
       guard let self else { return }
       self.asked.remove(ticket)

@@ -57,8 +57,13 @@ public final class SQLiteStore: QueueStore {
   }
 
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
-  init(path: String, schema: Schema, maximumPages: Int64? = nil) throws(StoreError) {
-    database = try Database.open(path: path, schema: schema, maximumPages: maximumPages)
+  convenience init(path: String, schema: Schema, maximumPages: Int64? = nil) throws(StoreError) {
+    try self.init(try Database.open(path: path, schema: schema, maximumPages: maximumPages))
+  }
+
+  /// The queue in a database that was opened.
+  init(_ database: Database) throws(StoreError) {
+    self.database = database
     transactions = try Transactions(database)
     statements = try Statements(database)
     committedSequence =
