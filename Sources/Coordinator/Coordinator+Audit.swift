@@ -20,7 +20,7 @@ struct PendingAudit {
 final class StockAuditing {
   let seat: Followers.Seat
   var report: AuditReport
-  var reckoning = StockReckoning()
+  var reckoning: StockReckoning
   var vending = VendingReckoning()
   /// Whether the stock has said everything.
   var isStockDone = false
@@ -29,8 +29,9 @@ final class StockAuditing {
   private var answer: Result<StockResult, StockClientError>?
   private var machineAnswer: Result<VendingResult, VendingClientError>?
 
-  init(seat: Followers.Seat, report: AuditReport) {
+  init(seat: Followers.Seat, report: AuditReport, books: BooksName) {
     self.seat = seat
+    reckoning = StockReckoning(books)
     self.report = report
   }
 
@@ -79,7 +80,7 @@ extension Coordinator {
     whenKept(seat) { [unowned self] store throws(StoreError) in
       var report = AuditReport(try store.audit())
       report.problems += problems
-      stockAudits.append(StockAuditing(seat: seat, report: report))
+      stockAudits.append(StockAuditing(seat: seat, report: report, books: booksName))
     }
   }
 

@@ -34,7 +34,12 @@ extension Coordinator {
     case .stage(let change): stage(change)
     case .loadPage, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
-      staff.tell(window, .assign(Assignment(day: machine.books.day, customer: customer, lease: lease)))
+      var assignment = Assignment(day: machine.books.day, customer: customer, lease: lease)
+      if customer.service.drawsOnStock {
+        assignment.order = booksName.order(
+          day: assignment.day, ticket: customer.ticket, issuedAt: customer.issuedAt)
+      }
+      staff.tell(window, .assign(assignment))
     case .acknowledge(let window, let lease):
       staff.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): staff.tell(window, .recall(lease))

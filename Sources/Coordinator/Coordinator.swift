@@ -25,6 +25,8 @@ final class Coordinator {
   let log: LogFile
   let store: any QueueStore
   let incarnation: Int64
+  /// What the orders of this bank's tickets are called by at the stock.
+  let booksName: BooksName
   let openedAt: Moment
 
   var configuration: BankConfiguration
@@ -120,7 +122,7 @@ final class Coordinator {
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
     server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
-    incarnation: Int64, programs: WorkerPrograms, now: Moment
+    incarnation: Int64, booksName: BooksName, programs: WorkerPrograms, now: Moment
   ) {
     self.home = home
     self.options = options
@@ -132,6 +134,7 @@ final class Coordinator {
     openedAt = now
     self.incarnation = incarnation
     keptBooks = contents.books
+    self.booksName = booksName
     machine = QueueMachine(contents, policy: configuration.policy, at: now)
     staff = WindowStaff(
       home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
@@ -139,7 +142,7 @@ final class Coordinator {
     house = HouseStaff(loop: loop, log: log, policy: configuration.restarts, seed: RandomSeed.fromSystem())
     stock = StockClient(socket: home.stockSocket, loop: loop)
     vending = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
-    releases = ReleaseDesk(stock)
+    releases = ReleaseDesk(stock, booksName)
     self.server = server
   }
 

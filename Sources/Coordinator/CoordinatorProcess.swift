@@ -86,6 +86,7 @@ public enum CoordinatorProcess {
     let contents = try store.load(now: now.wall)
     store.keepReserve()
     let incarnation = try store.beginIncarnation(at: now.wall)
+    let booksName = try store.booksName(new: Int64(bitPattern: RandomSeed.fromSystem() >> 1))
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
@@ -97,8 +98,8 @@ public enum CoordinatorProcess {
     }
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: store, contents: contents, incarnation: incarnation, programs: try WorkerPrograms(),
-      now: now)
+      store: store, contents: contents, incarnation: incarnation, booksName: booksName,
+      programs: try WorkerPrograms(), now: now)
     coordinator.onClosed = { [unowned coordinator] in
       // Nothing is lost if the log cannot be copied now: the next start reads it.
       try? store.close()
@@ -191,9 +192,11 @@ public enum CoordinatorProcess {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
     }
     try home.examineDatabase()
-    let store = try SQLiteStore(path: home.database)
+    let store = try SQLiteStore(inspecting: home.database)
     let now = WallTime(milliseconds: SystemClock.wallMilliseconds())
-    let inspector = try Inspector(home: home, loop: loop, server: server, store: store, now: now)
+    let inspector = try Inspector(
+      home: home, loop: loop, server: server, store: store, booksName: try store.knownBooksName() ?? .none,
+      now: now)
     try server.adopt(FileDescriptor(owning: descriptor))
     try inspector.run()
     return 0

@@ -15,6 +15,7 @@ final class Inspector {
   private let loop: EventLoop
   private let server: ControlServer
   private let store: any QueueStore
+  private let booksName: BooksName
   /// The day that is meant where none is named: the last one on which the bank was open.
   private let presentDay: BusinessDay
   private let issued: TicketNumber
@@ -23,12 +24,14 @@ final class Inspector {
   private var hasEnded = false
 
   init(
-    home: BankHome, loop: EventLoop, server: ControlServer, store: any QueueStore, now: WallTime
+    home: BankHome, loop: EventLoop, server: ControlServer, store: any QueueStore, booksName: BooksName,
+    now: WallTime
   ) throws(StoreError) {
     self.home = home
     self.loop = loop
     self.server = server
     self.store = store
+    self.booksName = booksName
     let books = try store.load(now: now).books
     day = books.day
     let isUnopened = books.issued == 0 && books.day > 1
@@ -84,7 +87,7 @@ final class Inspector {
     }
     var report = AuditReport(try store.audit())
     report.problems += HomeAudit.sentences(strangers) + outside.permissions()
-    try StockInspection(home: home, day: day).audit(store, into: &report)
+    try StockInspection(home: home, day: day, books: booksName).audit(store, into: &report)
     VendingInspection(home: home).audit(into: &report)
     return report
   }

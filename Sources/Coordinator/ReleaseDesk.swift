@@ -18,6 +18,7 @@ final class ReleaseDesk {
   var onTrouble: ((TicketOfDay, String) -> Void)?
 
   private let stock: StockClient
+  private let books: BooksName
   /// Tickets of which the stock was asked and has not answered.
   private var asked: Set<TicketOfDay> = []
   /// There may be notes that no walk has come by.
@@ -46,7 +47,10 @@ final class ReleaseDesk {
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 
-  init(_ stock: StockClient) { self.stock = stock }
+  init(_ stock: StockClient, _ books: BooksName = .none) {
+    self.stock = stock
+    self.books = books
+  }
 
   /// There may be something new to give back.
   func look() { isDue = true }
@@ -89,14 +93,16 @@ final class ReleaseDesk {
         guard self.walk != nil else { return }
         self.walk?.place = ticket
         guard walk.isThorough || refused[ticket] == nil else { continue }
-        if asked.insert(ticket).inserted { ask(for: ticket) }
+        guard asked.insert(ticket).inserted else { continue }
+        // The note was written with the receipt, which says when the ticket was issued.
+        let receipt = try store.receipt(day: ticket.day, ticket: ticket.ticket)
+        ask(for: ticket, as: receipt.map(books.order) ?? OrderID(day: ticket.day, ticket: ticket.ticket))
       }
       if page.count < Self.limit, self.walk?.place == page.last ?? walk.place { self.walk = nil }
     }
   }
 
-  private func ask(for ticket: TicketOfDay) {
-    let order = OrderID(day: ticket.day, ticket: ticket.ticket)
+  private func ask(for ticket: TicketOfDay, as order: OrderID) {
     stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + Self.patience) { [weak self] result in
       guard let self else { return }
       self.asked.remove(ticket)

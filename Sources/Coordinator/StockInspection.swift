@@ -15,13 +15,15 @@ struct StockInspection {
   let home: BankHome
   /// The business day that comes next, or has begun.
   let day: BusinessDay
+  /// What the orders of the bank's tickets are called by.
+  let books: BooksName
 
   /// How long a stock service that is just ending may keep its lock.
   private static let patience = Duration.seconds(3)
 
   /// Adds what is found to a report.
   func audit(_ store: any QueueStore, into report: inout AuditReport) throws(StoreError) {
-    var reckoning = StockReckoning()
+    var reckoning = StockReckoning(books)
     guard let facts = try? FileFacts.inspect(home.stockDatabase) else {
       guard try !store.receipts(of: .juice, after: 0, limit: 1).isEmpty else { return }
       reckoning.fail("there is no \(home.stockDatabase), and there were orders")
@@ -32,7 +34,7 @@ struct StockInspection {
         throw .damaged(path: home.stockDatabase, detail: "the file is empty")
       }
       let lock = try visit()
-      let stock = try SQLiteStockStore(path: home.stockDatabase)
+      let stock = try SQLiteStockStore(inspecting: home.stockDatabase)
       _ = try stock.load(newLedger: 1)
       while let question = try reckoning.question(from: store) {
         try reckoning.hear(try answer(question, stock), store, day: day)

@@ -18,13 +18,27 @@ struct StockReckoning {
     case end
   }
 
+  private struct Suspect {
+    var ticket: TicketOfDay
+    var order: OrderID
+  }
+
+  private let books: BooksName
+
+  /// Nothing has been asked yet.
+  ///
+  /// - Parameter books: what the orders of the bank's tickets are called by.
+  init(_ books: BooksName = .none) { self.books = books }
+
   /// Sentences that are told; the rest are counted.
   private static let told = 100
 
   private var stage = Stage.greeting
   private var page: [Receipt] = []
   /// Tickets that looked wrong and are looked at once more.
-  private var suspects: [TicketOfDay] = []
+  private var suspects: [Suspect] = []
+  /// Orders that were made for tickets of other books.
+  private var foreign: Int64 = 0
   private var difference: Int64 = 0
   private var problems: [String] = []
   private var untold = 0
@@ -38,7 +52,7 @@ struct StockReckoning {
     case .ledger: return .audit
     case .receipts(let after):
       page = try store.receipts(of: .juice, after: after, limit: Int(StockLimits.ordersPerPage))
-      if !page.isEmpty { return .known(page.map { OrderID(day: $0.day, ticket: $0.ticket) }) }
+      if !page.isEmpty { return .known(page.map(books.order)) }
       stage = .orders(after: nil)
       return .orders(after: nil, limit: StockLimits.ordersPerPage)
     case .orders(let after): return .orders(after: after, limit: StockLimits.ordersPerPage)
@@ -48,6 +62,7 @@ struct StockReckoning {
 
   /// Hears the answer to the last question.
   mutating func hear(_ result: StockResult, _ store: any QueueStore, day: BusinessDay) throws(StoreError) {
+    let presentDay = day
     switch (stage, result) {
     case (_, .orders(let known)) where !suspects.isEmpty: try lookAgain(known, store, day)
     case (.greeting, .picture): stage = .ledger
@@ -59,15 +74,25 @@ struct StockReckoning {
       let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
       for receipt in page {
         let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
-        if try verdict(ticket, orders[ticket.order], store, day) != nil { suspects.append(ticket) }
+        let order = books.order(of: receipt)
+        if try verdict(ticket, order, orders[order], store, day) != nil {
+          suspects.append(Suspect(ticket: ticket, order: order))
+        }
       }
       stage = .receipts(after: page.last?.sequence ?? 0)
     case (.orders, .orders(let known)):
       for order in known {
-        guard let ticket = TicketOfDay(order.id) else { continue }
-        // Whoever has a receipt was looked at with it.
-        if try store.receipt(day: ticket.day, ticket: ticket.ticket) != nil { continue }
-        if try verdict(ticket, order, store, day) != nil { suspects.append(ticket) }
+        switch books.origin(of: order.id) {
+        case .none: break
+        case .others: foreign += 1
+        case .own(let day, let number):
+          let ticket = TicketOfDay(day: day, ticket: number)
+          // Whoever has a receipt was looked at with it.
+          if try receipt(of: ticket, order.id, store) != nil { continue }
+          if try verdict(ticket, order.id, order, store, presentDay) != nil {
+            suspects.append(Suspect(ticket: ticket, order: order.id))
+          }
+        }
       }
       stage = known.last.map { .orders(after: $0.id) } ?? .end
     case (_, .failure(let failure)): fail("it refuses: \(failure.code.rawValue) \(failure.detail)")
@@ -88,6 +113,10 @@ struct StockReckoning {
   func complete(_ report: inout AuditReport) {
     report.stockDifference = isIncomplete ? nil : difference
     report.problems += problems
+    if foreign > 0 {
+      let words = "\(foreign) orders in the stock were made for tickets of other books than these"
+      report.notes = (report.notes ?? []) + [words]
+    }
     if untold > 0 { report.problems.append("and \(untold) more of the stock") }
   }
 
@@ -97,8 +126,10 @@ struct StockReckoning {
     _ known: [KeptOrder], _ store: any QueueStore, _ day: BusinessDay
   ) throws(StoreError) {
     let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for ticket in suspects {
-      guard let found = try verdict(ticket, orders[ticket.order], store, day) else { continue }
+    for suspect in suspects {
+      guard let found = try verdict(suspect.ticket, suspect.order, orders[suspect.order], store, day) else {
+        continue
+      }
       difference &+= found.pieces
       note(found.words)
     }
@@ -107,25 +138,42 @@ struct StockReckoning {
 
   /// What is wrong with a ticket and its order; nil where nothing is. `pieces` are those that are on the wrong side.
   private func verdict(
-    _ ticket: TicketOfDay, _ order: KeptOrder?, _ store: any QueueStore, _ day: BusinessDay
+    _ ticket: TicketOfDay, _ name: OrderID, _ order: KeptOrder?, _ store: any QueueStore, _ day: BusinessDay
   ) throws(StoreError) -> (words: String, pieces: Int64)? {
-    let receipt = try store.receipt(day: ticket.day, ticket: ticket.ticket)
-    let name = "ticket \(ticket.ticket) of day \(ticket.day)"
+    let receipt = try receipt(of: ticket, name, store)
+    let who = "ticket \(ticket.ticket) of day \(ticket.day)"
     switch (receipt?.outcome, order?.state) {
     case (.served?, .done?), (.outOfStock?, .short?): return nil
     case (.served?, let state):
-      return ("\(name) got a juice, and for its order the stock has \(Self.words(state))", 1)
+      return ("\(who) got a juice, and for its order the stock has \(Self.words(state))", 1)
     case (.outOfStock?, .done?), (.cancelled?, .done?):
       if receipt?.outcome == .cancelled, try store.isUnreleased(ticket) { return nil }
-      return ("\(name) ended without a juice and holds \(order?.held ?? "")", order?.pieces ?? 0)
+      return ("\(who) ended without a juice and holds \(order?.held ?? "")", order?.pieces ?? 0)
     case (.outOfStock?, let state):
-      return ("\(name) was sent away for want of fruit, and the stock has \(Self.words(state))", 0)
+      return ("\(who) was sent away for want of fruit, and the stock has \(Self.words(state))", 0)
     case (.cancelled?, _), (nil, nil): return nil
     case (nil, _?):
-      if ticket.day == day, try store.find(ticket.ticket) != nil { return nil }
+      if ticket.day == day, try isKept(ticket, name, store) { return nil }
       let pieces = order?.state == .done ? order?.pieces ?? 0 : 0
-      return ("the stock has an order of \(name), and there is no such ticket", pieces)
+      return ("the stock has an order of \(who), and there is no such ticket", pieces)
     }
+  }
+
+  /// The receipt of the ticket for which an order of this name was made; that of another ticket of the same number, in
+  /// another copy of the books, is none.
+  private func receipt(
+    of ticket: TicketOfDay, _ name: OrderID, _ store: any QueueStore
+  ) throws(StoreError) -> Receipt? {
+    let receipt = try store.receipt(day: ticket.day, ticket: ticket.ticket)
+    return receipt.map(books.order) == name ? receipt : nil
+  }
+
+  /// The same for a customer of the present day who has none yet.
+  private func isKept(
+    _ ticket: TicketOfDay, _ name: OrderID, _ store: any QueueStore
+  ) throws(StoreError) -> Bool {
+    guard let customer = try store.find(ticket.ticket)?.customer else { return false }
+    return books.order(day: ticket.day, ticket: ticket.ticket, issuedAt: customer.issuedAt) == name
   }
 
   private static func words(_ state: KeptOrder.State?) -> String {
@@ -139,18 +187,6 @@ struct StockReckoning {
 
   private mutating func note(_ problem: String) {
     if problems.count < Self.told { problems.append(problem) } else { untold += 1 }
-  }
-}
-
-extension TicketOfDay {
-  /// The name of the order of this ticket.
-  fileprivate var order: OrderID { OrderID(day: day, ticket: ticket) }
-
-  /// The ticket of an order; nil for an order that nobody made for a ticket.
-  fileprivate init?(_ order: OrderID) {
-    let parts = order.text.split(separator: "-", omittingEmptySubsequences: false).compactMap { Int64($0) }
-    guard parts.count == 2, OrderID(day: parts[0], ticket: parts[1]) == order else { return nil }
-    self.init(day: parts[0], ticket: parts[1])
   }
 }
 

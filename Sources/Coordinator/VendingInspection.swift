@@ -28,7 +28,7 @@ struct VendingInspection {
       if facts.size == 0 { throw .damaged(path: machine.database, detail: "the file is empty") }
       let stockHome = ServiceHome(path: home.path, name: "stock")
       let locks = try Locks(machine: visit(machine), stock: visit(stockHome))
-      let store = try SQLiteVendingStore(path: machine.database)
+      let store = try SQLiteVendingStore(inspecting: machine.database)
       let name = try store.load(newMachine: 1).machine
       let stock = try open(stockHome)
       while let question = reckoning.question {
@@ -50,7 +50,7 @@ struct VendingInspection {
   private func open(_ home: ServiceHome) throws(StoreError) -> SQLiteStockStore? {
     guard let facts = try? FileFacts.inspect(home.database) else { return nil }
     if facts.size == 0 { throw .damaged(path: home.database, detail: "the file is empty") }
-    let stock = try SQLiteStockStore(path: home.database)
+    let stock = try SQLiteStockStore(inspecting: home.database)
     _ = try stock.load(newLedger: 1)
     return stock
   }

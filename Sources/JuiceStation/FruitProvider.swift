@@ -76,7 +76,7 @@ public final class FruitProvider: Provider {
       if !isFresh { return askForRecipes() }
       return answer(.unknown("there is no juice \(assignment.payload ?? "without a name")"))
     }
-    let order = OrderID(day: assignment.day, ticket: assignment.ticket)
+    let order = assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)
     let question = questions
     client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
       // A lease does not say of which day it is: after a reset the same one may be of another customer.

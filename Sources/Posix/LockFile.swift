@@ -45,9 +45,19 @@ public struct LockFile: ~Copyable {
   /// Keeps everybody off as the one visitor, if nobody holds the lock and nobody else visits. Writes nothing into the
   /// file, and never waits.
   public static func visit(path: String) throws(SystemError) -> Outcome {
-    let descriptor = try FileDescriptor.open(path, [.readWrite, .create, .noFollow], mode: 0o600)
+    var descriptor: FileDescriptor
+    var isWritable = true
+    do throws(SystemError) {
+      descriptor = try FileDescriptor.open(path, [.readWrite, .create, .noFollow], mode: 0o600)
+    } catch {
+      guard error.code == EROFS else { throw error }
+      isWritable = false
+      descriptor = try openWhereNobodyWrites(path)
+    }
     let number = descriptor.rawValue
     guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
+    // A lock of the other kind wants a file that can be written to. Visitors who change nothing do not disturb each other.
+    guard isWritable else { return .acquired(LockFile(descriptor: descriptor)) }
     do throws(SystemError) {
       // Visitors keep each other off by a lock of another kind, of which holders know nothing.
       try systemCall("fcntl", on: path) { linux_lock_exclusively(number) }
@@ -56,6 +66,15 @@ public struct LockFile: ~Copyable {
       return .visited
     }
     return .acquired(LockFile(descriptor: descriptor))
+  }
+
+  /// The lock file on a file system that cannot be written to: a holder may see it by another way. Where there is none its
+  /// directory takes its place, because nobody can make one.
+  private static func openWhereNobodyWrites(_ path: String) throws(SystemError) -> FileDescriptor {
+    do throws(SystemError) { return try FileDescriptor.open(path, [.readOnly, .noFollow]) } catch {
+      guard error.code == ENOENT else { throw error }
+      return try FileDescriptor.open(Paths.directory(of: path), [.readOnly, .directory])
+    }
   }
 
   /// Takes a lock of this kind unless somebody else keeps it off.

@@ -19,10 +19,11 @@ extension Database {
   ///
   /// - Parameter maximumPages: a bound for the size of the file in pages, for tests of a full disk.
   static func open(
-    path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
+    path: String, naming name: String? = nil, schema: Schema, maximumPages: Int64? = nil,
+    onProgress: (() -> Void)? = nil
   ) throws(StoreError) -> Database {
     try createFile(path)
-    let database = try Database(path: path, onProgress: onProgress)
+    let database = try Database(path: path, naming: name, onProgress: onProgress)
     try database.examineHeader(schema)
     try database.takeLock()
     let version = try database.examineContent(schema)
@@ -37,18 +38,18 @@ extension Database {
   ///
   /// A descriptor of our own would not do: closing it would give up every lock this process has on the file. See
   /// https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
-  private func examineHeader(_ schema: Schema) throws(StoreError) {
+  func examineHeader(_ schema: Schema) throws(StoreError) {
     // Not asked of SQLite, for which a file of one byte is empty.
-    let length = Self.length(of: path)
+    let length = Self.length(of: file)
     if length == 0 {
       // SQLite would throw away a log that it finds beside an empty database.
-      if Self.length(of: path + "-wal") > 0 {
+      if Self.length(of: file + "-wal") > 0 {
         throw .damaged(path: path, detail: "the file is empty, and the log beside it is not")
       }
       return
     }
     // A crash while the file was made can leave half a header, and a journal that takes it back.
-    if Self.length(of: path + "-journal") > 0 { return }
+    if Self.length(of: file + "-journal") > 0 { return }
     let header = try fileStart(100)
     guard length >= 100, header.starts(with: "SQLite format 3\0".utf8) else {
       throw .damaged(path: path, detail: "it is not an SQLite database")
@@ -64,7 +65,7 @@ extension Database {
   }
 
   /// Asks again what the header said, now that the log is part of the answer; 0 for an empty database.
-  private func examineContent(_ schema: Schema) throws(StoreError) -> Int64 {
+  func examineContent(_ schema: Schema) throws(StoreError) -> Int64 {
     let pages = try number("PRAGMA page_count", while: "reading the size") ?? 0
     if pages == 0 { return 0 }
     let applicationID = try number("PRAGMA application_id", while: "reading the header") ?? 0
@@ -100,7 +101,7 @@ extension Database {
 
   /// Looks for damage before anything is written, where that takes a few milliseconds; a larger file is looked at by
   /// an audit, and wherever it is read.
-  private func examineStructure() throws(StoreError) {
+  func examineStructure() throws(StoreError) {
     let pages = try number("PRAGMA page_count", while: "reading the size") ?? 0
     guard pages > 0, pages <= Self.examinedPages else { return }
     let finding = try withStatement("PRAGMA quick_check(1)", while: "checking the file") {

@@ -10,8 +10,12 @@ import QueueCore
 final class Database {
   /// SQLite's connection.
   let handle: OpaquePointer
-  /// The file.
+  /// The file as it is called in messages.
   let path: String
+  /// The file that is open; another one than ``path`` where a copy is looked at.
+  let file: String
+  /// Whether nothing can be written.
+  let isReadOnly: Bool
   /// Frames in the write-ahead log after the last commit.
   private(set) var logFrames: Int32 = 0
   private var isOpen = true
@@ -21,12 +25,28 @@ final class Database {
   private static let progressStep: Int32 = 100_000
 
   /// Opens a file that exists. Nothing is read yet and no lock is taken.
-  init(path: String, onProgress: (() -> Void)? = nil) throws(StoreError) {
+  convenience init(
+    path: String, naming name: String? = nil, onProgress: (() -> Void)? = nil
+  ) throws(StoreError) {
+    try self.init(
+      Self.plainName(path), SQLITE_OPEN_READWRITE, file: path, path: name ?? path, isReadOnly: false, onProgress)
+  }
+
+  /// Opens a file that nobody changes meanwhile, without locks and without a log. See https://sqlite.org/uri.html.
+  convenience init(immutable path: String) throws(StoreError) {
+    let name = "file:" + Self.escaped(Self.plainName(path)) + "?immutable=1"
+    try self.init(
+      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, file: path, path: path, isReadOnly: true, nil)
+  }
+
+  private init(
+    _ name: String, _ mode: Int32, file: String, path: String, isReadOnly: Bool, _ onProgress: (() -> Void)?
+  ) throws(StoreError) {
     _ = Self.settings
     self.onProgress = onProgress
     var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-    let code = sqlite3_open_v2(Self.plainName(path), &opened, flags, nil)
+    let flags = mode | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(name, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
       let error = StoreError(sqlite: opened, code: code, path: path, while: "opening the file")
       sqlite3_close_v2(opened)
@@ -34,6 +54,8 @@ final class Database {
     }
     handle = opened
     self.path = path
+    self.file = file
+    self.isReadOnly = isReadOnly
     sqlite3_extended_result_codes(handle, 1)
     if onProgress != nil {
       // It is work that calls this, and not a timer: what stands still calls nobody. See sqlite3_progress_handler.
@@ -77,6 +99,19 @@ final class Database {
 
   /// SQLite gives names such as `:memory:` and `file:…` a meaning of their own; a path never begins like that.
   private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
+
+  /// A path as it stands in a URI: whatever is no letter, digit or one of `/._-` is written as its number.
+  private static func escaped(_ path: String) -> String {
+    path.utf8.map { byte in
+      switch UInt8(byte) {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "-"):
+        String(UnicodeScalar(byte))
+      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }.joined()
+  }
 
   /// Runs statements that give no rows of interest. See sqlite3_exec.
   func execute(_ script: String, while purpose: StaticString) throws(StoreError) {

@@ -34,11 +34,16 @@ public final class SQLiteStockStore: StockStore {
   }
 
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
-  init(
+  convenience init(
     path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
-    database = try Database.open(
-      path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress)
+    try self.init(
+      try Database.open(path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress))
+  }
+
+  /// What is kept in a database that was opened.
+  init(_ database: Database) throws(StoreError) {
+    self.database = database
     transactions = try Transactions(database)
     statements = try StockStatements(database)
     room = HeldRoom(database, Self.reservePlan)
@@ -67,7 +72,7 @@ public final class SQLiteStockStore: StockStore {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
     let known = try readLedgerName()
-    if known == nil { try begin(ledger) }
+    if known == nil, !database.isReadOnly { try begin(ledger) }
     try readItems()
     isLoaded = true
     let sequence = try database.number("SELECT max(sequence) FROM ledger", while: "counting changes") ?? 0

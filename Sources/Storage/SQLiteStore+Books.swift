@@ -13,7 +13,11 @@ extension SQLiteStore {
     try requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
     let days = try database.number("SELECT count(*) FROM day", while: "counting days")
-    if days == 0 { try begin(Books(day: 1, openedAt: now)) }
+    if days == 0 {
+      let first = Books(day: 1, openedAt: now)
+      if database.isReadOnly { return StoredQueue(books: first, delayed: []) }
+      try begin(first)
+    }
     let books = try readBooks()
     saved = books
     return StoredQueue(books: books, delayed: try readDelayed())
@@ -36,6 +40,37 @@ extension SQLiteStore {
         while: "writing a start down")
       return number
     }
+  }
+
+  /// The name of these books; a store that has none takes a new one, for the tickets that come after those that it has.
+  ///
+  /// - Parameter number: the number that it takes then.
+  public func booksName(new number: Int64) throws(StoreError) -> BooksName {
+    if let known = try knownBooksName() { return known }
+    guard let saved else { preconditionFailure("The name depends on what was loaded.") }
+    let name = BooksName(number: number, day: saved.day, ticket: saved.issued + 1)
+    try inTransaction { () throws(StoreError) in
+      try database.execute(
+        """
+        INSERT INTO meta VALUES
+          ('books', \(name.number)), ('books day', \(name.day)), ('books ticket', \(name.ticket))
+        """, while: "naming the books")
+    }
+    return name
+  }
+
+  /// The name of these books; nil where they were never given one.
+  public func knownBooksName() throws(StoreError) -> BooksName? {
+    try requireHealth()
+    func value(_ name: String) throws(StoreError) -> Int64? {
+      try database.number(
+        "SELECT value FROM meta WHERE name = '\(name)'", while: "reading the name of the books")
+    }
+    guard let number = try value("books") else { return nil }
+    guard let day = try value("books day"), let ticket = try value("books ticket") else {
+      throw damage("the name of the books is not whole")
+    }
+    return BooksName(number: number, day: day, ticket: ticket)
   }
 
   /// With this and the number of a start begins the name under which its moment is kept.

@@ -54,11 +54,16 @@ public final class SQLiteStore: QueueStore {
   }
 
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
-  init(
+  convenience init(
     path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
-    database = try Database.open(
-      path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress)
+    try self.init(
+      try Database.open(path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress))
+  }
+
+  /// What is kept in a database that was opened.
+  init(_ database: Database) throws(StoreError) {
+    self.database = database
     transactions = try Transactions(database)
     statements = try Statements(database)
     room = HeldRoom(database, Self.reservePlan)

@@ -30,11 +30,16 @@ public final class SQLiteVendingStore: VendingStore {
   }
 
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
-  init(
+  convenience init(
     path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
-    database = try Database.open(
-      path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress)
+    try self.init(
+      try Database.open(path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress))
+  }
+
+  /// What is kept in a database that was opened.
+  init(_ database: Database) throws(StoreError) {
+    self.database = database
     transactions = try Transactions(database)
     statements = try VendingStatements(database)
     room = HeldRoom(database, Self.reservePlan)
@@ -66,7 +71,7 @@ public final class SQLiteVendingStore: VendingStore {
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
     let known = try database.number(
       "SELECT value FROM meta WHERE name = 'machine'", while: "reading the machine's name")
-    if known == nil { try begin(machine) }
+    if known == nil, !database.isReadOnly { try begin(machine) }
     var stored = StoredVending(machine: known ?? machine, account: try readAccount())
     stored.sequence = try database.number("SELECT max(sequence) FROM ledger", while: "counting changes") ?? 0
     let last = try database.number(

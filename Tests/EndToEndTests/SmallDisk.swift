@@ -59,6 +59,15 @@ struct SmallDisk {
   /// Gives back what `fill` took.
   func makeRoom() { unlink(filler) }
 
+  /// Makes it a disk that nobody can write to, root included, or an ordinary one again. Nobody may have a file open for
+  /// writing.
+  func setReadOnly(_ isReadOnly: Bool) throws {
+    let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
+    guard mount("tmpfs", place, "tmpfs", flags, "mode=0700") == 0 else {
+      throw Trouble("cannot remount \(place): \(String(cString: strerror(errno)))")
+    }
+  }
+
   /// Makes the disk larger while it is in use.
   func grow(toKibibytes kibibytes: Int) throws {
     guard mount("tmpfs", place, "tmpfs", UInt(MS_REMOUNT), "size=\(kibibytes)k,mode=0700") == 0 else {

@@ -52,7 +52,7 @@ struct MessageGoldenTests {
   @Test("every case of every message has a sample of its own")
   func everyCase() {
     #expect(TellerMessage.samples.map(\.message.itsCase) == TellerMessage.Case.allCases)
-    #expect(WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [.assign])
+    #expect(WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [.assign, .assign])
     #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases)
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
     #expect(StockMessage.samples.map(\.message.itsCase) == StockMessage.Case.allCases)
@@ -95,7 +95,7 @@ struct MessageGoldenTests {
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
-      ] as [Failure.Code], "values-failure-code", later: [.keyConflict, .wrongDay, .inspected])
+      ] as [Failure.Code], "values-failure-code", later: [.keyConflict, .wrongDay, .inspected, .removed])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")

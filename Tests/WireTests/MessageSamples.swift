@@ -103,9 +103,17 @@ extension WindowMessage {
         issuedAt: WallTime(milliseconds: 0), payload: "strawberry-banana"),
       lease: Lease(ticket: 7, attempt: 1, generation: 1)))
 
+  private static let namedOrderOfJuice: WindowMessage = {
+    guard case .assign(var assignment) = orderOfJuice else { return orderOfJuice }
+    assignment.order = OrderID("b00000000000000ff-12-7-loyw3v28")
+    return .assign(assignment)
+  }()
+
   static let samples =
     Case.allCases.map { Sample("window-\($0.rawValue)", sample($0)) }
-    + [Sample("window-assign-payload", orderOfJuice)]
+    + [
+      Sample("window-assign-payload", orderOfJuice), Sample("window-assign-order", namedOrderOfJuice),
+    ]
 }
 
 extension ClientMessage {

@@ -170,6 +170,8 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var stockDifference: Int64?
   /// Won by which a machine's money and what was done with it differ; nil where there is no machine.
   public var moneyDifference: Int64?
+  /// What is worth knowing and breaks no promise, a sentence each, in English; nil for nothing.
+  public var notes: [String]?
 
   /// Puts the parts together.
   public init(
@@ -204,6 +206,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
     case problems = 10
     case stockDifference = 11
     case moneyDifference = 12
+    case notes = 13
   }
 }
 

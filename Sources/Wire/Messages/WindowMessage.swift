@@ -146,6 +146,8 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var account: Int64
   /// What the worker needs to know beyond that; nil for nothing.
   public var payload: String?
+  /// The name under which the stock is asked for this customer; nil where nothing is asked of it, or by day and ticket.
+  public var order: OrderID?
 
   /// Puts the parts together.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
@@ -179,5 +181,6 @@ public struct Assignment: Codable, Sendable, Equatable {
     case amount = 7
     case account = 8
     case payload = 9
+    case order = 10
   }
 }

@@ -42,6 +42,6 @@ enum AuditCommand {
     }
     let verdict = report.isClean ? words.clean : palette.paint(words.broken, .alarm)
     return [verdict] + table.lines(palette, indent: 2)
-      + report.problems.map { palette.paint("- \($0)", .alarm) }
+      + report.problems.map { palette.paint("- \($0)", .alarm) } + (report.notes ?? []).map { "- \($0)" }
   }
 }

@@ -170,7 +170,7 @@ extension JSONValue {
 
   /// `audit`. Where there is no stock or no machine nothing can differ.
   static func audit(_ report: AuditReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
       "served": .init(report.served),
       "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
@@ -181,6 +181,7 @@ extension JSONValue {
       "money_difference": .init(report.moneyDifference ?? 0),
       "problems": .array(report.problems.map { .string($0) }),
     ]
+    return report.notes.map { shape.adding(["notes": .array($0.map { .string($0) })]) } ?? shape
   }
 
   /// `ledger`.

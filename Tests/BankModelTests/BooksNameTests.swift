@@ -1,0 +1,45 @@
+// The names of orders: no two tickets share one, whatever books they stand in, and old tickets keep theirs.
+import Testing
+
+@testable import BankModel
+
+@Suite("The names of orders")
+struct BooksNameTests {
+  private let books = BooksName(number: 0x7FFF_0000_0000_00FF, day: 3, ticket: 18)
+  private let moment = WallTime(milliseconds: 1_770_000_000_000)
+
+  @Test(
+    "tickets from before the books had a name keep theirs, and later ones carry the books and their moment")
+  func names() {
+    #expect(books.order(day: 3, ticket: 17, issuedAt: moment).text == "3-17")
+    #expect(books.order(day: 2, ticket: 99, issuedAt: moment).text == "2-99")
+    let order = books.order(day: 3, ticket: 18, issuedAt: moment)
+    #expect(
+      order.text == "b7fff0000000000ff-3-18-ml4dx3ls" || order.text.hasPrefix("b7fff0000000000ff-3-18-"))
+    #expect(order.isValid)
+    #expect(BooksName.none.order(day: 9, ticket: 1, issuedAt: moment).text == "9-1")
+  }
+
+  @Test("other books, and a ticket of the same number that was issued at another moment, have other names")
+  func distinct() {
+    let others = BooksName(number: 0x7FFF_0000_0000_00FE, day: 1, ticket: 1)
+    let later = WallTime(milliseconds: moment.milliseconds + 1)
+    let names = [
+      books.order(day: 4, ticket: 1, issuedAt: moment), others.order(day: 4, ticket: 1, issuedAt: moment),
+      books.order(day: 4, ticket: 1, issuedAt: later),
+      BooksName.none.order(day: 4, ticket: 1, issuedAt: moment),
+    ]
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test("a name tells whose order it is")
+  func origins() {
+    #expect(books.origin(of: books.order(day: 4, ticket: 1, issuedAt: moment)) == .own(day: 4, ticket: 1))
+    #expect(books.origin(of: OrderID("3-17")) == .own(day: 3, ticket: 17))
+    #expect(books.origin(of: OrderID("3-18")) == .others)
+    #expect(books.origin(of: OrderID("b7fff0000000000fe-4-1-zz")) == .others)
+    for text in ["v00000000000000ff-000000001", "m-x1-2", "03-17", "x", "", "b12-1-1-1"] {
+      #expect(books.origin(of: OrderID(text)) == .none, "\(text)")
+    }
+  }
+}

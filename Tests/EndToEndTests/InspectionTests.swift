@@ -1,0 +1,64 @@
+// Looking into a closed bank changes nothing of it, and works where nobody can write.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Looking into a closed bank", .serialized)
+struct InspectionTests {
+  private static let questions = [
+    ["audit"], ["receipts", "--day", "all"], ["ticket", "1", "--day", "1"], ["ledger"], ["tickets"],
+  ]
+
+  private func expectAnswers(_ branch: Branch, at location: SourceLocation = #_sourceLocation) throws
+    -> [String]
+  {
+    try Self.questions.map { words in
+      let outcome = try branch.launch(words + ["--json"]).finish(at: location)
+      #expect(outcome.code == 0, outcome.story, sourceLocation: location)
+      return outcome.out
+    }
+  }
+
+  /// Every file of the home that is no log or lock, by name.
+  private func contents(of home: String) throws -> [String: Data] {
+    var found: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: home) where name.contains(".db") {
+      found[name] = try Data(contentsOf: URL(fileURLWithPath: "\(home)/\(name)"))
+    }
+    return found
+  }
+
+  private func shop(_ branch: Branch) throws {
+    try branch.start("--speed", "max")
+    try branch.done("enqueue", "5", "--service", "deposit", "--wait")
+    try branch.done("juice", "order", "banana")
+    try branch.done("vending", "insert", "5000")
+  }
+
+  @Test(
+    "a closed bank on a read-only file system can be audited and read, whether it was closed or killed",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [true, false])
+  func readOnly(isKilled: Bool) throws {
+    try withBranch { branch in
+      let disk = try SmallDisk(kibibytes: 65_536, under: branch)
+      try shop(branch)
+      if isKilled { try branch.killCoordinator() } else { try branch.done("stop") }
+      try branch.expectNobodyLeft()
+      let before = try contents(of: branch.home)
+      #expect((before["bank.db-wal"]?.count ?? 0 > 0) == isKilled)
+      try disk.setReadOnly(true)
+      let answers = try expectAnswers(branch)
+      #expect(try contents(of: branch.home) == before)
+      // Without a lock file there is nothing that could be locked, and nobody who could open the bank.
+      try disk.setReadOnly(false)
+      for name in ["bank", "stock", "vending"] { unlink("\(branch.home)/\(name).lock") }
+      try disk.setReadOnly(true)
+      #expect(try expectAnswers(branch) == answers)
+      try disk.setReadOnly(false)
+      #expect(try expectAnswers(branch) == answers)
+      try branch.start("--speed", "max")
+      #expect(try branch.status().queue("issued") == 6 || branch.status().day == 2)
+      try branch.expectClean()
+    }
+  }
+}
