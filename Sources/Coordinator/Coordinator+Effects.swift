@@ -74,6 +74,12 @@ extension Coordinator {
       heldBack.append(effect)
       return
     }
+    // A million dead letters are not brought back in one breath.
+    let isLong = if case .loadDead = effect { true } else { false }
+    if isEmptying || isLong && SystemClock.moment().monotonic.since(now.monotonic) >= PatientWork.turn {
+      patient.reads.append(effect)
+      return
+    }
     do throws(StoreError) {
       switch effect {
       case .loadPage(let line, let after, let limit):
@@ -99,8 +105,8 @@ extension Coordinator {
   /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
   /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
   var commitDue: MonotonicTime? {
-    guard retryAt == nil, !machine.isTakingIn, let stagedSince else {
-      return retryAt == nil && machine.isUnsettled && !machine.isTakingIn ? now.monotonic : nil
+    guard retryAt == nil, !machine.isTakingIn, !isEmptying, let stagedSince else {
+      return retryAt == nil && machine.isUnsettled && !machine.isTakingIn && !isEmptying ? now.monotonic : nil
     }
     if machine.hasPromises || followers.owesAnEnd { return stagedSince }
     return pacing.due(stagedSince: stagedSince, gather: configuration.gather)

@@ -44,7 +44,7 @@ extension Coordinator {
 
   /// Takes customers in for a while.
   func advanceIntake() {
-    guard retryAt == nil || !intake.isEmpty else { return }
+    guard retryAt == nil || !intake.isEmpty, !isEmptying else { return }
     let until = now.monotonic + Self.intakeTime
     while let order = intake.advance() {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
@@ -71,8 +71,6 @@ extension Coordinator {
   private func takeSlice(of order: EnqueueIntake.Order) {
     var order = order
     let isFirst = order.taken == 0
-    if isFirst { order.first = machine.books.issued + 1 }
-    let before = machine.books.issued
     var keys: [(key: String, offset: Int64)] = []
     let slice: [CustomerOrder]
     do throws(Failure) {
@@ -88,6 +86,10 @@ extension Coordinator {
       return
     }
     let isLast = order.taken >= order.total
+    // Whoever needs many slices stands alone in its transaction, so that it can be given up without anybody else.
+    if isFirst, !isLast, !machine.requestsTakenIn.isEmpty { commit() }
+    let before = machine.books.issued
+    if isFirst { order.first = before + 1 }
     intake.current = isLast ? nil : order
     requests.setKnown(order.known, for: order.request)
     // Customers who are known already need no room.
@@ -107,6 +109,29 @@ extension Coordinator {
       stage(.remember(key: key, day: machine.books.day, first: order.first, last: machine.books.issued))
     }
     tellProgress(of: order)
+  }
+
+  /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;
+  /// where it was, it is answered as ever.
+  func withdraw(_ number: UInt32, of session: ControlSession) {
+    if session.list?.number == number {
+      session.list = nil
+      return server.answer(session, number, .failure(Failure(.withdrawn)))
+    }
+    guard let request = requests.enqueue(number, of: session) else { return }
+    if intake.remove(request) || intake.current?.request == request && intake.current?.taken == 0 {
+      if intake.current?.request == request { intake.current = nil }
+      return failRequest(request, Failure(.withdrawn))
+    }
+    guard intake.current?.request == request, machine.requestAlone == request else { return }
+    intake.current = nil
+    store.rollBack()
+    stagedSince = nil
+    isStagingAgain = true
+    happen(.withdrawn(request))
+    isStagingAgain = false
+    log.write(event: "withdrawn", at: now) { $0.field("issued", machine.issuedCount) }
+    commit()
   }
 
   private func nextSlice(

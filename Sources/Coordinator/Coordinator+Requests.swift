@@ -13,6 +13,7 @@ extension Coordinator {
     let number = request.number
     if let openingFailure { return refuseOpening(openingFailure, request, session) }
     if session.list != nil {
+      if case .withdraw(let given) = request.command { return withdraw(given, of: session) }
       guard case .enqueueList = request.command else {
         return server.refuse(session, .malformed, "another request between the parts of a list")
       }
@@ -22,10 +23,12 @@ extension Coordinator {
       followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
       + pendingAudits.count { $0.seat.session === session }
       + stockAudits.count { $0.seat.session === session }
+      + patient.held.count { $0.session === session }
     guard open < ClientLimits.openAnswers else {
       let detail = "at most \(ClientLimits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
     }
+    if hold(request, for: session) { return }
     switch request.command {
     case .status: server.answer(session, number, .status(statusReport()))
     case .watch:
@@ -45,8 +48,9 @@ extension Coordinator {
     case .resume(let service): happen(.resume(requests.open(session, number, for: .status), service))
     case .cancel(let ticket): happen(.cancel(requests.open(session, number, for: .ticket(ticket)), ticket))
     case .requeue(let ticket): happen(.requeue(requests.open(session, number, for: .ticket(ticket)), ticket))
-    case .requeueDead: happen(.requeueDead(requests.open(session, number, for: .requeueDead)))
-    case .reset: reset(seat)
+    case .requeueDead: requeueDead(seat, tellsProgress: request.tellsProgress == true)
+    case .reset(let day): reset(on: day, seat, tellsProgress: request.tellsProgress == true)
+    case .withdraw(let given): withdraw(given, of: session)
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
     case .ledger: tellCommitted(seat) { store throws(StoreError) in try store.ledgerAnswer() }
@@ -93,8 +97,10 @@ extension Coordinator {
 
   /// The queue has answered a request.
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
+    let cancelled = machine.takeCancelled(by: request)
+    patient.told[request] = nil
     guard let entry = requests.close(request) else { return }
-    server.answer(entry.session, entry.number, controlAnswer(to: entry, answer))
+    server.answer(entry.session, entry.number, controlAnswer(to: entry, answer, cancelled))
   }
 
   /// A request has failed before it reached the queue.
@@ -103,7 +109,9 @@ extension Coordinator {
     server.answer(entry.session, entry.number, .failure(failure))
   }
 
-  private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
+  private func controlAnswer(
+    to entry: RequestTable.Entry, _ answer: QueueAnswer, _ cancelled: Int64?
+  ) -> ControlAnswer {
     switch (answer, entry.purpose) {
     case (.refused(.noSuchTicket(let ticket)), _) where isDone(ticket):
       return .failure(Failure(.wrongState, subject: "\(ticket) \(CustomerState.done.name)"))
@@ -116,6 +124,10 @@ extension Coordinator {
           count: count,
           known: known))
     case (.requeued(let count), .requeueDead): return .requeued(count)
+    case (_, .reset):
+      var report = statusReport()
+      report.cancelledByReset = cancelled
+      return .status(report)
     case (_, .ticket(let ticket)): return ticketAnswer(ticket, day: nil)
     case (_, _): return .status(statusReport())
     }

@@ -42,7 +42,7 @@ extension Coordinator {
       followers.committed = false
       for session in server.sessions.values where !session.streams.isEmpty { streaming.insert(session.id) }
     }
-    guard !streaming.isEmpty else { return }
+    guard !streaming.isEmpty, !isEmptying else { return }
     let until = MonotonicInstant(SystemClock.moment().monotonic + ClientLimits.turn)
     let ready = streaming
     streaming.removeAll()

@@ -55,6 +55,8 @@ final class Coordinator {
   /// After a full disk: when it is tried again, and what could not be read until then.
   var retryAt: MonotonicTime?
   var heldBack: [QueueEffect] = []
+  /// What is done in pieces.
+  var patient = PatientWork()
   /// While the store is short of room: when it looks again.
   var lookForRoomAt: MonotonicTime?
 
@@ -169,6 +171,7 @@ final class Coordinator {
     // The bank has ended: everything was said, and the store is closed.
     guard exitCode == nil else { return }
     advanceIntake()
+    advancePatientWork()
     staff.flush()
     commitIfDue()
     if isRound {
@@ -229,7 +232,8 @@ final class Coordinator {
 
   /// Whether there is something to do for which nobody has to speak.
   private var hasOwnWork: Bool {
-    !intake.isEmpty || !streaming.isEmpty || stockAudits.contains(where: \.isReady)
+    (!intake.isEmpty && !isEmptying) || hasPatientWork || !streaming.isEmpty
+      || stockAudits.contains(where: \.isReady)
       || crowded.contains(where: \.canBeHeard)
   }
 

@@ -15,6 +15,7 @@ extension Failure {
       )
     case .draining: self.init(.draining)
     case .diskFull: self.init(.diskFull)
+    case .withdrawn: self.init(.withdrawn)
     case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))
     case .wrongState(let ticket, let state): self.init(.wrongState, subject: "\(ticket) \(state.name)")
     }

@@ -66,6 +66,8 @@ public enum QueueRefusal: Sendable, Equatable {
   case queueFull(waiting: Int64, limit: Int64)
   /// The bank is closing.
   case draining
+  /// Whoever asked has given the request up.
+  case withdrawn
   /// The disk is full.
   case diskFull
   /// There is no such ticket among those not finished. It may have a receipt.

@@ -12,6 +12,10 @@ public enum QueueEvent: Sendable {
   /// how many there must be room.
   case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool)
 
+  /// A request of which some slices were taken in is given up by whoever made it. The store has forgotten the whole
+  /// transaction, in which no other request for tickets stands.
+  case withdrawn(RequestNumber)
+
   /// The whole transaction is on disk.
   case committed
   /// The disk is full: nothing of the transaction was kept, and the store has forgotten it.

@@ -78,20 +78,37 @@ extension QueueMachine {
     for event in waiting { apply(event, at: now, into: &effects) }
   }
 
-  /// The disk is full: tickets that nobody knows of and pauses are taken back, everything else is staged once more.
-  mutating func unsettle(into effects: inout [QueueEffect]) {
-    isJammed = true
+  /// The one request that is half taken in is given up: its tickets are taken back, and everything else is staged once
+  /// more. Nobody else is refused anything.
+  mutating func withdraw(_ request: RequestNumber, into effects: inout [QueueEffect]) {
+    precondition(requestAlone == request, "only a request that is half taken in, and alone, is given up")
     isTakingIn = false
+    takeBackTickets()
+    effects.append(.reply(request, .refused(.withdrawn)))
+    for change in unsettled { effects.append(.stage(change)) }
+  }
+
+  /// Takes back every ticket that was not spoken yet.
+  private mutating func takeBackTickets() {
     for admission in admissions.reversed() {
       precondition(
         admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
       )
       books.issued -= admission.count
       for line in lines.indices { books.waiting[line] -= admission.byLine[line] }
-      effects.append(.reply(admission.request, .refused(.diskFull)))
     }
     admissions.removeAll()
     for line in lines.indices { lines[line].dropNewcomers() }
+  }
+
+  /// The disk is full: tickets that nobody knows of and pauses are taken back, everything else is staged once more.
+  mutating func unsettle(into effects: inout [QueueEffect]) {
+    isJammed = true
+    isTakingIn = false
+    for admission in admissions.reversed() {
+      effects.append(.reply(admission.request, .refused(.diskFull)))
+    }
+    takeBackTickets()
     books.paused = settledPauses
     for request in pausing {
       settling.removeAll { if case .reply(request, _) = $0 { true } else { false } }

@@ -65,6 +65,9 @@ public struct QueueMachine: Sendable {
   /// Dead letters that a request has brought back so far.
   var revivals: [RequestNumber: Int64] = [:]
 
+  /// Customers whom each reset has cancelled that was not answered yet.
+  var resetCounts: [RequestNumber: Int64] = [:]
+
   /// When the last event happened: by the steady clock the latest moment, by the calendar's the last reading.
   var lastMoment: Moment
 
@@ -102,6 +105,7 @@ public struct QueueMachine: Sendable {
     switch event {
     case .enqueue(let request, let orders, let total, let isLast):
       takeIn(orders, total: total, isLast: isLast, for: request, at: now, into: &effects)
+    case .withdrawn(let request): withdraw(request, into: &effects)
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: unsettle(into: &effects)
     case .roomChanged(let isShort): self.isShort = isShort
@@ -160,6 +164,11 @@ public struct QueueMachine: Sendable {
 
   /// Whether somebody waits for an answer that leaves with the next commit.
   public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
+
+  /// The request that is half taken in, and the only one whose tickets are staged; nil where there is none such.
+  public var requestAlone: RequestNumber? {
+    isTakingIn && admissions.count == 1 ? admissions.first?.request : nil
+  }
 
   /// Requests whose tickets are staged and were not spoken yet.
   public var requestsTakenIn: [RequestNumber] { admissions.map(\.request) }

@@ -256,6 +256,7 @@ extension SimulatedCoordinator {
     switch refusal {
     case .queueFull(_, let limit): Failure(.queueFull, subject: String(limit))
     case .draining: Failure(.draining)
+    case .withdrawn: Failure(.withdrawn)
     case .diskFull: Failure(.diskFull)
     case .noSuchTicket(let ticket): Failure(.noSuchTicket, subject: String(ticket))
     case .wrongState(let ticket, let state): Failure(.wrongState, subject: "\(ticket) \(state.name)")

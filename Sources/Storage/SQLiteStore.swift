@@ -34,6 +34,8 @@ public final class SQLiteStore: QueueStore {
   var gathered = GatheredRows()
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
+  /// The emptying of the queue that was staged and is not written yet.
+  var sweep: QueueSweep?
   /// Room for bad days; nil where none is held back.
   var reserve: DiskReserve?
   /// What of it is held back for nobody in particular, in bytes.
@@ -108,6 +110,7 @@ public final class SQLiteStore: QueueStore {
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try writeGathered()
+      try finishSweep()
       try save(books, over: saved)
       try transactions.commit()
     } catch {
@@ -136,6 +139,7 @@ public final class SQLiteStore: QueueStore {
 
   private func forgetStaged() {
     loss = nil
+    sweep = nil
     sequence = committedSequence
     gathered.forget()
     staged = StagedReceipts()
@@ -183,8 +187,11 @@ public final class SQLiteStore: QueueStore {
   func settle() throws(StoreError) {
     try requireHealth()
     if let loss { throw loss }
-    if gathered.isEmpty { return }
-    do throws(StoreError) { try writeGathered() } catch {
+    if gathered.isEmpty, sweep == nil { return }
+    do throws(StoreError) {
+      try writeGathered()
+      try finishSweep()
+    } catch {
       let error = recover(from: error)
       loss = error
       throw error
@@ -201,7 +208,7 @@ public final class SQLiteStore: QueueStore {
 
   /// Takes back what was staged, and gives back the error that the caller is to throw. Where the disk is full, room is
   /// made for those who are to be finished, though nobody new can come.
-  private func recover(from error: StoreError) -> StoreError {
+  func recover(from error: StoreError) -> StoreError {
     defer { forgetStaged() }
     return transactions.recover(from: error, makeRoom)
   }

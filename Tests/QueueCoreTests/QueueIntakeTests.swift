@@ -25,6 +25,28 @@ import Testing
     #expect(branch.happen(.committed) == [], "an answer leaves once")
   }
 
+  @Test(
+    "a request that is half taken in is withdrawn, and everything else that was staged is staged once more")
+  func withdrawn() throws {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    let slice: [CustomerOrder] = [.deposit, .loan]
+    #expect(branch.happen(.enqueue(7, orders: slice, total: 4, isLast: false)).answers == [])
+    branch.happen(.pause(8, .loan))
+    let receipt = try branch.answer(.deposit1).changes
+    #expect(receipt.count == 1)
+    #expect(branch.machine.requestAlone == 7)
+    let withdrawn = branch.happen(.withdrawn(7))
+    #expect(withdrawn.answers == [.refused(.withdrawn)])
+    #expect(withdrawn.changes == receipt)
+    #expect(branch.machine.issuedCount == 2 && !branch.machine.isTakingIn)
+    let settled = branch.happen(.committed)
+    #expect(settled.answer(to: 8) == .done, "nobody else is refused anything")
+    #expect(branch.machine.numbers(of: .loan).isPaused)
+    #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 3, last: 3))])
+  }
+
   @Test("a customer is not handed out before its ticket is on disk, although a teller is idle")
   func notServedBeforeCommit() {
     var branch = TestBranch()

@@ -39,6 +39,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case system
     /// Somebody looks into the bank, which is not open, and has it to himself meanwhile.
     case inspected
+    /// The client has withdrawn the request before it was taken in.
+    case withdrawn
   }
 
   /// The reason.

@@ -30,7 +30,7 @@ enum ProgramExit: Int32, Sendable, CaseIterable {
     case .noSuchTicket, .noSuchDay: self = .notFound
     case .alreadyOpen, .wrongState: self = .refused
     case .badRequest, .badConfiguration: self = .usage
-    case .damaged, .newerSchema, .badHome, .windowsFailed, .system: self = .failed
+    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .withdrawn: self = .failed
     }
   }
 
