@@ -85,17 +85,19 @@ public final class ControlConnection {
 
   /// Sends a request without waiting for its answer.
   ///
-  /// - Parameter continued: The number of the request that this one is a further part of.
+  /// - Parameters:
+  ///   - continued: The number of the request that this one is a further part of.
+  ///   - tellsProgress: Whether to be told how far it has come, where it takes its time.
   /// - Returns: The number that every answer to it carries.
   /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it
   /// does not take the request in.
   @discardableResult
   public func send(
-    _ command: ControlCommand, continuing continued: UInt32? = nil
+    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil
   ) throws(ControlError) -> UInt32 {
     let number = continued ?? nextNumber
     if continued == nil { nextNumber &+= 1 }
-    try transmit(.request(ControlRequest(number: number, command: command)))
+    try transmit(.request(ControlRequest(number: number, command: command, tellsProgress: tellsProgress)))
     return number
   }
 

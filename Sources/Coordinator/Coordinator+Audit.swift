@@ -14,6 +14,8 @@ struct PendingAudit {
   var seat: Followers.Seat
   var strangers: Set<HomeAudit.Stranger>
   var dueAt: MonotonicTime
+  /// How often they were looked for.
+  var looks = 0
 }
 
 /// An audit that has everything but the stock.
@@ -62,15 +64,24 @@ extension Coordinator {
     guard !strangers.isEmpty else { return answerAudit(seat, strangers) }
     pendingAudits.append(
       PendingAudit(
-        seat: seat, strangers: strangers, dueAt: now.monotonic + TimeSpan(HomeAudit.secondLook)))
+        seat: seat, strangers: strangers, dueAt: now.monotonic + TimeSpan(HomeAudit.nextLook)))
   }
 
   /// Looks again for strangers who were seen a moment ago.
   func keepAuditTime() {
+    guard !isEmptying else { return }
     while let first = pendingAudits.first, first.dueAt <= now.monotonic {
       pendingAudits.removeFirst()
-      let present = HomeAudit(home: home).strangers(known: knownProcesses)
-      answerAudit(first.seat, first.strangers.intersection(present))
+      let present = first.strangers.intersection(HomeAudit(home: home).strangers(known: knownProcesses))
+      var again = first
+      again.strangers = present
+      again.looks += 1
+      guard present.isEmpty || again.looks >= HomeAudit.looks else {
+        again.dueAt = now.monotonic + TimeSpan(HomeAudit.nextLook)
+        pendingAudits.append(again)
+        continue
+      }
+      answerAudit(first.seat, present)
     }
   }
 
@@ -92,7 +103,9 @@ extension Coordinator {
 
   /// Goes on with the audits that wait for nothing, page by page.
   func advanceStockAudits() {
-    guard isKept else { return }
+    // Where the house has gone home nothing can be asked any more, and that is no finding: the bank closes in a moment,
+    // and whoever wants to know looks into the closed one.
+    guard isKept, ending?.isDismissing != true else { return }
     for audit in stockAudits where audit.isReady {
       do throws(StoreError) {
         try advance(audit)

@@ -82,6 +82,12 @@ extension Coordinator {
       heldBack.append(effect)
       return
     }
+    // A million dead letters are not brought back in one breath.
+    let isLong = if case .loadDead = effect { true } else { false }
+    if isEmptying || isLong && SystemClock.moment().monotonic.since(now.monotonic) >= PatientWork.turn {
+      patient.reads.append(effect)
+      return
+    }
     do throws(StoreError) {
       switch effect {
       case .loadPage(let line, let after, let limit):
@@ -119,9 +125,9 @@ extension Coordinator {
   }
 
   /// Whether what is staged may be committed now. While a request is half taken in it may not: a part of it would be
-  /// kept, without its key; see ``giveUpIntake(_:)``. While the disk is full the store has forgotten what was staged,
-  /// and the books would be kept without it.
-  var canCommit: Bool { retryAt == nil && !machine.isTakingIn }
+  /// kept, without its key; see ``giveUpIntake(_:)``. While a reset is being written it may not either. While the disk is
+  /// full the store has forgotten what was staged, and the books would be kept without it.
+  var canCommit: Bool { retryAt == nil && !machine.isTakingIn && !isEmptying }
 
   /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it.
   func commit() {

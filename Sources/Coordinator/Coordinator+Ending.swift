@@ -112,6 +112,7 @@ extension Coordinator {
     case .leaveWaiting: happen(.finish)
     case .takeBack: takeBack()
     case .dismiss:
+      ending?.isDismissing = true
       for service in Service.allCases { happen(.scale(service, windows: 0)) }
       house.closeAll(at: now)
     case .killRest:
@@ -194,7 +195,7 @@ extension Coordinator {
 
   /// Everyone has gone: the day is closed if it is finished, and the bank ends.
   private func finishDay() {
-    guard exitCode == nil, let ending else { return }
+    guard exitCode == nil, !isEmptying, let ending else { return }
     commit()
     // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
     guard retryAt == nil, !machine.isUnsettled else { return }
@@ -229,7 +230,8 @@ extension Coordinator {
   private func lastReport(_ ending: Ending) -> StoppedReport {
     let books = machine.books
     return StoppedReport(
-      day: books.day, served: books.served, businessMilliseconds: machine.businessTime(at: now.monotonic).milliseconds,
+      day: books.day, served: books.served,
+      businessMilliseconds: machine.businessTime(at: now.monotonic).milliseconds,
       waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished,
       // A reset in the middle of a drain begins to count anew.
       finished: max(0, books.served - ending.servedBefore), killed: Int64(ending.killed.count),
@@ -246,5 +248,12 @@ extension Coordinator {
     for session in server.sessions.values { session.streams.removeAll() }
     for seat in followers.watchers { server.answer(seat.session, seat.number, .status(picture)) }
     followers.watchers.removeAll()
+    // Whoever waited for this very moment has not waited in vain.
+    let queue = picture.queue
+    let isIdle = queue.waiting + queue.serving + queue.delayed == 0
+    for seat in followers.idleWaiters {
+      server.answer(seat.session, seat.number, isIdle ? .status(picture) : .failure(Failure(.notOpen)))
+    }
+    followers.idleWaiters.removeAll()
   }
 }

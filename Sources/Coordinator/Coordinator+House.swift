@@ -106,7 +106,7 @@ extension Coordinator {
 
   /// Asks the stock to give back what cancelled tickets hold.
   func advanceReleases() {
-    if retryAt == nil {
+    if retryAt == nil, !isEmptying {
       do throws(StoreError) { try releases.advance(store, now: now.monotonic) } catch { storeFailed(error) }
     }
     if stock.nextDeadline != nil { stock.endTurn() }

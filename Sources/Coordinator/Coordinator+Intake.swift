@@ -47,7 +47,7 @@ extension Coordinator {
 
   /// Takes customers in for a while.
   func advanceIntake() {
-    guard retryAt == nil || !intake.isEmpty else { return }
+    guard retryAt == nil || !intake.isEmpty, !isEmptying else { return }
     let until = now.monotonic + Self.intakeTime
     while let order = intake.advance() {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
@@ -93,8 +93,6 @@ extension Coordinator {
   private func takeSlice(of order: EnqueueIntake.Order) {
     var order = order
     let isFirst = order.taken == 0
-    if isFirst { order.first = machine.books.issued + 1 }
-    let before = machine.books.issued
     var keys: [SliceKey] = []
     let slice: [CustomerOrder]
     do throws(SliceTrouble) {
@@ -110,6 +108,8 @@ extension Coordinator {
       return
     }
     let isLast = order.taken >= order.total
+    let before = machine.books.issued
+    if isFirst { order.first = before + 1 }
     intake.current = isLast ? nil : order
     requests.setKnown(order.known, order.knownTickets, for: order.request)
     // Customers who are known already need no room.
@@ -148,6 +148,24 @@ extension Coordinator {
     // What the stock has given back may have been noted in the transaction: it is asked once more.
     releases.look()
     stageAgain(after: .intakeAbandoned)
+  }
+
+  /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;
+  /// where it was, it is answered as ever.
+  func withdraw(_ number: UInt32, of session: ControlSession) {
+    if session.list?.number == number {
+      session.list = nil
+      return server.answer(session, number, .failure(Failure(.withdrawn)))
+    }
+    guard let request = requests.enqueue(number, of: session) else { return }
+    if intake.remove(request) || intake.current?.request == request && intake.current?.taken == 0 {
+      if intake.current?.request == request { intake.current = nil }
+      return failRequest(request, Failure(.withdrawn))
+    }
+    guard intake.current?.request == request, machine.requestsTakenIn == [request] else { return }
+    giveUpIntake(Failure(.withdrawn))
+    log.write(event: "withdrawn", at: now) { $0.field("issued", machine.issuedCount) }
+    commit()
   }
 
   /// A key of a slice, and whose it is.

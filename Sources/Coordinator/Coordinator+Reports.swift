@@ -26,7 +26,8 @@ extension Coordinator {
     return StatusReport(
       state: ending != nil ? .draining : machine.isPaused ? .paused : .open, day: books.day,
       pid: CurrentProcess.pid, generation: incarnation, since: openedAt.wall.milliseconds,
-      businessMilliseconds: machine.businessTime(at: now.monotonic).milliseconds, queue: queue, services: services,
+      businessMilliseconds: machine.businessTime(at: now.monotonic).milliseconds, queue: queue,
+      services: services,
       workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) } + houseReports,
       guardianPid: guardianship?.pid)
   }

@@ -13,6 +13,7 @@ extension Coordinator {
     let number = request.number
     if let openingFailure { return refuseOpening(openingFailure, request, session) }
     if session.list != nil {
+      if case .withdraw(let given) = request.command { return withdraw(given, of: session) }
       guard case .enqueueList = request.command else {
         return server.refuse(session, .malformed, "another request between the parts of a list")
       }
@@ -22,10 +23,12 @@ extension Coordinator {
       followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
       + pendingAudits.count { $0.seat.session === session }
       + stockAudits.count { $0.seat.session === session }
+      + patient.held.count { $0.session === session }
     guard open < ClientLimits.openAnswers else {
       let detail = "at most \(ClientLimits.openAnswers) answers may be open on one connection"
       return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
     }
+    if hold(request, for: session) { return }
     switch request.command {
     case .status: server.answer(session, number, .status(statusReport()))
     case .watch:
@@ -46,8 +49,9 @@ extension Coordinator {
     case .resume(let service): happen(.resume(requests.open(session, number, for: .status), service))
     case .cancel(let ticket, let day): change(ticket, of: day, seat) { .cancel($0, ticket) }
     case .requeue(let ticket, let day): change(ticket, of: day, seat) { .requeue($0, ticket) }
-    case .requeueDead: happen(.requeueDead(requests.open(session, number, for: .requeueDead)))
-    case .reset: reset(seat)
+    case .requeueDead: requeueDead(seat, tellsProgress: request.tellsProgress == true)
+    case .reset(let day): reset(on: day, seat, tellsProgress: request.tellsProgress == true)
+    case .withdraw(let given): withdraw(given, of: session)
     case .stop(let order): stop(order, seat)
     case .audit: tellAudit(seat)
     case .ledger: tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
@@ -96,6 +100,8 @@ extension Coordinator {
 
   /// The queue has answered a request.
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
+    let cancelled = machine.takeCancelled(by: request)
+    patient.told[request] = nil
     guard let entry = requests.close(request) else { return }
     let seat = Followers.Seat(session: entry.session, number: entry.number)
     if case .ticket(let ticket, let day) = entry.purpose, answer != .refused(.diskFull) {
@@ -105,7 +111,7 @@ extension Coordinator {
         server.answer(seat.session, seat.number, answer)
       }
     }
-    server.answer(seat.session, seat.number, controlAnswer(to: entry, answer))
+    server.answer(seat.session, seat.number, controlAnswer(to: entry, answer, cancelled))
   }
 
   /// A request has failed before it reached the queue.
@@ -114,7 +120,9 @@ extension Coordinator {
     server.answer(entry.session, entry.number, .failure(failure))
   }
 
-  private func controlAnswer(to entry: RequestTable.Entry, _ answer: QueueAnswer) -> ControlAnswer {
+  private func controlAnswer(
+    to entry: RequestTable.Entry, _ answer: QueueAnswer, _ cancelled: Int64?
+  ) -> ControlAnswer {
     switch (answer, entry.purpose) {
     case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
     case (.enqueued(let tickets), .enqueue(let known, let knownTickets)):
@@ -125,6 +133,10 @@ extension Coordinator {
           count: count,
           known: known, knownTickets: knownTickets.report))
     case (.requeued(let count), .requeueDead): return .requeued(count)
+    case (_, .reset):
+      var report = statusReport()
+      report.cancelledByReset = cancelled
+      return .status(report)
     case (_, _): return .status(statusReport())
     }
   }

@@ -31,13 +31,4 @@ extension Coordinator {
     store.lookForRoom()
     noteRoom()
   }
-
-  /// Everyone's receipt is one transaction: it is not begun where there is no room for it.
-  func reset(_ seat: Followers.Seat) {
-    guard store.hasRoom(toMove: machine.books.waitingInAll + machine.books.delayed + machine.books.dead)
-    else {
-      return server.answer(seat.session, seat.number, .failure(Failure(.diskFull)))
-    }
-    happen(.reset(requests.open(seat.session, seat.number, for: .status)))
-  }
 }

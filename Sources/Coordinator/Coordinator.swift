@@ -64,6 +64,8 @@ final class Coordinator {
   /// After a full disk: when it is tried again, and what could not be read until then.
   var retryAt: MonotonicTime?
   var heldBack: [QueueEffect] = []
+  /// What is done in pieces.
+  var patient = PatientWork()
   /// While the store is short of room: when it looks again.
   var room = RoomWatch()
 
@@ -189,6 +191,7 @@ final class Coordinator {
     // The bank has ended: everything was said, and the store is closed.
     guard exitCode == nil else { return }
     advanceIntake()
+    advancePatientWork()
     staff.flush()
     commitIfDue()
     if isRound {
@@ -279,7 +282,8 @@ final class Coordinator {
   /// Whether there is something to do for which nobody has to speak.
   private var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
-    !intake.isEmpty || (isKept && (!streaming.isEmpty || stockAudits.contains(where: \.isReady)))
+    let canRead = isKept && (!streaming.isEmpty || stockAudits.contains(where: \.isReady))
+    return (!intake.isEmpty && !isEmptying) || hasPatientWork || canRead
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }
 

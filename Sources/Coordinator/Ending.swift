@@ -22,6 +22,8 @@ struct Ending {
   var killed: Set<Window> = []
   /// The queue has reported that nobody is at a window any more, and nobody will be.
   var isDrained = false
+  /// Everybody of the house was sent home: the stock and the machine can be asked no more.
+  var isDismissing = false
   /// There is nobody left; the day can be closed.
   var isOver = false
   /// The drain is being looked at: what it wants done makes other things happen.

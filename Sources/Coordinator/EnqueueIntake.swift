@@ -71,6 +71,13 @@ final class EnqueueIntake {
   /// Forgets the request that is half taken in: the queue has refused it.
   func abandon() { current = nil }
 
+  /// Takes a request out that nobody has begun to take in; false where it is none of those.
+  func remove(_ request: RequestNumber) -> Bool {
+    guard let place = waiting[head...].firstIndex(where: { $0.request == request }) else { return false }
+    waiting.remove(at: place)
+    return true
+  }
+
   /// Forgets every request, and says which they were.
   func abandonAll() -> [RequestNumber] {
     let requests = (current.map { [$0] } ?? []).map(\.request) + waiting[head...].map(\.request)

@@ -8,9 +8,10 @@ import Posix
 struct HomeAudit {
   let home: BankHome
 
-  /// How long a process that nobody knows may be there, such as one that is just ending: whoever is still there
-  /// afterwards is reported.
-  static let secondLook = Duration.seconds(1)
+  /// After how long it is looked again for a process that nobody knows, and how often: one that is just ending may need
+  /// a while on a busy machine, and whoever is still there afterwards is reported.
+  static let nextLook = Duration.milliseconds(200)
+  static let looks = 15
 
   // MARK: - Processes
 

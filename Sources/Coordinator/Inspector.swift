@@ -80,7 +80,7 @@ final class Inspector {
     let outside = HomeAudit(home: home)
     var strangers = outside.strangers(known: [CurrentProcess.pid])
     if strangers.contains(where: \.mayBeOpening) { return nil }
-    let deadline = SystemClock.monotonic() + HomeAudit.secondLook
+    let deadline = SystemClock.monotonic() + HomeAudit.nextLook * HomeAudit.looks
     while !strangers.isEmpty, SystemClock.monotonic() < deadline {
       _ = poll(nil, 0, 50)
       strangers.formIntersection(outside.strangers(known: [CurrentProcess.pid]))

@@ -15,6 +15,8 @@ struct RequestTable {
     case status
     /// One ticket's story.
     case ticket(TicketNumber, BusinessDay)
+    /// The state of the bank after a reset, and how many it has cancelled.
+    case reset
     /// A number of dead letters.
     case requeueDead
   }
@@ -52,6 +54,14 @@ struct RequestTable {
 
   /// The client of a request that is still open.
   func entry(_ request: RequestNumber) -> Entry? { entries[request] }
+
+  /// A client's request for tickets that is still open; nil where it was answered, or was another one.
+  func enqueue(_ number: UInt32, of session: ControlSession) -> RequestNumber? {
+    entries.first { _, entry in
+      guard case .enqueue = entry.purpose else { return false }
+      return entry.session === session && entry.number == number
+    }?.key
+  }
 
   /// Forgets everything that a client was owed. What it asked for is done all the same.
   mutating func forget(_ session: ControlSession) {

@@ -117,6 +117,9 @@ extension QueueMachine {
     lines[customer.line.index].takeBack(customer)
   }
 
+  /// Dead letters that a request has brought back so far; nil where there is no such request, or none any more.
+  public func revived(by request: RequestNumber) -> Int64? { revivals[request] }
+
   /// A page of dead letters has come: they are brought back, and the next page is asked for.
   mutating func revive(
     _ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]
@@ -215,6 +218,7 @@ extension QueueMachine {
       postponed.append(.reset(request))
       return
     }
+    let cancelledBefore = books.cancelled
     for service in desks.indices {
       for place in desks[service].indices {
         guard let customer = release(service, place) else { continue }
@@ -226,6 +230,7 @@ extension QueueMachine {
       }
     }
     books.cancelled += books.waitingInAll + books.delayed + books.dead
+    resetCounts[request] = books.cancelled - cancelledBefore
     for line in lines.indices {
       lines[line].clear()
       books.waiting[line] = 0
@@ -241,6 +246,11 @@ extension QueueMachine {
     stage(.cancelEveryone(day: books.day, at: now.wall), into: &effects)
     books = books.next(openedAt: now.wall)
     replyWhenSettled(request, .done, into: &effects)
+  }
+
+  /// Customers whom a reset has cancelled; asked once, when it is answered.
+  public mutating func takeCancelled(by request: RequestNumber) -> Int64? {
+    resetCounts.removeValue(forKey: request)
   }
 
   private mutating func recallForReset(

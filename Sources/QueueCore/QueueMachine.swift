@@ -65,6 +65,9 @@ public struct QueueMachine: Sendable {
   /// Dead letters that a request has brought back so far.
   var revivals: [RequestNumber: Int64] = [:]
 
+  /// Customers whom each reset has cancelled that was not answered yet.
+  var resetCounts: [RequestNumber: Int64] = [:]
+
   /// When the last event happened: by the steady clock the latest moment, by the calendar's the last reading.
   var lastMoment: Moment
 

@@ -211,6 +211,28 @@ public struct StoreAudit: Sendable, Equatable {
   public init() {}
 }
 
+/// How many of those who are cancelled by a reset have their receipts.
+public struct EmptyingProgress: Sendable, Equatable {
+  /// So many.
+  public var done: Int64
+  /// Of about so many.
+  public var total: Int64
+
+  /// Puts the parts together.
+  public init(done: Int64, total: Int64) {
+    self.done = done
+    self.total = total
+  }
+}
+
+extension QueueStore {
+  /// Nothing: such a store empties the queue in one stroke.
+  public var emptying: EmptyingProgress? { nil }
+
+  /// Nothing.
+  public func emptyFurther() throws(StoreError) {}
+}
+
 /// Keeps the queue. One user at a time; every call is synchronous.
 ///
 /// Changes are staged into one open transaction and become durable with ``commit(_:)``. After an error nothing that
@@ -235,6 +257,14 @@ public protocol QueueStore: AnyObject {
   /// Does what the last commit has put off, for which nobody who waits for it need wait: once the replies have left.
   /// Whoever never calls this has it done before the next change.
   func tidyUp() throws(StoreError)
+
+  /// How far the emptying of the queue has come that was staged (`.cancelEveryone`) and is not written yet; nil where
+  /// there is none. It is a part of the open transaction: whoever reads, commits or stages another change of customers
+  /// meanwhile has the rest of it done at once.
+  var emptying: EmptyingProgress? { get }
+
+  /// Goes on with the emptying, for a thousand customers or so. Nothing where there is none.
+  func emptyFurther() throws(StoreError)
 
   /// Forgets everything that was staged since the last commit.
   func rollBack()

@@ -21,7 +21,7 @@ extension SimulatedClient {
     case 70..<74: return Wish(command: .requeueDead)
     case 74..<78: return Wish(command: .pause(someService()))
     case 78..<86: return Wish(command: .resume(someService()))
-    case 86..<88: return Wish(command: .reset)
+    case 86..<88: return Wish(command: .reset(day: nil))
     case 88..<95:
       let windows = ServiceWindows(
         service: someWindows(), count: chance.draw(0...3))

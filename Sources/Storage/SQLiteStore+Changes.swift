@@ -8,6 +8,7 @@ import QueueCore
 extension SQLiteStore {
   /// Writes one change into the open transaction.
   func write(_ change: StoreChange) throws(StoreError) {
+    if change.meetsCustomers { try finishSweep() }
     switch change {
     case .insert(let customer): return try gather(customer)
     case .finish, .remember: break
@@ -24,7 +25,8 @@ extension SQLiteStore {
     case .remember(let key, let day, let first, let last, let request):
       try remember(
         key, KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request))
-    case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment)
+    case .cancelEveryone(let day, let moment):
+      sweep = QueueSweep(day: day, at: moment, total: saved?.kept ?? 0)
     case .released(let ticket): try note(released: ticket)
     }
   }
@@ -138,25 +140,6 @@ extension SQLiteStore {
         "the key of tickets \(tickets.first) to \(tickets.last) of day \(tickets.day) already is remembered")
   }
 
-  private func cancelEveryone(day: BusinessDay, at moment: WallTime) throws(StoreError) {
-    let statement = statements.cancelEveryone
-    statement.bind(1, day)
-    statement.bind(2, moment.milliseconds)
-    try statement.run(broken: "someone who waits on day \(day) already has a receipt")
-    let cancelled = database.changes
-    sequence += cancelled
-    if day == saved?.day { staged.cancelled += cancelled }
-    for service in Service.allCases where service.drawsOnStock {
-      statements.releaseEveryone.bind(1, day)
-      statements.releaseEveryone.bind(2, service.rawValue)
-      try statements.releaseEveryone.run(broken: "someone who waits on day \(day) was cancelled before")
-    }
-    try statements.deleteEveryone.run()
-    if database.changes != cancelled {
-      throw .damaged(path: database.path, detail: "day \(day) has customers that could not be cancelled")
-    }
-  }
-
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {
     if database.changes == 1 { return }
     throw .damaged(
@@ -166,4 +149,14 @@ extension SQLiteStore {
 
   /// The day for sentences.
   var presentDay: String { saved.map { "day \($0.day)" } ?? "the present day" }
+}
+
+extension StoreChange {
+  /// Whether it concerns rows of customers or receipts, so that the emptying of the queue comes before it.
+  fileprivate var meetsCustomers: Bool {
+    switch self {
+    case .record, .remember, .released: false
+    default: true
+    }
+  }
 }

@@ -34,6 +34,8 @@ public final class SQLiteStore: QueueStore {
   var gathered = GatheredRows()
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
+  /// The emptying of the queue that was staged and is not written yet.
+  var sweep: QueueSweep?
   /// Room for bad days.
   let room: HeldRoom
   /// By how much the database grows at most, beside the receipt, when one who wants a juice is sent away. At first for
@@ -114,6 +116,7 @@ public final class SQLiteStore: QueueStore {
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try writeGathered()
+      try finishSweep()
       try save(books, over: saved)
       try transactions.commit()
     } catch {
@@ -144,6 +147,7 @@ public final class SQLiteStore: QueueStore {
 
   private func forgetStaged() {
     loss = nil
+    sweep = nil
     sequence = committedSequence
     gathered.forget()
     staged = StagedReceipts()
@@ -193,8 +197,11 @@ public final class SQLiteStore: QueueStore {
   func settle() throws(StoreError) {
     try requireHealth()
     if let loss { throw loss }
-    if gathered.isEmpty { return }
-    do throws(StoreError) { try writeGathered() } catch {
+    if gathered.isEmpty, sweep == nil { return }
+    do throws(StoreError) {
+      try writeGathered()
+      try finishSweep()
+    } catch {
       let error = recover(from: error)
       loss = error
       throw error
@@ -211,7 +218,7 @@ public final class SQLiteStore: QueueStore {
 
   /// Takes back what was staged, and gives back the error that the caller is to throw. Where the disk is full, room is
   /// made for those who are to be finished, though nobody new can come.
-  private func recover(from error: StoreError) -> StoreError {
+  func recover(from error: StoreError) -> StoreError {
     defer { forgetStaged() }
     return transactions.recover(from: error, room.make)
   }

@@ -2,14 +2,15 @@
 // and binds nothing. Invariant: preparing them all is also the test that the tables are there.
 // A statement that cannot be prepared means a damaged database.
 
+import BankModel
 import CSQLite
 import QueueCore
 
 /// The statements of a store.
 struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseEveryone, deleteRelease,
-    cancelEveryone,
+  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease,
+    cancelSome, firstTicket,
     insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
@@ -67,13 +68,27 @@ struct Statements {
       while: "writing what was missing")
     insertRelease = try database.prepare(
       "INSERT INTO release (day, ticket) VALUES (?, ?)", while: "noting what is to be given back")
-    releaseEveryone = try database.prepare(
-      "INSERT INTO release (day, ticket) SELECT ?1, ticket FROM customer WHERE service = ?2",
+    releaseSome = try database.prepare(
+      """
+      INSERT INTO release (day, ticket)
+      SELECT ?1, ticket FROM \(QueueSweep.bases(Service.allCases.filter(\.drawsOnStock)))
+      CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
+      """,
       while: "noting what is to be given back")
+    firstTicket = try database.prepare(
+      """
+      SELECT min(first) FROM (
+        SELECT (
+          SELECT position - base FROM customer
+          WHERE position > base + ?1 AND position <= base + \(CustomerPosition.highestTicket)
+          ORDER BY position LIMIT 1) AS first
+        FROM \(QueueSweep.bases(Service.allCases)))
+      """,
+      while: "looking for the next customer")
     deleteRelease = try database.prepare(
       "DELETE FROM release WHERE day = ? AND ticket = ?", while: "noting what was given back")
     // Left out, the sequence is one more than the highest, and rows arrive in the order of the tickets.
-    cancelEveryone = try database.prepare(
+    cancelSome = try database.prepare(
       """
       INSERT INTO receipt (
         day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
@@ -81,7 +96,8 @@ struct Statements {
       SELECT
         ?1, ticket, service, grade, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2,
         payload
-      FROM customer ORDER BY ticket
+      FROM \(QueueSweep.bases(Service.allCases)) CROSS JOIN customer ON position BETWEEN base + ?3 AND base + ?4
+      ORDER BY ticket
       """, while: "cancelling everyone")
     insertAttempt = try database.prepare(
       """

@@ -17,8 +17,10 @@ enum RequestDraw {
   private static func command(_ chance: inout SeededGenerator) -> ControlCommand {
     // What reads much is rare, or nothing else would be heard of.
     if chance.draw(0...39) == 0 {
-      return [.audit, .ledger, .receipts(ReceiptQuery(days: .all, follow: false)), .reset, .reload][
-        Int(chance.draw(0...4))]
+      return [
+        .audit, .ledger, .receipts(ReceiptQuery(days: .all, follow: false)), .reset(day: nil), .reload,
+        .withdraw(UInt32(chance.draw(0...9))),
+      ][Int(chance.draw(0...5))]
     }
     let service: Service? = [nil, .deposit, .loan][Int(chance.draw(0...2))]
     switch chance.draw(0...16) {

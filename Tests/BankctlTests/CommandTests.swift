@@ -189,7 +189,7 @@ func longWait() throws {
 func steering() throws {
   try with({ _, _ in [.answer(.status(picture()))] }) { branch throws in
     for words in [
-      ["pause"], ["pause", "loan"], ["resume", "예금"], ["scale", "deposit=3", "대출=0"], ["reset"], ["reload"],
+      ["pause"], ["pause", "loan"], ["resume", "예금"], ["scale", "deposit=3", "대출=0"], ["reload"],
     ] {
       #expect(
         try run(words + ["--json"], home: branch.home).output == JSONValue.status(picture()).text + "\n")
@@ -198,7 +198,7 @@ func steering() throws {
     let scale = ControlCommand.scale([
       ServiceWindows(service: .deposit, count: 3), ServiceWindows(service: .loan, count: 0),
     ])
-    let expected: [ControlCommand] = [.pause(nil), .pause(.loan), .resume(.deposit), scale, .reset, .reload]
+    let expected: [ControlCommand] = [.pause(nil), .pause(.loan), .resume(.deposit), scale, .reload]
     #expect(branch.heard == expected.flatMap { [$0, $0] })
   }
 }

@@ -43,7 +43,7 @@ func exitCodes() {
     .queueFull: 75, .draining: 75, .diskFull: 75, .notOpen: 3, .noSuchTicket: 4, .noSuchDay: 4,
     .alreadyOpen: 5,
     .wrongState: 5, .badRequest: 2, .badConfiguration: 2, .damaged: 1, .newerSchema: 1, .badHome: 1,
-    .windowsFailed: 1, .system: 1, .inspected: 75, .removed: 1, .keyConflict: 5, .wrongDay: 5,
+    .windowsFailed: 1, .system: 1, .inspected: 75, .removed: 1, .keyConflict: 5, .wrongDay: 5, .withdrawn: 1,
   ]
   for code in Failure.Code.allCases { #expect(ProgramExit(code).rawValue == expected[code], "\(code)") }
   let documented = Set(BankctlTable.table.exitCodes.map(\.code))

@@ -94,7 +94,7 @@ struct SteeringTests {
       #expect(try branch.status().workers.map(\.pid) == pids, "a recalled customer costs no teller")
       #expect(try branch.json("enqueue", "1", "--service", "loan")["first"].integer == 1)
       #expect(
-        try branch.done("reset", language: .ko).out == "초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
+        try branch.done("reset", language: .ko).out == "고객 1명을 취소하고 초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
       #expect(
         try branch.done("reset").out == "The queue is empty; it is day 4, and numbers begin at 1.\n")
       try branch.expectClean()

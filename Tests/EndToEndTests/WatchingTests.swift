@@ -72,14 +72,19 @@ struct WatchingTests {
       try branch.done("enqueue", "1", "--service", "deposit")
       try branch.waitUntil("the customer is served") { try branch.status().queue("serving") == 1 }
       let first = try branch.status().businessMilliseconds
+      // A teller's beat every few seconds is no reason for the timer to wait for it.
+      var shown: Set<Int> = []
       try branch.waitUntil("status shows the timer run") {
-        try branch.status().businessMilliseconds >= first + 1500
+        let time = try branch.status().businessMilliseconds
+        shown.insert(time)
+        return time >= first + 3000
       }
+      #expect(shown.count >= 5, "the timer jumps: \(shown.sorted())")
       func seen() throws -> [Status] {
         try JSON.lines(watcher.lines.joined(separator: "\n")).map { Status($0) }
       }
       try branch.waitUntil("the watcher sees it run") {
-        try seen().contains { $0.businessMilliseconds >= first + 1500 }
+        try seen().contains { $0.businessMilliseconds >= first + 3000 }
       }
       let before = try branch.status().businessMilliseconds
       let end = try branch.json("stop", "--timeout", "0ms")["business_ms"].integer ?? 0

@@ -53,7 +53,7 @@ struct MessageGoldenTests {
   func everyCase() {
     #expect(TellerMessage.samples.map(\.message.itsCase) == TellerMessage.Case.allCases)
     #expect(WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [.assign, .assign])
-    #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases)
+    #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request])
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
     #expect(StockMessage.samples.map(\.message.itsCase) == StockMessage.Case.allCases)
     #expect(StockServiceMessage.samples.map(\.message.itsCase) == StockServiceMessage.Case.allCases)
@@ -95,7 +95,8 @@ struct MessageGoldenTests {
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
-      ] as [Failure.Code], "values-failure-code", later: [.keyConflict, .wrongDay, .inspected, .removed])
+      ] as [Failure.Code], "values-failure-code",
+      later: [.keyConflict, .wrongDay, .inspected, .removed, .withdrawn])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
@@ -108,6 +109,7 @@ struct MessageGoldenTests {
       [.version, .build, .hello, .malformed, .crowded] as [Refusal.Reason], "values-refusal-reason")
     try expectGolden(
       [.enqueuing, .serving, .finishing, .leaving] as [ProgressReport.Phase], "values-progress-phase")
+    try expectGolden([.resetting, .requeueing] as [ProgressReport.Phase], "values-progress-phase-pieces")
     try expectGolden(
       [.started, .completed, .interrupted] as [BranchEvent.Happening], "values-branch-happening")
   }

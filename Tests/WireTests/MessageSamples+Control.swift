@@ -10,6 +10,7 @@ extension ControlCommand {
     case status, watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle,
       awaitTickets
     case pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
+    case withdraw
   }
 
   var itsCase: Case {
@@ -37,6 +38,7 @@ extension ControlCommand {
     case .audit: .audit
     case .ledger: .ledger
     case .account: .account
+    case .withdraw: .withdraw
     }
   }
 
@@ -71,7 +73,8 @@ extension ControlCommand {
     case .cancel: .cancel(42)
     case .requeue: .requeue(42)
     case .requeueDead: .requeueDead
-    case .reset: .reset
+    case .reset: .reset(day: nil)
+    case .withdraw: .withdraw(4_294_967_295)
     case .reload: .reload
     case .stop: .stop(StopOrder(now: true, timeoutMilliseconds: 1_500))
     case .audit: .audit
@@ -96,7 +99,7 @@ extension ControlCommand {
     case .stop: .stop(StopOrder(now: false, timeoutMilliseconds: nil))
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .awaitTickets, .cancel, .requeue, .requeueDead,
       .reset,
-      .reload, .audit, .ledger, .account:
+      .reload, .withdraw, .audit, .ledger, .account:
       nil
     }
   }
@@ -123,6 +126,7 @@ extension ControlCommand {
               EnqueueEntry(
                 service: .deposit, grade: .vip, amount: 5, account: 6, key: "k", drawn: [.service, .account])
             ], isLast: true))),
+      Sample("command-reset-day", .reset(day: 3)),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
     ]
 }
@@ -225,6 +229,10 @@ extension ControlAnswer {
             day: 3, first: 0, last: 0, count: 0, known: 4,
             knownTickets: [TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1)]))),
       Sample("answer-status-failed", .status(.failed)),
+      Sample("answer-status-reset", .status(.afterReset)),
+      Sample("answer-failure-withdrawn", .failure(Failure(.withdrawn))),
+      Sample("answer-progress-reset", .progress(ProgressReport(phase: .resetting, done: 7, total: 10))),
+      Sample("answer-progress-requeue", .progress(ProgressReport(phase: .requeueing, done: 7, total: 0))),
       Sample(
         "answer-ledger-wide",
         .ledger([
@@ -284,6 +292,12 @@ extension StatusReport {
     report.workers[1].state = .stopped
     report.workers[1].isFailed = true
     report.workers[1].lastExit = ExitReport(code: 7, signal: nil, trouble: "no such file")
+    return report
+  }()
+
+  static let afterReset: StatusReport = {
+    var report = bare
+    report.cancelledByReset = 2_000_000
     return report
   }()
 

@@ -133,7 +133,12 @@ extension ClientMessage {
     }
   }
 
-  static let samples = Case.allCases.map { Sample("client-\($0.rawValue)", sample($0)) }
+  static let samples =
+    Case.allCases.map { Sample("client-\($0.rawValue)", sample($0)) } + [
+      Sample(
+        "client-request-progress",
+        .request(ControlRequest(number: 7, command: .requeueDead, tellsProgress: true)))
+    ]
 }
 
 extension BankMessage {

@@ -45,6 +45,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case inspected
     /// A file of the bank was removed or renamed while it was open; `subject` is the file.
     case removed
+    /// The client has withdrawn the request before it was taken in.
+    case withdrawn
   }
 
   /// The reason.

@@ -43,16 +43,21 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   public var number: UInt32
   /// What is asked.
   public var command: ControlCommand
+  /// Whether the client wants to hear how far it has come, where it takes its time: answers `progress` with `more`.
+  /// Nil, as from a build that does not know of it, for no. (`enqueue` and `stop` tell it unasked.)
+  public var tellsProgress: Bool?
 
   /// Puts the parts together.
-  public init(number: UInt32, command: ControlCommand) {
+  public init(number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil) {
     self.number = number
     self.command = command
+    self.tellsProgress = tellsProgress
   }
 
   enum CodingKeys: Int, CodingKey {
     case number = 1
     case command = 2
+    case tellsProgress = 3
   }
 }
 
@@ -94,8 +99,9 @@ public enum ControlCommand: Sendable, Equatable {
   case requeue(Int64, day: Int64? = nil)
   /// Brings all dead letters back. Answer: `requeued`.
   case requeueDead
-  /// Empties the queue and begins a new day. Answer: `status`.
-  case reset
+  /// Empties the queue and begins a new day. Answer: `status`. With a day nothing is done where another one is present
+  /// (`wrong_state`), so that asking again after a lost connection empties nothing twice.
+  case reset(day: Int64?)
   /// Reads the configuration again. Answer: `status` when the change is complete.
   case reload
   /// Ends the bank. Answers: `progress` with `more`, then `stopped`.
@@ -106,6 +112,9 @@ public enum ControlCommand: Sendable, Equatable {
   case ledger
   /// One customer's account. Answer: `account`.
   case account(Int64)
+  /// Gives up a request for tickets of the same connection, by its number. It has no answer of its own: that request
+  /// is answered with `failure` `withdrawn`, and nobody was added, or as ever where it has been taken in already.
+  case withdraw(UInt32)
 
   private enum Kind: Int, CodingKey {
     case status = 1
@@ -133,6 +142,7 @@ public enum ControlCommand: Sendable, Equatable {
     case account = 23
     /// The day that is meant by `cancel` or `requeue`; it stands beside them, so that an older coordinator skips it.
     case day = 24
+    case withdraw = 25
   }
 }
 
@@ -164,12 +174,13 @@ extension ControlCommand: Codable {
       try command.encode(number, forKey: .requeue)
       try command.encodeIfPresent(day, forKey: .day)
     case .requeueDead: try command.encode(Nothing(), forKey: .requeueDead)
-    case .reset: try command.encode(Nothing(), forKey: .reset)
+    case .reset(let day): try command.encode(Chosen(value: day), forKey: .reset)
     case .reload: try command.encode(Nothing(), forKey: .reload)
     case .stop(let order): try command.encode(order, forKey: .stop)
     case .audit: try command.encode(Nothing(), forKey: .audit)
     case .ledger: try command.encode(Nothing(), forKey: .ledger)
     case .account(let number): try command.encode(number, forKey: .account)
+    case .withdraw(let number): try command.encode(number, forKey: .withdraw)
     }
   }
 
@@ -178,7 +189,7 @@ extension ControlCommand: Codable {
     let command = try decoder.container(keyedBy: Kind.self)
     let kind = try command.onlyKind(beside: .day)
     switch kind {
-    case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reset, .reload, .audit, .ledger:
+    case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reload, .audit, .ledger:
       _ = try command.decode(Nothing.self, forKey: kind)
       self = Self.bare(kind)
     case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: kind))
@@ -205,6 +216,8 @@ extension ControlCommand: Codable {
     // It is never the only kind, because it was not counted.
     case .day: self = Self.bare(kind)
     case .account: self = .account(try command.decode(Int64.self, forKey: kind))
+    case .reset: self = .reset(day: try command.decode(Chosen<Int64>.self, forKey: kind).value)
+    case .withdraw: self = .withdraw(try command.decode(UInt32.self, forKey: kind))
     case .stop: self = .stop(try command.decode(StopOrder.self, forKey: kind))
     }
   }
@@ -217,7 +230,6 @@ extension ControlCommand: Codable {
     case .follow: .follow
     case .awaitIdle: .awaitIdle
     case .requeueDead: .requeueDead
-    case .reset: .reset
     case .reload: .reload
     case .audit: .audit
     case .ledger: .ledger

@@ -15,6 +15,10 @@ public struct ProgressReport: Codable, Sendable, Equatable {
     case finishing = 3
     /// Tellers are leaving.
     case leaving = 4
+    /// A reset cancels everybody.
+    case resetting = 5
+    /// Dead letters are brought back.
+    case requeueing = 6
   }
 
   /// What is being done.

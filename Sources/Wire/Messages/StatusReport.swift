@@ -25,11 +25,14 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var workers: [WorkerReport]
   /// The process that restarts the coordinator when it dies; nil where there is none.
   public var guardianPid: Int32?
+  /// Customers whom the reset that is answered by this has cancelled; nil in any other answer.
+  public var cancelledByReset: Int64?
 
   /// Puts the parts together.
   public init(
     state: BankState, day: Int64, pid: Int32, generation: Int64, since: Int64, businessMilliseconds: Int64,
-    queue: QueueReport, services: [ServiceReport], workers: [WorkerReport], guardianPid: Int32? = nil
+    queue: QueueReport, services: [ServiceReport], workers: [WorkerReport], guardianPid: Int32? = nil,
+    cancelledByReset: Int64? = nil
   ) {
     self.state = state
     self.day = day
@@ -41,6 +44,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
     self.services = services
     self.workers = workers
     self.guardianPid = guardianPid
+    self.cancelledByReset = cancelledByReset
   }
 
   enum CodingKeys: Int, CodingKey {
@@ -54,6 +58,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
     case services = 8
     case workers = 9
     case guardianPid = 10
+    case cancelledByReset = 20
   }
 }
 

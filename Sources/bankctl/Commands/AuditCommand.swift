@@ -13,7 +13,7 @@ enum AuditCommand {
     var exit = ProgramExit.failed
     try Desk.consult(session) { desk throws(CommandError) in
       // Every row is counted, so a large home takes its time.
-      try desk.ask(.audit, within: nil) { answer throws(CommandError) in
+      try desk.ask(.audit, within: nil, TaskProgress(.audit, session.words)) { answer throws(CommandError) in
         guard case .audit(let report) = answer else { throw answer.unexpected }
         exit = report.isClean ? .done : .failed
         try session.show(.audit(report), or: lines(report, session.words, session.output.palette))

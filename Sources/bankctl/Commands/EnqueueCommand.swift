@@ -2,6 +2,7 @@
 // It must not know how tickets are issued.
 // Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known
 // whether tickets were issued, that is what is said.
+// A Ctrl-C withdraws a request that was not taken in; whatever became of it, the last line says what is true.
 // Failure: CommandError.
 import Arguments
 import BankModel
@@ -29,7 +30,29 @@ enum EnqueueCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
-    let (report, desk) = try issue(order, session)
+    let wait = try InterruptibleWait()
+    // Ends this program here where a signal has come, and everything was said by then.
+    defer { wait.end() }
+    do throws(CommandError) { return try run(order, wait, session) } catch {
+      guard wait.signal != nil else { throw error }
+      return Program.report(
+        interrupted(error, order, session), session.words, session.home.path, session.asJSON, session.output)
+    }
+  }
+
+  /// What a signal has led to.
+  private static func interrupted(
+    _ error: CommandError, _ order: Order, _ session: Session
+  ) -> CommandError {
+    guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
+    let message = session.words.withdrawn(isKeyed: order.isRepeatable)
+    return .complaint(Complaint(code: failure.code.rawValue, exit: .failed, message: message))
+  }
+
+  private static func run(
+    _ order: Order, _ wait: InterruptibleWait, _ session: Session
+  ) throws(CommandError) -> ProgramExit {
+    let (report, desk) = try issue(order, session, wait)
     guard session.invocation.flag("wait") else {
       try session.show(
         .enqueued(report, ofList: order.isList), or: [session.words.enqueued(report, ofList: order.isList)])
@@ -37,7 +60,11 @@ enum EnqueueCommand {
     }
     // People see their numbers at once; a script gets one document, when everything is known.
     if !session.asJSON { try session.show([:], or: [session.words.enqueued(report, ofList: order.isList)]) }
-    let dead = try awaitEnd(of: report, at: desk, session)
+    guard let dead = try awaitEnd(of: report, at: desk, wait, session) else {
+      if session.asJSON { try session.show(.enqueued(report, ofList: order.isList), or: []) }
+      session.note(session.words.waitingLeft(report.awaited))
+      return .failed
+    }
     try session.show(
       .enqueued(report, ofList: order.isList).adding(["dead": .init(dead)]),
       or: dead == 0 && !report.awaited.isEmpty ? [session.words.allDone(report.awaitedCount, dead: 0)] : [])
@@ -92,32 +119,50 @@ enum EnqueueCommand {
   static func issue(
     _ order: EnqueueOrder, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, Desk) {
-    try issue(.alike(order), session)
+    try issue(.alike(order), session, nil)
   }
 
-  private static func issue(_ order: Order, _ session: Session) throws(CommandError) -> (EnqueuedReport, Desk)
-  {
+  /// - Parameter wait: Knows whether somebody wants this program to end; nil where whoever asks looks after that.
+  private static func issue(
+    _ order: Order, _ session: Session, _ wait: InterruptibleWait?
+  ) throws(CommandError) -> (EnqueuedReport, Desk) {
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
     var desk = try counter(for: order, session)
     var deadline: MonotonicInstant?
     while true {
       do throws(CommandError) {
-        return (try attempt(order, at: desk, meter, session), desk)
+        return (try attempt(order, at: desk, meter, wait, session), desk)
       } catch {
         guard error.isLoss else { throw error }
+        // What was not sent as a whole was not asked.
+        if !desk.hasAsked, wait?.signal == nil {
+          desk = try Desk.open(session)
+          continue
+        }
         let unknown = Complaint(
           code: "connection_lost", exit: .failed,
           message: session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
         guard order.isRepeatable else { throw .complaint(unknown) }
         let limit = deadline ?? SystemClock.monotonic() + Desk.reunion
         deadline = limit
-        guard SystemClock.monotonic() < limit, let back = try? Desk.reopen(session, until: limit) else {
-          throw .complaint(unknown)
-        }
+        guard let back = try reunite(session, until: limit, wait) else { throw .complaint(unknown) }
         desk = back
       }
     }
+  }
+
+  /// Waits for a coordinator that was lost; nil where it does not come back, or somebody wants this program to end.
+  private static func reunite(
+    _ session: Session, until limit: MonotonicInstant, _ wait: InterruptibleWait?
+  ) throws(CommandError) -> Desk? {
+    while SystemClock.monotonic() < limit {
+      try wait?.look()
+      if wait?.signal != nil { return nil }
+      let next = min(limit, SystemClock.monotonic() + .milliseconds(100))
+      if let desk = try? Desk.reopen(session, until: next) { return desk }
+    }
+    return nil
   }
 
   /// Goes to the bank. A coordinator that died over the greeting is waited for where the request can be repeated, as
@@ -130,14 +175,16 @@ enum EnqueueCommand {
   }
 
   private static func attempt(
-    _ order: Order, at desk: Desk, _ meter: ProgressMeter, _ session: Session
+    _ order: Order, at desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?, _ session: Session
   ) throws(CommandError) -> EnqueuedReport {
+    try goOn(unless: wait)
     var number: UInt32 = 0
     switch order {
-    case .alike(let order): number = try desk.send(.enqueue(order))
-    case .list(let list): number = try send(list, to: desk, meter, session)
+    case .alike(let alike): number = try desk.send(.enqueue(alike))
+    case .list(let list): number = try send(list, to: desk, meter, wait, session)
     }
-    while let reply = try desk.next(until: nil) {
+    var heard = 0
+    while let reply = try next(number, at: desk, meter, wait, &heard, isKeyed: order.isRepeatable, session) {
       guard reply.number == number else { continue }
       switch reply.answer {
       case .enqueued(let report): return report
@@ -149,14 +196,43 @@ enum EnqueueCommand {
     throw .control(.timedOut(what: "tickets"))
   }
 
+  /// The next answer. The first signal withdraws the request, and the answer says whether that came in time; the second
+  /// one does not wait for it.
+  private static func next(
+    _ number: UInt32, at desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?, _ heard: inout Int,
+    isKeyed: Bool, _ session: Session
+  ) throws(CommandError) -> ControlReply? {
+    guard let wait else { return try desk.next(until: nil) }
+    while true {
+      if let reply = try wait.next(at: desk, until: nil, evenAfter: heard) { return reply }
+      let isFirst = heard == 0 && wait.count == 1
+      heard = wait.count
+      guard isFirst else {
+        throw .complaint(
+          Complaint(code: "interrupted", exit: .failed, message: session.words.leftUnknown(isKeyed: isKeyed)))
+      }
+      meter.say(session.words.withdrawing)
+      try desk.send(.withdraw(number))
+    }
+  }
+
+  /// Nothing is asked any more where a signal has come.
+  private static func goOn(unless wait: InterruptibleWait?) throws(CommandError) {
+    try wait?.look()
+    if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }
+  }
+
   private static func send(
-    _ list: CustomerList, to desk: Desk, _ meter: ProgressMeter, _ session: Session
+    _ list: CustomerList, to desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
+    _ session: Session
   ) throws(CommandError) -> UInt32 {
     // All parts are one request, and share its number.
     var number: UInt32?
     var sent: Int64 = 0
     do throws(PartFailure<CommandError>) {
       try list.forEachPart { part throws(CommandError) in
+        // A list that has not come as a whole adds nobody.
+        try goOn(unless: wait)
         number = try desk.send(.enqueueList(part), continuing: number)
         sent += Int64(part.entries.count)
         meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
@@ -174,10 +250,10 @@ enum EnqueueCommand {
 
   /// Waits until none of the tickets waits or is served, also while the coordinator is replaced.
   ///
-  /// - Returns: How many of them are dead letters.
+  /// - Returns: How many of them are dead letters; nil where a signal came first.
   private static func awaitEnd(
-    of report: EnqueuedReport, at first: Desk, _ session: Session
-  ) throws(CommandError) -> Int64 {
+    of report: EnqueuedReport, at first: Desk, _ wait: InterruptibleWait, _ session: Session
+  ) throws(CommandError) -> Int64? {
     let progress = WaitProgress(session.words)
     defer { progress.meter.finish() }
     var desk = first
@@ -186,7 +262,8 @@ enum EnqueueCommand {
     while let span = left.first {
       do throws(CommandError) {
         let question = ControlCommand.awaitTickets(day: span.day, first: span.first, last: span.last)
-        let answer = try desk.awaitAnswer(to: question, until: nil, crowd: report.awaitedCount, progress)
+        let answer = try desk.awaitAnswer(to: question, until: nil, crowd: report.awaitedCount, progress, wait)
+        if wait.signal != nil, answer == nil { return nil }
         guard case .ended(let ended)? = answer else {
           throw answer?.unexpected ?? .control(.timedOut(what: "tickets"))
         }
@@ -194,12 +271,12 @@ enum EnqueueCommand {
         left = left.dropFirst()
       } catch {
         guard error.isLoss else { throw error }
-        do throws(CommandError) {
-          desk = try Desk.reopen(session)
-        } catch {
+        guard let back = try reunite(session, until: SystemClock.monotonic() + Desk.reunion, wait) else {
+          if wait.signal != nil { return nil }
           let message = session.words.waitingLost(span)
           throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
         }
+        desk = back
       }
     }
     return dead

@@ -12,7 +12,8 @@ enum LedgerCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var exit = ProgramExit.failed
     try Desk.consult(session) { desk throws(CommandError) in
-      try desk.ask(.ledger, within: nil) { answer throws(CommandError) in
+      try desk.ask(.ledger, within: nil, TaskProgress(.ledger, session.words)) {
+        answer throws(CommandError) in
         guard case .ledger(let rows) = answer else { throw answer.unexpected }
         let difference = rows.reduce(0) { $0 &+ $1.balance }
         exit = difference == 0 ? .done : .failed
@@ -44,7 +45,8 @@ enum AccountCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let number = session.invocation.operands.integer("N") ?? 0
     try Desk.consult(session) { desk throws(CommandError) in
-      try desk.ask(.account(number), within: nil) { answer throws(CommandError) in
+      try desk.ask(.account(number), within: nil, TaskProgress(.ledger, session.words)) {
+        answer throws(CommandError) in
         guard case .account(let report) = answer else { throw answer.unexpected }
         let lines =
           LedgerCommand.table([report.row], session.words).lines(session.output.palette)

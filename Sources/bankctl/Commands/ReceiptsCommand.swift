@@ -23,9 +23,22 @@ enum ReceiptsCommand {
       try session.output.line(session.output.palette.paint(heading(session.words), .quiet))
     }
     if session.invocation.flag("follow") { return try follow(days, session) }
-    try Desk.consult(session) { desk throws(CommandError) in
-      try desk.ask(.receipts(ReceiptQuery(days: days, follow: false))) { answer throws(CommandError) in
-        for receipt in try answer.receipts { try show(receipt, session) }
+    var query = ReceiptQuery(days: days, follow: false)
+    var count: Int64 = 0
+    let meter = ProgressMeter(words: session.words)
+    defer { meter.finish() }
+    try Desk.consult(session, goesOn: true) { desk throws(CommandError) in
+      // On a terminal the rows themselves show how it goes on.
+      let task = TaskProgress(.receipts, session.words, meter)
+      try desk.ask(.receipts(query), task) { answer throws(CommandError) in
+        for receipt in try answer.receipts {
+          try show(receipt, session)
+          count += 1
+          // Where the bank is opened or closed meanwhile it goes on behind this one, and on the same day.
+          query.after = receipt.sequence
+          if query.days == .present { query.days = .day(receipt.day) }
+        }
+        if !session.output.isTerminal { task.count(count) }
       }
     }
     try session.output.flush()

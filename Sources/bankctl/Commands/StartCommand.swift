@@ -16,13 +16,33 @@ enum StartCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("foreground") { return try ForegroundGuard.stay(session) }
-    let report = try open(session)
+    let meter = ProgressMeter(words: session.words)
+    let report: StatusReport
+    do {
+      defer { meter.finish() }
+      report = try persist(session, meter)
+    }
     try session.show(.status(report), or: lines(report, session))
     tellTroubles(report, session)
     return .done
   }
 
-  private static func open(_ session: Session) throws(CommandError) -> StatusReport {
+  /// Opens the bank. One that is just going still has its home, and whoever comes in that moment waits for its end
+  /// instead of being told that it is open.
+  private static func persist(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport
+  {
+    let deadline = SystemClock.monotonic() + Desk.reunion
+    while true {
+      do throws(CommandError) { return try open(session, meter) } catch {
+        guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
+          SystemClock.monotonic() < deadline
+        else { throw error }
+        Pause.briefly()
+      }
+    }
+  }
+
+  private static func open(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport {
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
     let launched: LaunchedBank
     let answer: ControlAnswer
@@ -33,7 +53,17 @@ enum StartCommand {
       throw .control(error)
     }
     do throws(ControlError) {
-      answer = try launched.connection.call(.awaitOpen, within: nil)
+      let number = try launched.connection.send(.awaitOpen)
+      var found: ControlAnswer?
+      while found == nil {
+        guard let reply = try launched.connection.next(until: meter.nextDue) else {
+          meter.pass(session.words.doing(.opening))
+          continue
+        }
+        if reply.number == number { found = reply.answer }
+      }
+      guard let found else { throw .lost }
+      answer = found
     } catch {
       throw .control(launched.explain(error))
     }

@@ -1,5 +1,5 @@
 // Owns the commands that change something at once and answer with the picture of the bank: pause, resume,
-// scale, reset, reload. They must not know how the change is made.
+// scale, reload. They must not know how the change is made.
 // Invariant: what is printed is the state after the change.
 // Failure: CommandError.
 import Arguments
@@ -12,7 +12,9 @@ enum PauseCommand {
   /// Hands out no more customers.
   static func pause(_ session: Session) throws(CommandError) -> ProgramExit {
     let service = try service(session)
-    let report = try Desk.open(session).status(.pause(service))
+    let report = try Desk.converse(session) { desk throws(CommandError) in
+      try desk.status(.pause(service), TaskProgress(.steer, session.words))
+    }
     try session.show(.status(report), or: [session.words.paused(service)])
     return .done
   }
@@ -20,7 +22,9 @@ enum PauseCommand {
   /// Hands out customers again.
   static func resume(_ session: Session) throws(CommandError) -> ProgramExit {
     let service = try service(session)
-    let report = try Desk.open(session).status(.resume(service))
+    let report = try Desk.converse(session) { desk throws(CommandError) in
+      try desk.status(.resume(service), TaskProgress(.steer, session.words))
+    }
     try session.show(.status(report), or: [session.words.resumed(service)])
     return .done
   }
@@ -45,18 +49,10 @@ enum ScaleCommand {
       windows.append(ServiceWindows(service: service, count: assignment.number))
     }
     // A closing window finishes its customer first, however long that takes.
-    let report = try Desk.open(session).status(.scale(windows), within: nil)
+    let report = try Desk.converse(session) { desk throws(CommandError) in
+      try desk.status(.scale(windows), within: nil, TaskProgress(.scale, session.words))
+    }
     try session.show(.status(report), or: [session.words.windows(report)])
-    return .done
-  }
-}
-
-/// The command `reset`.
-enum ResetCommand {
-  /// Runs the command.
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let report = try Desk.open(session).status(.reset, within: nil)
-    try session.show(.status(report), or: [session.words.reset(report)])
     return .done
   }
 }
@@ -65,7 +61,9 @@ enum ResetCommand {
 enum ReloadCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let report = try Desk.open(session).status(.reload, within: nil)
+    let report = try Desk.converse(session) { desk throws(CommandError) in
+      try desk.status(.reload, within: nil, TaskProgress(.reload, session.words))
+    }
     try session.show(.status(report), or: [session.words.reloaded, session.words.windows(report)])
     return .done
   }

@@ -46,25 +46,13 @@ final class StockWatchCommand {
         throw session.words.refusal(error, trouble: counter.trouble)
       }
       try session.output.flush()
-      if !isThere, !counter.client.isConnected, isClosed { return .done }
+      if !isThere, !counter.client.isConnected, session.isBankClosed { return .done }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
       let detail = "it shows nothing"
       throw session.words.refusal(.tryLater(detail: detail), trouble: counter.trouble)
     }
     if let failure { throw failure }
     return .done
-  }
-
-  /// Whether the bank has closed, and nobody brings it back.
-  private var isClosed: Bool {
-    guard !session.home.isGuarded else { return false }
-    do throws(ControlError) {
-      _ = try session.home.connect()
-      return false
-    } catch {
-      if case .notOpen = error { return true }
-      return false
-    }
   }
 
   private func hear(_ news: StockNews) {

@@ -18,10 +18,12 @@ enum StopCommand {
     let order = StopOrder(
       now: session.invocation.flag("now"),
       timeoutMilliseconds: session.invocation.durationNanoseconds("timeout").map { $0 / 1_000_000 })
-    let desk = try Desk.open(session)
-    let report = try stop(order, at: desk, session)
-    guard desk.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
-      throw .control(.timedOut(what: "its end"))
+    let report = try Desk.converse(session) { desk throws(CommandError) in
+      let report = try stop(order, at: desk, session)
+      guard desk.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
+        throw .control(.timedOut(what: "its end"))
+      }
+      return report
     }
     awaitGuardian(session)
     try session.show(.stopped(report), or: session.words.stopped(report))

@@ -13,45 +13,21 @@ enum TicketsCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let state = session.invocation.text("state").flatMap { CustomerState(name: $0) }
-    try Desk.consult(session) { desk throws(CommandError) in
-      if session.asJSON {
-        try printLines(of: state, at: desk, session)
-      } else {
-        for listed in state.map({ [$0] }) ?? [.waiting, .serving, .delayed, .dead] {
-          try printList(of: listed, isAsked: state == listed, at: desk, session)
-        }
+    let list = TicketList(session)
+    var left: [CustomerState?] =
+      session.asJSON ? [state] : state.map { [$0] } ?? [.waiting, .serving, .delayed, .dead]
+    try Desk.consult(session, goesOn: true) { desk throws(CommandError) in
+      list.begin()
+      while let next = left.first {
+        try list.print(next, isAsked: state == next, at: desk)
+        left.removeFirst()
       }
     }
     try session.output.flush()
     return .done
   }
 
-  private static func printLines(
-    of state: CustomerState?, at desk: Desk, _ session: Session
-  ) throws(CommandError) {
-    try desk.ask(.tickets(state)) { answer throws(CommandError) in
-      for ticket in try answer.tickets { try session.output.line(.listed(ticket)) }
-    }
-  }
-
-  private static func printList(
-    of state: CustomerState, isAsked: Bool, at desk: Desk, _ session: Session
-  ) throws(CommandError) {
-    let isAlwaysThere = isAsked || state == .waiting || state == .serving
-    var (count, hasHeader) = (0, false)
-    try desk.ask(.tickets(state)) { answer throws(CommandError) in
-      let page = try answer.tickets
-      if !hasHeader && (isAlwaysThere || !page.isEmpty) {
-        hasHeader = true
-        try session.output.line(session.output.palette.paint(session.words.header(state), role(state)))
-      }
-      count += page.count
-      for ticket in page { try session.output.line("  " + label(ticket, session)) }
-    }
-    if count == 0 && isAlwaysThere { try session.output.line("  -") }
-  }
-
-  private static func role(_ state: CustomerState) -> Palette.Role {
+  fileprivate static func role(_ state: CustomerState) -> Palette.Role {
     switch state {
     case .waiting: .waiting
     case .serving: .serving
@@ -69,6 +45,66 @@ enum TicketsCommand {
     if let payload = ticket.payload { text += " " + words.safe(payload) }
     if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
     return text
+  }
+}
+
+/// The lists as far as they are printed. Where the bank is opened or closed meanwhile they go on behind that.
+private final class TicketList {
+  private let session: Session
+  private let meter: ProgressMeter
+  /// The tickets of this day that were printed, 64 of them in a word: ten million take a few megabytes.
+  private var printed: [TicketNumber: UInt64] = [:]
+  private var day: Int64?
+  /// Whether the lists are asked for again, so that some of it was printed already.
+  private var isAgain = false
+  /// Whether the present list has its header, and how many stand below it.
+  private var header: CustomerState?
+  private var count: Int64 = 0
+  private var rows: Int64 = 0
+
+  init(_ session: Session) {
+    self.session = session
+    meter = ProgressMeter(words: session.words)
+  }
+
+  /// Somebody else is asked from now on.
+  func begin() { isAgain = rows > 0 }
+
+  /// Prints the customers of one state, or of all; for people with a header.
+  func print(_ state: CustomerState?, isAsked: Bool, at desk: Desk) throws(CommandError) {
+    let isAlwaysThere = !session.asJSON && (isAsked || state == .waiting || state == .serving)
+    let task = TaskProgress(.tickets, session.words, meter)
+    try desk.ask(.tickets(state), task) { answer throws(CommandError) in
+      let page = try answer.tickets.filter(isNew)
+      if let state, !session.asJSON, header != state, isAlwaysThere || !page.isEmpty {
+        (header, count) = (state, 0)
+        let title = session.words.header(state)
+        try session.output.line(session.output.palette.paint(title, TicketsCommand.role(state)))
+      }
+      for ticket in page { try print(ticket) }
+      if !session.output.isTerminal { task.count(rows) }
+    }
+    meter.finish()
+    if isAlwaysThere, count == 0 { try session.output.line("  -") }
+    count = 0
+  }
+
+  private func print(_ ticket: TicketReport) throws(CommandError) {
+    if session.asJSON {
+      try session.output.line(.listed(ticket))
+    } else {
+      try session.output.line("  " + TicketsCommand.label(ticket, session))
+    }
+    if day != ticket.day { (day, printed) = (ticket.day, [:]) }
+    printed[ticket.ticket >> 6, default: 0] |= 1 << UInt64(ticket.ticket & 63)
+    count += 1
+    rows += 1
+  }
+
+  /// Whether a customer was not printed before.
+  private func isNew(_ ticket: TicketReport) -> Bool {
+    guard isAgain, ticket.day == day else { return true }
+    return (printed[ticket.ticket >> 6] ?? 0) & 1 << UInt64(ticket.ticket & 63) == 0
   }
 }
 

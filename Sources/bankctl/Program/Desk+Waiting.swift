@@ -11,17 +11,23 @@ extension Desk {
   /// Waits for the answer to a question.
   ///
   /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
-  /// - Returns: nil where it has not come by the deadline.
+  /// - Returns: nil where it has not come by the deadline, or a signal came before it.
   func awaitAnswer(
-    to command: ControlCommand, until deadline: MonotonicInstant?, crowd: Int64?, _ progress: WaitProgress
+    to command: ControlCommand, until deadline: MonotonicInstant?, crowd: Int64?, _ progress: WaitProgress,
+    _ wait: InterruptibleWait? = nil
   ) throws(CommandError) -> ControlAnswer? {
     let number = try send(command)
     var watch: UInt32?
     while true {
       let due = watch == nil ? progress.meter.isDue : nil
-      if let reply = try next(until: [deadline, due].compactMap { $0 }.min()) {
+      let limit = [deadline, due].compactMap { $0 }.min()
+      let reply: ControlReply?
+      if let wait { reply = try wait.next(at: self, until: limit) } else { reply = try next(until: limit) }
+      if let reply {
         if reply.number == number { return reply.answer }
         if case .status(let report) = reply.answer { progress.show(report, crowd: crowd) }
+      } else if wait?.signal != nil {
+        return nil
       } else if let deadline, SystemClock.monotonic() >= deadline {
         return nil
       } else if watch == nil {

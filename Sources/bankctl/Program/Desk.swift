@@ -14,11 +14,16 @@ final class Desk {
   private let inspector: LaunchedBank?
   /// Whether anything was answered that a command may have passed on.
   private var hasAnswered = false
+  /// Whether anything was asked: a question that was not sent as a whole is not one.
+  private(set) var hasAsked = false
 
   /// How long a question may take that is answered at once.
   static let promptly = Duration.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
   static let reunion = Duration.seconds(10)
+  /// How long a question that changes nothing is repeated where a bank is opened, closed or looked into by others just
+  /// then: each of them is done in a moment, and there may be many.
+  private static let passage = Duration.seconds(60)
   /// How long a coordinator that was started only to answer may take to end.
   private static let farewell = Duration.seconds(10)
 
@@ -41,23 +46,38 @@ final class Desk {
       do throws(ControlError) {
         return Desk(try session.home.connect())
       } catch {
-        // Nothing was asked yet, so a coordinator that died before its welcome is as good as one that was not there.
-        guard error.isAbsence, session.home.isGuarded, SystemClock.monotonic() < deadline else {
-          throw .control(error)
-        }
+        // Nothing was asked yet, so a coordinator that ended before its welcome is as good as one that was not there;
+        // the next look tells.
+        guard error == .lost || error.isAbsence && session.home.isGuarded, SystemClock.monotonic() < deadline
+        else { throw .control(error) }
         Pause.momentarily()
       }
     }
   }
 
-  /// Asks the bank that is open for its picture, once more where the coordinator died over the question.
+  /// Asks the bank that is open for its picture.
   static func picture(_ session: Session) throws(CommandError) -> StatusReport {
-    let deadline = SystemClock.monotonic() + recovery
+    try converse(session) { desk throws(CommandError) in try desk.status(.status) }
+  }
+
+  /// Has a conversation with the bank that is open, and begins it again where the coordinator was lost over it: a bank
+  /// that has closed is then not open, and one that a guardian brings back answers.
+  ///
+  /// - Parameter truth: What to say instead where the conversation cannot be repeated, because what was asked would be
+  ///   done twice; nil where asking twice is as good as asking once.
+  static func converse<Result>(
+    _ session: Session, orSay truth: Complaint? = nil,
+    _ conversation: (Desk) throws(CommandError) -> Result
+  ) throws(CommandError) -> Result {
+    var desk = try open(session)
+    let deadline = SystemClock.monotonic() + reunion
     while true {
-      do throws(CommandError) {
-        return try open(session, until: deadline).status(.status)
-      } catch {
-        guard error.isLoss, session.home.isGuarded, SystemClock.monotonic() < deadline else { throw error }
+      do throws(CommandError) { return try conversation(desk) } catch {
+        guard error.isLoss else { throw error }
+        if desk.hasAsked, let truth { throw .complaint(truth) }
+        guard SystemClock.monotonic() < deadline else { throw error }
+        Pause.momentarily()
+        desk = try open(session, until: deadline)
       }
     }
   }
@@ -78,12 +98,16 @@ final class Desk {
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
-  /// - Parameter conversation: Begun again where the bank was opened or closed at this very moment, which shows
-  /// before the first answer.
+  /// - Parameters:
+  ///   - goesOn: Whether the conversation can be begun again after a part of the answer was passed on, because it goes on
+  ///     behind that.
+  ///   - conversation: Begun again where the bank was opened or closed at this very moment, and asks whoever is there
+  ///     then.
   static func consult(
-    _ session: Session, _ conversation: (Desk) throws(CommandError) -> Void
+    _ session: Session, goesOn: Bool = false, _ conversation: (Desk) throws(CommandError) -> Void
   ) throws(CommandError) {
-    let deadline = SystemClock.monotonic() + reunion
+    var deadline: MonotonicInstant?
+    var losses = 0
     while true {
       var desk: Desk?
       defer { desk?.leave() }
@@ -92,18 +116,32 @@ final class Desk {
         desk = found
         return try conversation(found)
       } catch {
-        guard isPassing(error, at: desk), SystemClock.monotonic() < deadline else { throw error }
+        guard isPassing(error, at: desk, goesOn: goesOn, &losses) else { throw error }
+        // However long the question itself takes, only from the first failure on is it counted.
+        let limit = deadline ?? SystemClock.monotonic() + passage
+        deadline = limit
+        guard SystemClock.monotonic() < limit else { throw error }
         Pause.briefly()
       }
     }
   }
 
   /// Whether a conversation failed only because the bank was being opened or closed.
-  private static func isPassing(_ error: CommandError, at desk: Desk?) -> Bool {
-    if case .failure(let failure) = error, [.alreadyOpen, .inspected].contains(failure.code) {
+  private static func isPassing(
+    _ error: CommandError, at desk: Desk?, goesOn: Bool, _ losses: inout Int
+  ) -> Bool {
+    switch error {
+    case .failure(let failure) where [.alreadyOpen, .inspected].contains(failure.code):
       return desk?.inspector != nil
+    // The last word of a bank that has just closed.
+    case .failure(let failure) where failure.code == .notOpen: return desk?.inspector == nil
+    case .control(.coordinatorEnded):
+      // One that was started only to answer may meet its end among those who come and go; one that cannot be started
+      // ends every time.
+      losses += 1
+      return losses <= 3 && (goesOn || desk?.hasAnswered != true)
+    default: return error.isLoss && (goesOn || desk?.hasAnswered != true)
     }
-    return error.isLoss && desk?.hasAnswered != true
   }
 
   /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
@@ -133,27 +171,52 @@ final class Desk {
 extension Desk {
   /// Asks and receives the answers, one or page after page.
   ///
-  /// - Parameter patience: How long each may take; nil for as long as the coordinator lives.
+  /// - Parameters:
+  ///   - patience: How long each may take; nil for as long as the coordinator lives.
+  ///   - task: Shows how it goes on where it lasts.
   func ask(
-    _ command: ControlCommand, within patience: Duration? = promptly,
+    _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil,
     _ take: (ControlAnswer) throws(CommandError) -> Void
   ) throws(CommandError) {
-    let number = try send(command)
+    let number = try send(command, tellsProgress: task?.isToldHowFar)
+    defer { task?.meter.finish() }
     while true {
       let deadline = patience.map { SystemClock.monotonic() + $0 }
-      guard let reply = try next(until: deadline) else { throw .control(.timedOut(what: "an answer")) }
+      guard let reply = try next(until: deadline, task) else {
+        throw .control(.timedOut(what: "an answer"))
+      }
       guard reply.number == number else { continue }
+      if let task, case .progress(let report) = reply.answer, reply.more {
+        task.hear(report)
+        continue
+      }
+      task?.meter.finish()
       try take(reply.answer)
       if !reply.more { return }
     }
   }
 
+  /// The next answer, or nil at the deadline; meanwhile it is shown how long it lasts.
+  private func next(
+    until deadline: MonotonicInstant?, _ task: TaskProgress?
+  ) throws(CommandError) -> ControlReply? {
+    guard let task else { return try next(until: deadline) }
+    while true {
+      if let reply = try next(until: [deadline, task.nextDue].compactMap { $0 }.min()) { return reply }
+      if let deadline, SystemClock.monotonic() >= deadline { return nil }
+      task.pass()
+    }
+  }
+
+  /// The business day that a ticket's number means where nobody has said which.
+  func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
+
   /// Asks for a picture of the bank.
-  func status(_ command: ControlCommand, within patience: Duration? = promptly) throws(CommandError)
-    -> StatusReport
-  {
+  func status(
+    _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
+  ) throws(CommandError) -> StatusReport {
     var report: StatusReport?
-    try ask(command, within: patience) { answer throws(CommandError) in
+    try ask(command, within: patience, task) { answer throws(CommandError) in
       report = try answer.status
     }
     guard let report else { throw .control(.unexpected(detail: "nothing")) }
@@ -165,9 +228,13 @@ extension Desk {
   /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
   func send(
-    _ command: ControlCommand, continuing continued: UInt32? = nil
+    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil
   ) throws(CommandError) -> UInt32 {
-    do throws(ControlError) { return try connection.send(command, continuing: continued) } catch {
+    do throws(ControlError) {
+      let number = try connection.send(command, continuing: continued, tellsProgress: tellsProgress)
+      hasAsked = true
+      return number
+    } catch {
       throw .control(explain(error))
     }
   }
@@ -206,34 +273,25 @@ extension ControlError {
   }
 }
 
-extension ControlAnswer {
-  /// The picture of a bank, where that is what was asked for.
-  var status: StatusReport {
-    get throws(CommandError) {
-      guard case .status(let report) = self else { throw unexpected }
-      return report
+extension Session {
+  /// Whether the bank has closed, and nobody brings it back.
+  var isBankClosed: Bool {
+    guard !home.isGuarded else { return false }
+    do throws(ControlError) {
+      _ = try home.connect()
+      return false
+    } catch {
+      if case .notOpen = error { return true }
+      return false
     }
   }
 
-  /// What to say of an answer to another question.
-  var unexpected: CommandError {
-    let name =
-      switch self {
-      case .failure: "failure"
-      case .status: "status"
-      case .enqueued: "enqueued"
-      case .tickets: "tickets"
-      case .ticket: "ticket"
-      case .receipts: "receipts"
-      case .event: "event"
-      case .ended: "ended"
-      case .requeued: "requeued"
-      case .progress: "progress"
-      case .stopped: "stopped"
-      case .audit: "audit"
-      case .ledger: "ledger"
-      case .account: "account"
-      }
-    return .control(.unexpected(detail: name))
+  /// Whether a bank is open, or closing, and answers.
+  var isBankAnswering: Bool { (try? home.connect()) != nil }
+
+  /// Waits for a bank that is just going: its guardian is still there, and nobody answers. For whoever opens the next one.
+  func letBankGo() {
+    let deadline = SystemClock.monotonic() + Desk.reunion
+    while home.isGuarded, !isBankAnswering, SystemClock.monotonic() < deadline { Pause.briefly() }
   }
 }

@@ -56,6 +56,7 @@ final class ForegroundBank {
 
   /// Starts a coordinator.
   static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
+    session.letBankGo()
     var order = try session.openingOrder(juice: 0)
     order.endsWithLauncher = true
     let bell = Bell()

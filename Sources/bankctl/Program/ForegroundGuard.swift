@@ -38,6 +38,7 @@ final class ForegroundGuard {
 
   /// Opens a bank and stays until it is closed.
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
+    session.letBankGo()
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
     let program: String
     do throws(ControlError) { program = try session.surroundings.launcher().program } catch {

@@ -12,7 +12,13 @@ final class InterruptibleWait {
   /// The first signal that came; nil while there is none.
   var signal: CInt? { bell.signal }
 
-  private final class Bell { var signal: CInt? }
+  /// How many have come.
+  var count: Int { bell.count }
+
+  private final class Bell {
+    var signal: CInt?
+    var count = 0
+  }
 
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
   private let loop: EventLoop
@@ -24,6 +30,7 @@ final class InterruptibleWait {
     do throws(SystemError) {
       loop = try EventLoop()
       source = try SignalSource(Self.signals, on: loop) { [bell] report in
+        bell.count += 1
         if bell.signal == nil { bell.signal = report.signal }
       }
     } catch {
@@ -31,9 +38,11 @@ final class InterruptibleWait {
     }
   }
 
-  /// The next answer; nil at the deadline, or where a signal has come since the one that is known.
+  /// The next answer; nil at the deadline, or where a signal has come since those that are known.
+  ///
+  /// - Parameter known: How many had come when this was asked.
   func next(
-    at desk: Desk, until deadline: MonotonicInstant, evenThough known: CInt? = nil
+    at desk: Desk, until deadline: MonotonicInstant?, evenAfter known: Int = 0
   ) throws(CommandError) -> ControlReply? {
     let registration: Registration
     do throws(SystemError) {
@@ -45,7 +54,8 @@ final class InterruptibleWait {
     defer { loop.deregister(registration) }
     while true {
       if let reply = try desk.next(until: MonotonicInstant(nanoseconds: 0)) { return reply }
-      if signal != known || SystemClock.monotonic() >= deadline { return nil }
+      if count > known { return nil }
+      if let deadline, SystemClock.monotonic() >= deadline { return nil }
       do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
     }
   }

@@ -99,7 +99,14 @@ extension BankctlTable {
           + "begin at "
           + "1 again.",
         "기다리거나 업무 중인 고객은 모두 취소 영수증을 받고, 업무시간은 0이 되며, 번호는 다시 1부터 시작합니다."),
-      examples: [Example("bankctl reset", Text("A clean slate.", "처음부터 다시 시작합니다."))])
+      examples: [
+        Example(
+          "bankctl reset", Text("A clean slate; asks at a terminal.", "처음부터 다시 시작합니다. 터미널에서는 먼저 묻습니다.")),
+        Example("bankctl reset --yes", Text("Without a question.", "묻지 않습니다.")),
+      ],
+      options: [
+        OptionSpec("yes", short: "y", summary: Text("Do not ask.", "묻지 않습니다."))
+      ])
   }
 
   private static var reload: CommandSpec {

@@ -54,6 +54,26 @@ extension Words {
     case .serving: say("serving", "업무 처리")
     case .finishing: say("finishing", "업무 마무리")
     case .leaving: say("tellers leaving", "은행원 퇴근")
+    case .resetting: say("cancelling everybody", "모두 취소")
+    case .requeueing: say("bringing dead letters back", "보류된 고객 되돌리기")
+    }
+  }
+
+  /// What takes its time.
+  func doing(_ task: TaskProgress.Task) -> String {
+    switch task {
+    case .audit: say("auditing", "감사")
+    case .ledger: say("adding the ledger up", "원장 집계")
+    case .receipts: say("reading receipts", "영수증 읽기")
+    case .tickets: say("reading tickets", "번호표 읽기")
+    case .ticket: say("looking for the ticket", "번호표 찾기")
+    case .scale: say("changing the windows", "창구 변경")
+    case .reload: say("reading the configuration", "설정 다시 읽기")
+    case .opening: say("opening the bank", "은행 열기")
+    case .reset: say("cancelling everybody", "모두 취소")
+    case .requeue: say("bringing dead letters back", "보류된 고객 되돌리기")
+    case .cancel: say("cancelling", "취소")
+    case .steer: say("waiting for the bank", "은행의 대답 기다리기")
     }
   }
 
@@ -128,6 +148,48 @@ extension Words {
           + "'bankctl status' shows how many there are; with --key the command could simply be repeated.",
         "코디네이터가 대답하기 전에 연결이 끊겨 번호표가 발급되었는지 알 수 없습니다. 발급된 수는 'bankctl status'로 보세요. "
           + "--key를 쓰면 명령을 그대로 되풀이할 수 있습니다.")
+  }
+
+  /// A first Ctrl-C, while tickets are being issued.
+  var withdrawing: String {
+    say(
+      "Withdrawing the request. Ctrl-C once more leaves without waiting for the answer.",
+      "요청을 거두는 중입니다. Ctrl-C를 한 번 더 누르면 대답을 기다리지 않고 끝냅니다.")
+  }
+
+  /// The request was withdrawn in time.
+  func withdrawn(isKeyed: Bool) -> String {
+    say("Withdrawn: nobody was added.", "요청을 거두었습니다. 아무도 추가하지 않았습니다.")
+      + (isKeyed
+        ? say(
+          " The same command with the same key may be typed again.",
+          " 같은 키로 같은 명령을 다시 해도 됩니다.") : "")
+  }
+
+  /// A second Ctrl-C, before it was known what became of the request.
+  func leftUnknown(isKeyed: Bool) -> String {
+    say(
+      "Left before the bank had answered, so it is not known whether the tickets were issued. ",
+      "은행이 대답하기 전에 끝내어 번호표가 발급되었는지 알 수 없습니다. ")
+      + (isKeyed
+        ? say(
+          "Repeat the command to find out: with the same keys nobody is added twice.",
+          "명령을 되풀이하면 알 수 있습니다. 같은 키로는 두 번 추가되지 않습니다.")
+        : say(
+          "'bankctl status' shows how many there are; with --key the command could simply be repeated.",
+          "발급된 수는 'bankctl status'로 보세요. --key를 쓰면 명령을 그대로 되풀이할 수 있습니다."))
+  }
+
+  /// Ctrl-C, while the customers are waited for.
+  func waitingLeft(_ spans: [TicketSpan]) -> String {
+    let them = spans.map { span in
+      say(
+        "\(tickets(span.first, span.last)) of \(day(span.day))",
+        "\(day(span.day)) \(tickets(span.first, span.last))")
+    }.joined(separator: ", ")
+    return say(
+      "This command ends; \(them) stay and are served. 'bankctl wait' goes on waiting.",
+      "이 명령만 끝납니다. \(them)의 업무는 계속됩니다. 이어서 기다리려면 'bankctl wait'를 쓰세요.")
   }
 
   /// The coordinator went while its customers were waited for.

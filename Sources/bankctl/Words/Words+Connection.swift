@@ -68,6 +68,14 @@ extension Words {
     }
   }
 
+  /// The bank closed over a change of the stock or of the machine.
+  func closedMeanwhile(home: String) -> String {
+    say(
+      "The bank in \(home) closed before it had answered, so it is not known whether the change was made. Look when it is "
+        + "open again.",
+      "\(home)의 은행이 대답하기 전에 닫혀 변경되었는지 알 수 없습니다. 다시 연 뒤에 확인하세요.")
+  }
+
   private var crowded: String {
     say(
       "The coordinator has as many connections as it takes. Try again in a moment.",

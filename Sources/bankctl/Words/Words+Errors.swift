@@ -84,6 +84,7 @@ extension Words {
         "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was "
           + "changed.",
         "설정 \(subject)을(를) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
+    case .withdrawn: withdrawn(isKeyed: false)
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: grave(failure, detail, home)
     }
   }

@@ -39,9 +39,40 @@ extension Words {
 
   /// After `reset`.
   func reset(_ report: StatusReport) -> String {
+    let cancelled = report.cancelledByReset ?? 0
+    let count = Self.grouped(cancelled)
+    return say(
+      (cancelled > 0 ? "Cancelled: \(count). " : "")
+        + "The queue is empty; it is \(day(report.day)), and numbers begin at 1.",
+      (cancelled > 0 ? "고객 \(count)명을 취소하고 초기화했습니다. " : "초기화했습니다. ")
+        + "\(day(report.day)), 번호는 1부터 시작합니다.")
+  }
+
+  /// Before `reset`, at a terminal.
+  func askReset(_ report: StatusReport) -> String {
+    let queue = report.queue
+    let parts: [(Column, Int64)] = [
+      (.waiting, queue.waiting), (.serving, queue.serving), (.delayed, queue.delayed), (.dead, queue.dead),
+    ]
+    let shown = parts.filter { $0.1 > 0 }
+    let everyone = Self.grouped(parts.reduce(0) { $0 + $1.1 })
+    return say(
+      "This cancels \(everyone) \(everyone == "1" ? "customer" : "customers") ("
+        + shown.map { "\(column($0.0)) \(Self.grouped($0.1))" }.joined(separator: ", ")
+        + "), sets the timer to zero and begins \(day(report.day + 1)). Go on?",
+      "고객 \(everyone)명("
+        + shown.map { "\(column($0.0)) \(Self.grouped($0.1))" }.joined(separator: ", ")
+        + ")을 모두 취소하고 업무시간을 0으로 돌린 뒤 \(day(report.day + 1))를 시작합니다. 계속할까요?")
+  }
+
+  /// The answer was no.
+  var nothingReset: String { say("Nothing was changed.", "바뀐 것은 없습니다.") }
+
+  /// Somebody else was quicker.
+  func resetByAnother(_ report: StatusReport) -> String {
     say(
-      "The queue is empty; it is \(day(report.day)), and numbers begin at 1.",
-      "초기화했습니다. \(day(report.day)), 번호는 1부터 시작합니다.")
+      "The bank was reset already; it is \(day(report.day)). Nothing was changed now.",
+      "이미 초기화되어 \(day(report.day))입니다. 이번에 바뀐 것은 없습니다.")
   }
 
   /// After `reload`.

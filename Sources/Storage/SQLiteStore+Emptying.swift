@@ -1,0 +1,95 @@
+// Owns how the queue is emptied by a reset: a receipt for everybody, ticket after ticket, in pieces, because two million
+// take seconds and others want to be heard meanwhile. It knows no books and no transaction.
+// Invariant: the receipts stand in the order of the tickets; when the last piece is written nobody is left in the queue,
+// and as many receipts were written as customers have left. Whoever cannot wait has the rest written at once.
+
+import BankModel
+import QueueCore
+
+/// The emptying of the queue, as far as it has come.
+struct QueueSweep {
+  let day: BusinessDay
+  let moment: WallTime
+  /// About so many are cancelled.
+  let total: Int64
+  /// So many have their receipts.
+  var done: Int64 = 0
+  /// Everybody up to this number has.
+  var after: TicketNumber = 0
+
+  init(day: BusinessDay, at moment: WallTime, total: Int64) {
+    self.day = day
+    self.moment = moment
+    self.total = total
+  }
+
+  /// Numbers in one piece.
+  static let piece: TicketNumber = 1_024
+
+  /// The keys of a customer with the number 0, by state and line: `VALUES (…), …`, for the services that are named.
+  static func bases(_ services: [Service]) -> String {
+    let bases = CustomerPosition.keptStates.flatMap { state in
+      Line.allCases.filter { services.contains($0.service) }.map { CustomerPosition(state, $0, 0).key }
+    }
+    return "(SELECT column1 AS base FROM (VALUES \(bases.map { "(\($0))" }.joined(separator: ", "))))"
+  }
+}
+
+extension SQLiteStore {
+  /// How far the emptying has come. See `QueueStore`.
+  public var emptying: EmptyingProgress? {
+    sweep.map { EmptyingProgress(done: $0.done, total: max($0.done, $0.total)) }
+  }
+
+  /// Writes the next piece. See `QueueStore`.
+  public func emptyFurther() throws(StoreError) {
+    guard sweep != nil else { return }
+    try requireHealth()
+    do throws(StoreError) { try writePiece() } catch { throw recover(from: error) }
+  }
+
+  /// Writes everything that is left of it.
+  func finishSweep() throws(StoreError) {
+    while sweep != nil { try writePiece() }
+  }
+
+  private func writePiece() throws(StoreError) {
+    guard var sweep else { return }
+    guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
+    sweep.after = first + QueueSweep.piece - 1
+    let receipts = statements.cancelSome
+    receipts.bind(1, sweep.day)
+    receipts.bind(2, sweep.moment.milliseconds)
+    receipts.bind(3, first)
+    receipts.bind(4, sweep.after)
+    try receipts.run(broken: "someone who waits on day \(sweep.day) already has a receipt")
+    let cancelled = database.changes
+    sequence += cancelled
+    sweep.done += cancelled
+    if sweep.day == saved?.day { staged.cancelled += cancelled }
+    let releases = statements.releaseSome
+    releases.bind(1, sweep.day)
+    releases.bind(2, first)
+    releases.bind(3, sweep.after)
+    try releases.run(broken: "someone who waits on day \(sweep.day) was cancelled before")
+    self.sweep = sweep
+  }
+
+  /// The lowest number behind another one that anybody in the queue has.
+  private func firstTicket(after ticket: TicketNumber) throws(StoreError) -> TicketNumber? {
+    let statement = statements.firstTicket
+    statement.bind(1, ticket)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return statement.optional(0)
+  }
+
+  private func end(_ sweep: QueueSweep) throws(StoreError) {
+    try statements.deleteEveryone.run()
+    if database.changes != sweep.done {
+      throw .damaged(
+        path: database.path, detail: "day \(sweep.day) has customers that could not be cancelled")
+    }
+    self.sweep = nil
+  }
+}

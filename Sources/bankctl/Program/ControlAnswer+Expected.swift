@@ -1,0 +1,36 @@
+// Owns taking an answer for what was asked for.
+// Failure: CommandError; an answer of another kind is an error with its name.
+import ControlClient
+import Wire
+
+extension ControlAnswer {
+  /// The picture of a bank, where that is what was asked for.
+  var status: StatusReport {
+    get throws(CommandError) {
+      guard case .status(let report) = self else { throw unexpected }
+      return report
+    }
+  }
+
+  /// What to say of an answer to another question.
+  var unexpected: CommandError {
+    let name =
+      switch self {
+      case .failure: "failure"
+      case .status: "status"
+      case .enqueued: "enqueued"
+      case .tickets: "tickets"
+      case .ticket: "ticket"
+      case .receipts: "receipts"
+      case .event: "event"
+      case .ended: "ended"
+      case .requeued: "requeued"
+      case .progress: "progress"
+      case .stopped: "stopped"
+      case .audit: "audit"
+      case .ledger: "ledger"
+      case .account: "account"
+      }
+    return .control(.unexpected(detail: name))
+  }
+}

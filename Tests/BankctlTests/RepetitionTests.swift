@@ -1,0 +1,141 @@
+// Commands whose coordinator goes in the middle: what changes nothing goes on where it was, what can be repeated is, and
+// of the rest the truth is told.
+import BankModel
+import ControlClient
+import Posix
+import Testing
+import Wire
+
+@testable import bankctl
+
+@Suite("A coordinator that goes in the middle")
+struct RepetitionTests {
+  private func with(
+    _ script: @escaping @Sendable (ControlCommand, Int) -> [FakeBranch.Step],
+    _ test: (FakeBranch) throws -> Void
+  ) throws {
+    let branch = try FakeBranch(script)
+    defer { branch.end() }
+    try test(branch)
+  }
+
+  @Test("what is as good twice as once is asked again")
+  func repeated() throws {
+    for words in [
+      ["status"], ["pause"], ["resume", "loan"], ["scale", "loan=2"], ["reload"], ["reset"],
+    ] {
+      try with({ _, conversation in conversation == 1 ? [.hangUp] : [.answer(.status(picture()))] }) {
+        branch throws in
+        let ran = try run(words, home: branch.home)
+        #expect(ran.exit == .done, "\(words): \(ran.output)")
+      }
+    }
+  }
+
+  @Test("a reset is repeated for the day that it was meant for, and one that was done is told as done")
+  func reset() throws {
+    var after = picture(waiting: 0, serving: 0, served: 0)
+    after.day = 2
+    let late = after
+    try with({ command, conversation in
+      switch (command, conversation) {
+      case (.reset, 2): [.hangUp]
+      case (.reset, _): [.answer(.failure(Failure(.wrongState, detail: "it is day 2")))]
+      case (_, 1): [.answer(.status(picture()))]
+      default: [.answer(.status(late))]
+      }
+    }) { branch throws in
+      let ran = try run(["reset"], home: branch.home)
+      #expect(ran.exit == .done && ran.output.contains("day 2"), "\(ran.output)")
+      #expect(branch.heard == [.status, .reset(day: 1), .reset(day: 1), .status])
+    }
+  }
+
+  @Test("a list of receipts goes on behind the last one that was printed")
+  func receipts() throws {
+    try with({ command, conversation in
+      conversation == 1
+        ? [.more(.receipts([receipt(1), receipt(2)])), .hangUp] : [.answer(.receipts([receipt(3)]))]
+    }) { branch throws in
+      let ran = try run(["receipts", "--json"], home: branch.home)
+      #expect(ran.exit == .done && ran.lines.count == 3, "\(ran.output)")
+      #expect(branch.heard.last == .receipts(ReceiptQuery(days: .day(1), follow: false, after: 2)))
+    }
+  }
+
+  @Test(
+    "the lists of customers are printed once, whoever answers for the rest of them", arguments: [true, false])
+  func tickets(asJSON: Bool) throws {
+    var first = waiting(1)
+    first.state = .serving
+    let served = first
+    let lines = [waiting(2), waiting(3), waiting(4, service: .loan)]
+    try with({ command, conversation in
+      let isWaiting = command == .tickets(.waiting) || command == .tickets(nil)
+      switch (command, conversation) {
+      case (.tickets(.serving), 1): return [.answer(.tickets([served]))]
+      case (.tickets, 1) where isWaiting:
+        return [.more(.tickets(asJSON ? [served] : [])), .more(.tickets([lines[0]])), .hangUp]
+      case (.tickets, _) where isWaiting:
+        // Nobody is at a window any more: the customer waits again, at the head of the line.
+        return [.more(.tickets([waiting(1)] + lines)), .answer(.tickets([]))]
+      default: return [.answer(.tickets([]))]
+      }
+    }) { branch throws in
+      let ran = try run(["tickets"] + (asJSON ? ["--json"] : []), home: branch.home)
+      #expect(ran.exit == .done)
+      let numbers = ran.lines.filter { asJSON || $0.hasPrefix("  ") && $0 != "  -" }
+      #expect(numbers.count == 4, "\(ran.output)")
+    }
+  }
+
+  @Test("of a request for tickets without a key the truth is told, and with one it is repeated")
+  func enqueue() throws {
+    let report = EnqueuedReport(day: 1, first: 1, last: 1, count: 1)
+    for key in [[], ["--key", "k"]] {
+      try with({ _, conversation in conversation == 1 ? [.hangUp] : [.answer(.enqueued(report))] }) {
+        branch throws in
+        let ran = try run(["enqueue", "1", "--json"] + key, home: branch.home)
+        #expect(ran.exit == (key.isEmpty ? .failed : .done), "\(ran.output)")
+        #expect(ran.output.contains("not known whether") == key.isEmpty)
+      }
+    }
+  }
+
+  @Test("a bank that closes over a question is not open")
+  func closed() throws {
+    for words in [["status"], ["pause"], ["scale", "loan=2"], ["stop"], ["cancel", "1"]] {
+      try with({ _, _ in [.close] }) { branch throws in
+        let ran = try run(words + ["--json"], home: branch.home)
+        #expect(ran.exit == .notOpen && ran.output.contains("not_open"), "\(words): \(ran.output)")
+      }
+    }
+  }
+
+  @Test("the last word of a bank that has closed sends whoever reads to the closed books")
+  func lastWord() throws {
+    try with({ _, conversation in
+      conversation == 1 ? [.answer(.failure(Failure(.notOpen)))] : [.answer(.ledger([]))]
+    }) { branch throws in
+      #expect(try run(["ledger"], home: branch.home).exit == .done)
+    }
+  }
+
+  @Test("what lasts shows how long it lasts, or how far it has come, and nothing in the first second")
+  func taskProgress() {
+    final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+    let clock = Clock()
+    var written: [String] = []
+    let words = Words(language: .english)
+    let task = TaskProgress(
+      .audit, words,
+      ProgressMeter(
+        words: words, isTerminal: false, columns: 80, now: { clock.now }, write: { written.append($0) }))
+    task.pass()
+    clock.now += .milliseconds(3_200)
+    task.pass()
+    clock.now += .seconds(6)
+    task.hear(ProgressReport(phase: .resetting, done: 1, total: 4))
+    #expect(written == ["auditing · 3 s\n", "cancelling everybody 25% 1/4\n"])
+  }
+}

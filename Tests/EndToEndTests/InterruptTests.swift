@@ -1,0 +1,78 @@
+// Ctrl-C on `enqueue`: a request that was not taken in is withdrawn, one that was says its tickets, and the last line is
+// true in any case.
+import Glibc
+import Testing
+
+@Suite("Ctrl-C on enqueue", .serialized)
+struct InterruptTests {
+  @Test(
+    "a request that is being taken in is withdrawn: nobody is added, and others are let in as ever",
+    arguments: Tongue.allCases)
+  func withdrawn(tongue: Tongue) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      let key = tongue == .ko ? ["--key", "k"] : []
+      let large = try branch.launch(["enqueue", "5000000"] + key, language: tongue)
+      try branch.waitUntil("it is being taken in") {
+        large.errors.contains(tongue == .ko ? "번호표 발급" : "taking tickets")
+      }
+      let small = try branch.launch(["enqueue", "3", "--json"])
+      large.signal(SIGINT)
+      let outcome = try large.finish()
+      #expect(outcome.code == 130 && outcome.out.isEmpty, outcome.story)
+      let last = outcome.err.split(separator: "\n").last.map(String.init) ?? ""
+      #expect(
+        last.contains(tongue == .ko ? "요청을 거두었습니다. 아무도 추가하지 않았습니다." : "Withdrawn: nobody was added."),
+        outcome.story)
+      #expect(last.contains("같은 키로") == (tongue == .ko), outcome.story)
+      #expect(try small.finish().json()["first"].integer == 1)
+      #expect(try branch.status().queue("issued") == 3)
+      #expect(try branch.launch(["enqueue", "2", "--json"] + key).finish().json()["first"].integer == 4)
+      try branch.done("resume")
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(5)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("the second Ctrl-C leaves at once, and says that it is not known")
+  func second() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      let large = try branch.launch(["enqueue", "5000000"])
+      try branch.waitUntil("it is being taken in") { large.errors.contains("taking tickets") }
+      let bank = try branch.status().pid
+      branch.processes.signal(bank, SIGSTOP)
+      defer { branch.processes.signal(bank, SIGCONT) }
+      large.signal(SIGINT)
+      try branch.waitUntil("it is being withdrawn") { large.errors.contains("Withdrawing the request") }
+      large.signal(SIGINT)
+      let outcome = try large.finish()
+      #expect(outcome.code == 130 && outcome.err.contains("it is not known whether"), outcome.story)
+      branch.processes.signal(bank, SIGCONT)
+      try branch.waitUntil("it was withdrawn all the same") {
+        try branch.status().queue("issued") == 0 && branch.log("coordinator").contains("event=withdrawn")
+      }
+    }
+  }
+
+  @Test("Ctrl-C while the customers are waited for says that they stay", arguments: [true, false])
+  func waiting(asJSON: Bool) throws {
+    try withBranch { branch in
+      let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
+      try branch.start("--config", file)
+      let waiter = try branch.launch(["enqueue", "4", "--wait"] + (asJSON ? ["--json"] : []))
+      try branch.waitUntil("they are served") { try branch.status().queue("serving") > 0 }
+      if !asJSON { try branch.waitUntil("the tickets are said") { !waiter.lines.isEmpty } }
+      // It may be just on its way from the one question to the next: it is noted until it is asked about.
+      waiter.signal(SIGINT)
+      let outcome = try waiter.finish()
+      #expect(outcome.code == 130, outcome.story)
+      if asJSON { #expect(try outcome.json()["last"].integer == 4) }
+      #expect(outcome.err.hasSuffix("'bankctl wait' goes on waiting.\n"), outcome.story)
+      #expect(try branch.status().queue("issued") == 4)
+    }
+  }
+}

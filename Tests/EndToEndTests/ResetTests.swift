@@ -1,0 +1,60 @@
+// `reset` throws everybody out: it says how many, asks whoever sits at a terminal, and shows how far it has come.
+import Glibc
+import Testing
+
+@Suite("Reset", .serialized)
+struct ResetTests {
+  @Test("at a terminal it is asked first, and a no changes nothing", arguments: Tongue.allCases)
+  func question(tongue: Tongue) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      try branch.done("enqueue", "1200")
+      let refused = try TerminalProgram(branch, ["reset"], language: tongue)
+      try refused.waitFor(
+        tongue == .ko ? "고객 1,200명(대기중 1,200)을 모두 취소하고" : "This cancels 1,200 customers (waiting 1,200)")
+      refused.type(tongue == .ko ? "아니오\n" : "no\n")
+      #expect(try refused.finish() == 1)
+      #expect(try branch.status().queue("waiting") == 1200)
+      let agreed = try TerminalProgram(branch, ["reset"], language: tongue)
+      try agreed.waitFor("1,200")
+      agreed.type(tongue == .ko ? "예\n" : "yes\n")
+      #expect(try agreed.finish() == 0)
+      #expect(
+        agreed.screen.contains(tongue == .ko ? "고객 1,200명을 취소하고" : "Cancelled: 1,200."), "\(agreed.screen)")
+      try branch.done("enqueue", "7")
+      let unasked = try TerminalProgram(branch, ["reset", "--yes"], language: tongue)
+      #expect(try unasked.finish() == 0)
+      try branch.done("enqueue", "5")
+      let document = try branch.json("reset")
+      #expect(document["cancelled"].integer == 5 && document["bank"]["day"].integer == 4)
+      try branch.done("resume")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a large reset shows its progress, and the bank is heard meanwhile")
+  func progress() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      try branch.done("enqueue", "400000", timeout: .seconds(60))
+      let begin = ContinuousClock.now
+      let reset = try branch.launch(["reset"])
+      // Every answer in between is one that a bank which stands still would not have given.
+      var between = 0
+      while reset.isRunning {
+        let status = try branch.status()
+        if status.day == 2, status.queue("issued") == 0, reset.isRunning { between += 1 }
+      }
+      let outcome = try reset.finish()
+      #expect(outcome.code == 0 && outcome.out.hasPrefix("Cancelled: 400,000."), outcome.story)
+      #expect(between >= 2, "\(between) looks at the bank came in between")
+      // A quick machine may need less than a second, and then there is nothing to show.
+      let took = ContinuousClock.now - begin
+      #expect(took < .milliseconds(1_500) || outcome.err.contains("cancelling everybody"), outcome.story)
+      try branch.done("enqueue", "1")
+      #expect(try branch.json("audit", timeout: .seconds(60))["cancelled"].integer == 400_000)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// Emptying the queue in pieces: as long as it lasts it can be gone on with, given up, or finished by whoever cannot wait,
+// and the end is the same as in one stroke.
+
+import BankModel
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("Emptying the queue in pieces")
+struct EmptyingTests {
+  private static let now = WallTime(milliseconds: 1_700_000_000_000)
+  private static let count: Int64 = 5_000
+
+  /// A store with many who wait, of all lines.
+  private func filled(_ scratch: Scratch) throws -> (SQLiteStore, Books) {
+    let store = try SQLiteStore(path: scratch.database)
+    var books = try store.load(now: Self.now).books
+    for ticket in 1...Self.count {
+      let line = Line.allCases[Int(ticket % Int64(Line.allCases.count))]
+      try store.stage(
+        .insert(
+          Customer(
+            ticket: ticket, service: line.service, grade: line.grade, amount: 1, account: 0,
+            issuedAt: Self.now, payload: line.service.drawsOnStock ? "kiwi" : "")))
+      books.issued += 1
+      books.waiting[line.index] += 1
+    }
+    try store.commit(books)
+    return (store, books)
+  }
+
+  @Test("each piece is small, and the receipts stand in the order of the tickets")
+  func pieces() throws {
+    let scratch = Scratch()
+    let (store, books) = try filled(scratch)
+    try store.stage(.cancelEveryone(day: 1, at: Self.now))
+    var last: Int64 = 0
+    var pieces = 0
+    while let progress = store.emptying {
+      #expect(progress.total == Self.count)
+      #expect(progress.done >= last && progress.done - last <= QueueSweep.piece)
+      last = progress.done
+      pieces += 1
+      try store.emptyFurther()
+    }
+    #expect(last == Self.count && pieces >= 5)
+    try store.commit(books.next(openedAt: Self.now))
+    try expectEmptied(store)
+  }
+
+  @Test("whoever commits, or reads, in the middle has the rest written", arguments: [true, false])
+  func impatience(byReading: Bool) throws {
+    let scratch = Scratch()
+    let (store, books) = try filled(scratch)
+    try store.stage(.cancelEveryone(day: 1, at: Self.now))
+    try store.emptyFurther()
+    if byReading {
+      #expect(try store.find(Self.count) == nil)
+      #expect(store.emptying == nil)
+    }
+    try store.commit(books.next(openedAt: Self.now))
+    try expectEmptied(store)
+  }
+
+  @Test("what was written of it is forgotten with the transaction")
+  func takenBack() throws {
+    let scratch = Scratch()
+    let (store, books) = try filled(scratch)
+    try store.stage(.cancelEveryone(day: 1, at: Self.now))
+    try store.emptyFurther()
+    store.rollBack()
+    #expect(store.emptying == nil && !store.hasStagedChanges)
+    #expect(try store.receipts(day: nil, after: 0, limit: 10).isEmpty)
+    #expect(try store.find(1)?.state == .waiting)
+    try store.stage(.cancelEveryone(day: 1, at: Self.now))
+    try store.commit(books.next(openedAt: Self.now))
+    try expectEmptied(store)
+  }
+
+  private func expectEmptied(_ store: SQLiteStore) throws {
+    let receipts = try store.receipts(day: 1, after: 0, limit: Int(Self.count) + 1)
+    #expect(receipts.map(\.ticket) == Array(1...Self.count))
+    #expect(receipts.map(\.sequence) == Array(1...Self.count))
+    #expect(receipts.allSatisfy { $0.outcome == .cancelled })
+    let juices = receipts.filter { $0.service.drawsOnStock }.map { TicketOfDay(day: 1, ticket: $0.ticket) }
+    #expect(Set(try store.unreleased(limit: Int(Self.count))) == Set(juices) && !juices.isEmpty)
+    #expect(try store.audit().problems == [])
+  }
+}
