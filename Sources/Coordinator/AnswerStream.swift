@@ -13,6 +13,9 @@ enum AnswerStream {
   /// Customers of several states, one state after the other.
   case tickets(states: [CustomerState], cursor: TicketCursor?)
 
+  /// Whether it goes on with what is still to come.
+  var isFollowing: Bool { if case .receipts(_, _, true) = self { true } else { false } }
+
   /// Entries on one page.
   static let page = 500
 }

@@ -23,6 +23,10 @@ final class ControlSession {
   var list: ListSpool?
   /// Long answers that are being sent page by page, by request.
   var streams: [UInt32: AnswerStream] = [:]
+  /// Requests that watch or follow, without receipts.
+  var views = 0
+  /// Requests that wait among the followers, these too.
+  var seats = 0
   /// Requests that the queue is working on.
   var openRequests = 0
   /// Questions that wait until what they ask for is on disk.

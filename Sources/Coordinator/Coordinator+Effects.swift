@@ -115,7 +115,7 @@ extension Coordinator {
   var commitDue: MonotonicTime? {
     guard canCommit else { return nil }
     guard let stagedSince else { return machine.isUnsettled ? now.monotonic : nil }
-    if machine.hasPromises || followers.owesAnEnd { return stagedSince }
+    if machine.hasPromises || followers.tickets.owesAnEnd { return stagedSince }
     return pacing.due(stagedSince: stagedSince, gather: configuration.gather)
   }
 

@@ -69,10 +69,9 @@ extension Coordinator {
       $0.field("serving", machine.serving)
       $0.field("now", isUrgent ? "true" : "false")
     }
-    for seat in followers.windowWaiters {
+    for seat in followers.takeWindowWaiters() {
       server.answer(seat.session, seat.number, .failure(Failure(.draining)))
     }
-    followers.windowWaiters.removeAll()
     guardianship?.stopping()
   }
 
@@ -219,9 +218,7 @@ extension Coordinator {
     server.stopListening()
     tellLookersOn(lastPicture)
     onClosed?()
-    for event in followers.takeEvents(all: true) {
-      for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }
-    }
+    tellLastEvents()
     for seat in ending.seats { server.answer(seat.session, seat.number, .stopped(report)) }
     server.flush()
     exitCode = 0
@@ -244,16 +241,17 @@ extension Coordinator {
   /// the last picture is one that no other follows.
   private func tellLookersOn(_ picture: StatusReport) {
     followers.committed = true
+    pumpDue = now.monotonic
     pumpStreams()
     for session in server.sessions.values { session.streams.removeAll() }
-    for seat in followers.watchers { server.answer(seat.session, seat.number, .status(picture)) }
-    followers.watchers.removeAll()
+    for seat in followers.views.takeWatchers() {
+      server.answer(seat.session, seat.number, .status(picture))
+    }
     // Whoever waited for this very moment has not waited in vain.
     let queue = picture.queue
     let isIdle = queue.waiting + queue.serving + queue.delayed == 0
-    for seat in followers.idleWaiters {
+    for seat in followers.takeIdleWaiters() {
       server.answer(seat.session, seat.number, isIdle ? .status(picture) : .failure(Failure(.notOpen)))
     }
-    followers.idleWaiters.removeAll()
   }
 }

@@ -61,7 +61,7 @@ extension Coordinator {
       }
     }
     advanceStockAudits()
-    if now.monotonic >= pumpDue { pumpStreams() }
+    pumpStreams()
   }
 
   /// Forgets the questions of a client that has left.

@@ -20,7 +20,7 @@ extension Coordinator {
     }
     let seat = Followers.Seat(session: session, number: number)
     let open =
-      followers.count(of: session) + session.streams.count + (ending?.count(of: session) ?? 0)
+      session.seats + session.streams.count + (ending?.count(of: session) ?? 0)
       + pendingAudits.count { $0.seat.session === session }
       + stockAudits.count { $0.seat.session === session }
       + patient.held.count { $0.session === session }
@@ -31,10 +31,8 @@ extension Coordinator {
     if hold(request, for: session) { return }
     switch request.command {
     case .status: server.answer(session, number, .status(statusReport()))
-    case .watch:
-      followers.watchers.append(seat)
-      server.answer(session, number, .status(statusReport()), more: true)
-    case .follow: followers.audience.append(seat)
+    case .watch: beginView(seat, isOfEvents: false)
+    case .follow: beginView(seat, isOfEvents: true)
     case .awaitOpen, .scale, .reload: serveWindows(request, seat)
     case .enqueue(let order): take(order, session, number)
     case .enqueueList(let part): take(part, session, number)
@@ -43,7 +41,7 @@ extension Coordinator {
     case .ticket(let ticket, let day):
       tellKept(seat) { [unowned self] _ in ticketAnswer(ticket, day: day) }
     case .receipts(let query): beginReceipts(query, seat)
-    case .awaitIdle: followers.idleWaiters.append(seat)
+    case .awaitIdle: followers.awaitIdle(seat)
     case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
     case .pause(let service): happen(.pause(requests.open(session, number, for: .status), service))
     case .resume(let service): happen(.resume(requests.open(session, number, for: .status), service))
@@ -185,8 +183,8 @@ extension Coordinator {
         return server.answer(seat.session, seat.number, .ended(EndedReport(dead: 0)))
       }
       let remaining = try store.countUnfinished(first...last)
-      followers.ticketWatches.append(
-        Followers.TicketWatch(seat: seat, tickets: first...last, remaining: remaining))
+      followers.tickets.add(
+        TicketWatches.Watch(seat: seat, tickets: first...last, remaining: remaining))
     }
   }
 
@@ -221,7 +219,7 @@ extension Coordinator {
       if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
     default: break
     }
-    followers.windowWaiters.append(seat)
+    followers.awaitWindows(seat)
     followers.changed = true
   }
 
@@ -301,16 +299,16 @@ extension Coordinator {
       log.write(event: "opened", at: now) { $0.field("day", machine.books.day) }
       guardianship?.opened(windows: staff.posts.count, day: machine.books.day)
     }
-    let seats = followers.windowWaiters
-    followers.windowWaiters.removeAll()
-    for seat in seats { server.answer(seat.session, seat.number, .status(statusReport())) }
+    let seats = followers.takeWindowWaiters()
+    guard !seats.isEmpty else { return }
+    let report = statusReport()
+    for seat in seats { server.answer(seat.session, seat.number, .status(report)) }
   }
 
   /// A window was given up. A bank that has never opened ends; an open one goes on with the others.
   func windowGivenUp(_ window: Window, lastEnd: String) {
     let failure = Failure(.windowsFailed, subject: window.description, detail: lastEnd)
-    let seats = followers.windowWaiters
-    followers.windowWaiters.removeAll()
+    let seats = followers.takeWindowWaiters()
     for seat in seats { server.answer(seat.session, seat.number, .failure(failure)) }
     guard !isOpen, openingFailure == nil else { return }
     openingFailure = failure
@@ -337,24 +335,12 @@ extension Coordinator {
   /// Tells everyone who waits or watches what has happened in this turn.
   func reportProgress() {
     tellWindowWaiters()
-    let events = followers.takeEvents(all: !machine.isUnsettled)
-    for event in events {
-      for seat in followers.audience { server.answer(seat.session, seat.number, .event(event), more: true) }
-    }
-    if followers.owesAnEnd, !machine.isUnsettled, isKept { answerTicketWatches() }
+    tellViews()
+    followers.tickets.count(at: now.monotonic)
+    if followers.tickets.owesAnEnd, !machine.isUnsettled, isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, machine.isIdle, !machine.isUnsettled, intake.isEmpty {
-      let seats = followers.idleWaiters
-      followers.idleWaiters.removeAll()
-      for seat in seats { server.answer(seat.session, seat.number, .status(statusReport())) }
-    }
-    // Those who watch see the timer run, also while nothing else happens.
-    if followers.changed || machine.isTimerRunning, !followers.watchers.isEmpty,
-      now.monotonic.since(followers.toldAt) >= Followers.watchPause
-    {
       let report = statusReport()
-      for seat in followers.watchers { server.answer(seat.session, seat.number, .status(report), more: true) }
-      followers.changed = false
-      followers.toldAt = now.monotonic
+      for seat in followers.takeIdleWaiters() { server.answer(seat.session, seat.number, .status(report)) }
     }
     answerReadings()
     pumpStreams()
@@ -364,7 +350,7 @@ extension Coordinator {
   }
 
   private func answerTicketWatches() {
-    for watch in followers.takeEnded() {
+    for watch in followers.tickets.takeEnded() {
       server.answer(watch.seat.session, watch.seat.number, .ended(EndedReport(dead: max(0, watch.dead))))
     }
   }

@@ -31,6 +31,7 @@ extension Coordinator {
       }
       day = number
     }
+    if query.follow, !mayView(seat) { return }
     // A follower sees the receipts of the day on which it came, and of all days after it.
     begin(.receipts(day: day, after: max(0, query.after), follow: query.follow), seat)
   }
@@ -41,12 +42,27 @@ extension Coordinator {
       followers.committed = false
       for session in server.sessions.values where !session.streams.isEmpty { streaming.insert(session.id) }
     }
-    guard !streaming.isEmpty, isKept else { return }
-    defer { pumpDue = SystemClock.moment().monotonic + Self.roundPause }
-    let until = MonotonicInstant(SystemClock.moment().monotonic + ClientLimits.turn)
-    let ready = streaming
+    guard !streaming.isEmpty, isKept, now.monotonic >= pumpDue else { return }
+    let begin = SystemClock.moment().monotonic
+    defer {
+      let end = SystemClock.moment().monotonic
+      // While customers are served the pages have a quarter of the time, however many are wanted.
+      let rest = machine.serving > 0 ? end.since(begin).nanoseconds * Views.rest : 0
+      pumpDue = end + max(Self.roundPause, TimeSpan(nanoseconds: rest))
+    }
+    let until = MonotonicInstant(begin + ClientLimits.turn)
+    let ready = streaming.sorted()
     streaming.removeAll()
-    for id in ready {
+    // Whoever was next when the time was up comes first now.
+    let place = ready.firstIndex { $0 >= nextStream } ?? 0
+    var isInTime = true
+    for id in ready[place...] + ready[..<place] {
+      guard SystemClock.monotonic() < until else {
+        if isInTime { nextStream = id }
+        isInTime = false
+        streaming.insert(id)
+        continue
+      }
       guard let session = server.sessions[id] else { continue }
       // Nothing would ever be too much for a client that has gone and is still being read.
       if session.channel.isPeerDeaf { session.streams.removeAll() }

@@ -53,6 +53,8 @@ final class Coordinator {
   var keptBooks: Books
   /// Before this the next pages of long answers are not made.
   var pumpDue = MonotonicTime(nanoseconds: 0)
+  /// Whose pages come first then.
+  var nextStream: UInt64 = 0
 
   /// Both clocks, as of the beginning of this turn.
   var now: Moment
@@ -282,10 +284,12 @@ final class Coordinator {
   /// Whether there is something to do for which nobody has to speak.
   private var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
-    let canRead = isKept && (!streaming.isEmpty || stockAudits.contains(where: \.isReady))
+    let canRead = isKept && (isPumpDue || stockAudits.contains(where: \.isReady))
     return (!intake.isEmpty && !isEmptying) || hasPatientWork || canRead
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }
+
+  private var isPumpDue: Bool { !streaming.isEmpty && pumpDue <= now.monotonic }
 
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
@@ -295,6 +299,7 @@ final class Coordinator {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     consider(nextJudgement.map { loop.wake(for: $0) })
+    if !streaming.isEmpty, isKept { consider(pumpDue) }
     consider(staff.nextDeadline)
     consider(house.nextDeadline)
     // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.

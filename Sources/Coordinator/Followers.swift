@@ -1,5 +1,6 @@
 // Owns everyone who waits for something to happen, or watches it happen: no polling, they are told.
-// It knows no socket beyond "answer this session". Invariant: whoever has left is forgotten at once.
+// It knows no socket beyond "answer this session". Invariant: whoever has left is forgotten at once. What a served
+// customer costs here does not grow with the number of those who wait: they are counted in turn, in a share of the time.
 
 import BankModel
 import QueueCore
@@ -13,30 +14,19 @@ final class Followers {
     var number: UInt32
   }
 
-  /// A client who waits for the end of some tickets of the present day.
-  struct TicketWatch {
-    var seat: Seat
-    var tickets: ClosedRange<TicketNumber>
-    var remaining: Int64
-    var dead: Int64 = 0
-  }
-
-  /// Told the state of the bank after every change.
-  var watchers: [Seat] = []
-  /// Told every start and completion.
-  var audience: [Seat] = []
+  /// Told every change: the events, or the state.
+  var views = Views()
+  /// Told when all of some tickets have come to their end.
+  var tickets = TicketWatches()
   /// Told when nobody waits or is served.
-  var idleWaiters: [Seat] = []
+  private(set) var idleWaiters: [Seat] = []
   /// Told when the windows are as they shall be.
-  var windowWaiters: [Seat] = []
-  var ticketWatches: [TicketWatch] = []
-  /// Whether the next commit ends what somebody waits for.
-  var owesAnEnd: Bool { ticketWatches.contains { $0.remaining <= 0 } }
+  private(set) var windowWaiters: [Seat] = []
   /// Something has changed that watchers want to see.
   var changed = false
   /// A commit has come, so there may be new receipts.
   var committed = false
-  /// When the watchers were last told.
+  /// When the watchers were last shown something new.
   var toldAt = MonotonicTime(nanoseconds: 0)
 
   /// Watchers are told at most so often.
@@ -46,36 +36,47 @@ final class Followers {
   private var certainEvents: [BranchEvent] = []
   private var pendingEvents: [BranchEvent] = []
 
-  /// When watchers are to be told.
+  /// When those who look on, or wait for tickets, are to be looked after.
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
-    !watchers.isEmpty && (changed || isTimerRunning) ? toldAt + Self.watchPause : nil
+    var earliest = tickets.nextDeadline
+    func consider(_ moment: MonotonicTime) { earliest = min(earliest ?? moment, moment) }
+    if views.isOwed, !views.waitsForReaders { consider(views.due) }
+    if views.watcherCount > 0, changed || isTimerRunning { consider(toldAt + Self.watchPause) }
+    return earliest
   }
 
-  /// Answers that a client is waiting for here.
-  func count(of session: ControlSession) -> Int {
-    guard
-      !watchers.isEmpty || !audience.isEmpty || !idleWaiters.isEmpty || !windowWaiters.isEmpty
-        || !ticketWatches.isEmpty
-    else { return 0 }
-    let seats = watchers + audience + idleWaiters + windowWaiters + ticketWatches.map(\.seat)
-    return seats.count { $0.session === session }
+  /// Has a client told when nobody waits or is served.
+  func awaitIdle(_ seat: Seat) {
+    idleWaiters.append(seat)
+    seat.session.seats += 1
   }
 
-  /// Takes out those whose tickets have all come to their end.
-  func takeEnded() -> [TicketWatch] {
-    guard owesAnEnd else { return [] }
-    let ended = ticketWatches.filter { $0.remaining <= 0 }
-    ticketWatches.removeAll { $0.remaining <= 0 }
-    return ended
+  /// Has a client told when the windows are as they shall be.
+  func awaitWindows(_ seat: Seat) {
+    windowWaiters.append(seat)
+    seat.session.seats += 1
+  }
+
+  /// Takes out those who wait until nobody is left.
+  func takeIdleWaiters() -> [Seat] { take(&idleWaiters) }
+
+  /// Takes out those who wait for the windows.
+  func takeWindowWaiters() -> [Seat] { take(&windowWaiters) }
+
+  private func take(_ seats: inout [Seat]) -> [Seat] {
+    defer { seats.removeAll() }
+    for seat in seats { seat.session.seats -= 1 }
+    return seats
   }
 
   /// A client has left.
   func forget(_ session: ControlSession) {
-    watchers.removeAll { $0.session === session }
-    audience.removeAll { $0.session === session }
+    guard session.seats > 0 else { return }
+    views.forget(session)
+    tickets.forget(session)
     idleWaiters.removeAll { $0.session === session }
     windowWaiters.removeAll { $0.session === session }
-    ticketWatches.removeAll { $0.seat.session === session }
+    session.seats = 0
   }
 
   /// Somebody at a window began or ended.
@@ -84,7 +85,7 @@ final class Followers {
     at now: Moment
   ) {
     changed = true
-    guard !audience.isEmpty else { return }
+    guard views.followerCount > 0 else { return }
     let kind: BranchEvent.Happening =
       switch happening {
       case .started: .started
@@ -104,36 +105,20 @@ final class Followers {
     pendingEvents.removeAll(keepingCapacity: true)
   }
 
-  /// The events since the last time this was asked, in their order: those that are on disk.
+  /// Hands the events that are on disk to those who follow, in their order.
   ///
   /// - Parameter isSettled: Whether nothing waits for the disk, so that these are all.
-  func takeEvents(all isSettled: Bool) -> [BranchEvent] {
+  func publishEvents(all isSettled: Bool) {
     if isSettled { confirmEvents() }
-    guard !certainEvents.isEmpty else { return [] }
-    defer { certainEvents.removeAll(keepingCapacity: true) }
-    return certainEvents
+    guard !certainEvents.isEmpty else { return }
+    views.publish(certainEvents)
+    certainEvents.removeAll(keepingCapacity: true)
   }
 
   /// A change was staged; one that is staged again after a full disk was counted the first time.
   func note(_ change: StoreChange, isRepeated: Bool) {
     changed = true
-    guard !ticketWatches.isEmpty, !isRepeated else { return }
-    switch change {
-    case .finish(let customer, let state, _) where state != .dead:
-      count(customer.ticket, remaining: -1, dead: 0)
-    case .finish(let customer, _, _): count(customer.ticket, remaining: 0, dead: -1)
-    case .bury(let customer): count(customer.ticket, remaining: -1, dead: 1)
-    case .revive(let customer, .dead): count(customer.ticket, remaining: 1, dead: -1)
-    case .cancelEveryone:
-      for index in ticketWatches.indices { ticketWatches[index].remaining = 0 }
-    default: break
-    }
-  }
-
-  private func count(_ ticket: TicketNumber, remaining: Int64, dead: Int64) {
-    for index in ticketWatches.indices where ticketWatches[index].tickets.contains(ticket) {
-      ticketWatches[index].remaining += remaining
-      ticketWatches[index].dead += dead
-    }
+    guard !tickets.isEmpty, !isRepeated else { return }
+    tickets.note(change)
   }
 }

@@ -35,6 +35,8 @@ enum ClientLimits {
   static let openReadings = 128
   /// Answers of one client that may be open: lists, followers, waits.
   static let openAnswers = 256
+  /// Those of them that watch or follow. Another one shows nothing that the first does not.
+  static let openViews = 4
 }
 
 /// The limits on tellers. How long one may work on a customer without progress is the lease, in the configuration.

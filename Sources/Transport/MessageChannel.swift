@@ -102,6 +102,17 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
       failure = .unsendable(error.description)
       return
     }
+    makeRoom()
+  }
+
+  /// The same for whole frames that were made before, which are the same for many peers.
+  public func send(frames: [UInt8]) {
+    guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
+    output.append(contentsOf: frames)
+    makeRoom()
+  }
+
+  private func makeRoom() {
     guard backlog > backlogLimit else { return }
     // A peer that keeps up has made room in the meantime; only one that does not has a backlog.
     writeOutput()

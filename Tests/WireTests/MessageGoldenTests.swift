@@ -96,7 +96,7 @@ struct MessageGoldenTests {
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
       ] as [Failure.Code], "values-failure-code",
-      later: [.keyConflict, .wrongDay, .inspected, .removed, .withdrawn])
+      later: [.keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")

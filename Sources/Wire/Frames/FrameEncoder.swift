@@ -47,13 +47,14 @@ public struct FrameEncoder: Sendable {
   }
 
   /// Leaves room for the length, and says where the frame begins.
-  private static func openFrame(in buffer: inout [UInt8]) -> Int {
+  static func openFrame(in buffer: inout [UInt8]) -> Int {
     let begin = buffer.count
     for _ in 0..<Frame.headerLength { buffer.append(0) }
     return begin
   }
 
-  private static func closeFrame(
+  /// Fills in the length; a frame that is too long is taken away again.
+  static func closeFrame(
     at begin: Int, in buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {
     let length = buffer.count - begin - Frame.headerLength

@@ -47,6 +47,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case removed
     /// The client has withdrawn the request before it was taken in.
     case withdrawn
+    /// The client reads what happens more slowly than it happens, and is told no more of it.
+    case tooSlow = "too_slow"
   }
 
   /// The reason.

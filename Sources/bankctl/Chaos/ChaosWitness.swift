@@ -91,6 +91,8 @@ final class ChaosWitness {
       switch reply.answer {
       case .event(let event): hear(event, now)
       case .status(let report): look(report, now)
+      // It is begun anew, as after a lost connection.
+      case .failure(let failure) where failure.code == .tooSlow: return drop()
       default: break
       }
     }

@@ -59,6 +59,9 @@ final class BranchDay {
 
   private func take(_ answer: ControlAnswer) throws(CommandError) {
     switch answer {
+    case .failure(let failure) where failure.code == .tooSlow:
+      // Whoever reads the lines was too slow for them. The day goes on without.
+      session.note(session.words.sentence(failure, home: session.home.path))
     case .failure(let failure):
       guard isOpen else { throw .failure(failure) }
       try giveUp(.failure(failure))

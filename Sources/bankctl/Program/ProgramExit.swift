@@ -30,7 +30,8 @@ enum ProgramExit: Int32, Sendable, CaseIterable {
     case .noSuchTicket, .noSuchDay: self = .notFound
     case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: self = .refused
     case .badRequest, .badConfiguration: self = .usage
-    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn: self = .failed
+    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow:
+      self = .failed
     }
   }
 

@@ -85,6 +85,12 @@ extension Words {
           + "changed.",
         "설정 \(subject)을(를) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
     case .withdrawn: withdrawn(isKeyed: false)
+    case .tooSlow:
+      say(
+        "More happens than can be shown here, so the rest is left out; the bank goes on. 'bankctl receipts' lists "
+          + "everybody who was served.",
+        "일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 "
+          + "있습니다.")
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: grave(failure, detail, home)
     }
   }

@@ -1,0 +1,156 @@
+// Owns those who wait until some tickets of the present day have come to their end, and how many are left for each.
+// It must not know a socket or the store. Invariant: nobody is taken out while changes are not counted yet, and what has
+// happened before somebody came is not counted for it.
+// Few are counted with each change; many in turn, for all changes since the last time at once, and then they rest: a
+// customer who is served must not cost as much as there are clients who wait.
+
+import BankModel
+import Posix
+import QueueCore
+
+/// Clients who wait for the end of tickets.
+struct TicketWatches {
+  /// A client who waits for the end of some tickets of the present day.
+  struct Watch {
+    var seat: Followers.Seat
+    var tickets: ClosedRange<TicketNumber>
+    var remaining: Int64
+    var dead: Int64 = 0
+  }
+
+  private struct Change {
+    var ticket: TicketNumber
+    var remaining: Int64
+    var dead: Int64
+  }
+
+  /// So many are counted with each change.
+  static let few = 16
+  /// Changes that are put off at most.
+  private static let longest = 1 << 16
+  /// After counting there is a rest of so many times as long.
+  private static let rest: Int64 = 9
+
+  /// Counts of one client that were made for changes, since the beginning.
+  private(set) var counts = 0
+  private var watches: [Watch] = []
+  private var changes: [Change] = []
+  private var due = MonotonicTime(nanoseconds: 0)
+
+  /// Whether nobody waits.
+  var isEmpty: Bool { watches.isEmpty }
+  /// Whether the next commit ends what somebody waits for, as far as it is known.
+  private(set) var owesAnEnd = false
+  /// When ``count(at:)`` is to be called; nil while everything is counted.
+  var nextDeadline: MonotonicTime? { changes.isEmpty ? nil : due }
+
+  /// Takes in somebody who waits, with what is left by the store, in which everything until now is counted.
+  mutating func add(_ watch: Watch) {
+    var watch = watch
+    // These will be counted for everybody.
+    for change in changes where watch.tickets.contains(change.ticket) {
+      watch.remaining -= change.remaining
+      watch.dead -= change.dead
+    }
+    watches.append(watch)
+    watch.seat.session.seats += 1
+    if watch.remaining <= 0 || !changes.isEmpty { owesAnEnd = true }
+  }
+
+  /// A change was staged.
+  mutating func note(_ change: StoreChange) {
+    switch change {
+    case .finish(let customer, let state, _) where state != .dead: note(customer.ticket, -1, 0)
+    case .finish(let customer, _, _): note(customer.ticket, 0, -1)
+    case .bury(let customer): note(customer.ticket, -1, 1)
+    case .revive(let customer, .dead): note(customer.ticket, 1, -1)
+    case .cancelEveryone:
+      changes.removeAll(keepingCapacity: true)
+      for index in watches.indices { watches[index].remaining = 0 }
+      owesAnEnd = true
+    default: break
+    }
+  }
+
+  private mutating func note(_ ticket: TicketNumber, _ remaining: Int64, _ dead: Int64) {
+    let change = Change(ticket: ticket, remaining: remaining, dead: dead)
+    guard watches.count > Self.few else { return count([change]) }
+    changes.append(change)
+    if changes.count >= Self.longest { countAll() }
+  }
+
+  /// Counts what was put off, if there was a rest since the last time.
+  mutating func count(at now: MonotonicTime) {
+    guard !changes.isEmpty, now >= due else { return }
+    let begin = SystemClock.moment().monotonic
+    countAll()
+    let end = SystemClock.moment().monotonic
+    due = end + TimeSpan(nanoseconds: end.since(begin).nanoseconds * Self.rest)
+  }
+
+  private mutating func countAll() {
+    count(changes.sorted { $0.ticket < $1.ticket })
+    changes.removeAll(keepingCapacity: true)
+  }
+
+  /// Counts changes, in the order of their tickets, for everybody: what is before a ticket is added up beforehand.
+  private mutating func count(_ changes: [Change]) {
+    guard changes.count > 1 else {
+      for change in changes { count(change) }
+      return
+    }
+    var sums = [Change(ticket: 0, remaining: 0, dead: 0)]
+    sums.reserveCapacity(changes.count + 1)
+    for change in changes {
+      let last = sums[sums.count - 1]
+      sums.append(
+        Change(
+          ticket: change.ticket, remaining: last.remaining + change.remaining, dead: last.dead + change.dead))
+    }
+    counts += watches.count
+    for index in watches.indices {
+      let tickets = watches[index].tickets
+      let before = sums[Self.place(of: tickets.lowerBound, isBehind: false, in: changes)]
+      let upTo = sums[Self.place(of: tickets.upperBound, isBehind: true, in: changes)]
+      watches[index].remaining += upTo.remaining - before.remaining
+      watches[index].dead += upTo.dead - before.dead
+      if watches[index].remaining <= 0 { owesAnEnd = true }
+    }
+  }
+
+  private mutating func count(_ change: Change) {
+    counts += watches.count
+    for index in watches.indices where watches[index].tickets.contains(change.ticket) {
+      watches[index].remaining += change.remaining
+      watches[index].dead += change.dead
+      if watches[index].remaining <= 0 { owesAnEnd = true }
+    }
+  }
+
+  /// How many changes are of a ticket before this one, or of this one.
+  private static func place(of ticket: TicketNumber, isBehind: Bool, in changes: [Change]) -> Int {
+    var (low, high) = (0, changes.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let isBefore = isBehind ? changes[middle].ticket <= ticket : changes[middle].ticket < ticket
+      if isBefore { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Takes out those whose tickets have all come to their end; nobody while something is not counted yet.
+  mutating func takeEnded() -> [Watch] {
+    guard owesAnEnd, changes.isEmpty else { return [] }
+    owesAnEnd = false
+    let ended = watches.filter { $0.remaining <= 0 }
+    watches.removeAll { $0.remaining <= 0 }
+    for watch in ended { watch.seat.session.seats -= 1 }
+    return ended
+  }
+
+  /// A client has left.
+  mutating func forget(_ session: ControlSession) {
+    watches.removeAll { $0.seat.session === session }
+    if watches.isEmpty { (changes, owesAnEnd) = ([], false) }
+  }
+}

@@ -1,0 +1,52 @@
+// Owns the part of an answer that is the same for everybody who is told it: all but the number of the request. It is
+// made once, and each client's frame is the number and a copy of it.
+// It must not know who is told. Invariant: the frame has the very bytes of `FrameEncoder`; the tests compare them.
+// Failure: FrameEncodingError, and the buffer is as it was.
+
+import BankModel
+
+/// What follows the number of the request in an answer that others follow.
+public enum AnswerTail {
+  /// The head of the message, the head of the reply, and a number of one byte, which stand before it.
+  private static let before = 5
+
+  /// Appends the tail of an event.
+  public static func append(_ event: BranchEvent, to buffer: inout [UInt8]) {
+    buffer.append(2)
+    buffer.appendHeads(kind: 7, fields: 8)
+    buffer.appendField(1, event.happening.rawValue)
+    buffer.appendField(2, event.at)
+    buffer.appendField(3, event.day)
+    buffer.appendField(4, event.ticket)
+    buffer.appendField(5, event.service.rawValue)
+    buffer.appendField(6, event.grade.rawValue)
+    buffer.appendField(7, ifPresent: event.window)
+    buffer.appendField(8, event.attempt)
+    buffer.appendField(3, true)
+  }
+
+  /// The tail of any answer, by the long way.
+  public static func bytes(of answer: ControlAnswer) throws(FrameEncodingError) -> [UInt8] {
+    var buffer: [UInt8] = []
+    do {
+      try CBOREncoder().encode(
+        BankMessage.reply(ControlReply(number: 0, answer: answer, more: true)), into: &buffer)
+    } catch {
+      throw .message(error)
+    }
+    return Array(buffer[before...])
+  }
+
+  /// Appends the frame that tells the client of a request what is in the tail.
+  ///
+  /// - Parameter limit: The longest body, in bytes; one of ``FrameLimits``.
+  public static func appendFrame(
+    to number: UInt32, _ tail: ArraySlice<UInt8>, to buffer: inout [UInt8], limit: Int
+  ) throws(FrameEncodingError) {
+    let begin = FrameEncoder.openFrame(in: &buffer)
+    buffer.appendHeads(kind: 3, fields: 3)
+    buffer.appendField(1, number)
+    buffer.append(contentsOf: tail)
+    try FrameEncoder.closeFrame(at: begin, in: &buffer, limit: limit)
+  }
+}

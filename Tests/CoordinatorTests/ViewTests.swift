@@ -1,0 +1,204 @@
+// Those who look on get a share of the coordinator's time and of its memory, however many they are: what they are told is
+// encoded once, who is too slow is told so, and the work for a served customer does not grow with those who wait.
+
+import BankModel
+import Posix
+import QueueCore
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("Those who look on")
+struct ViewTests {
+  private static func event(_ ticket: Int64) -> BranchEvent {
+    BranchEvent(
+      happening: .started, at: 1_700_000_000_000, day: 1, ticket: ticket, service: .loan, grade: .vip,
+      window: "loan-1", attempt: 1)
+  }
+
+  private func tickets(_ replies: [ControlReply], of number: UInt32? = nil) -> [Int64] {
+    replies.filter { number == nil || $0.number == number }.compactMap {
+      if case .event(let event) = $0.answer { event.ticket } else { nil }
+    }
+  }
+
+  /// Rounds until something is so, each when those who look on may be told again.
+  private func rounds(_ bank: TestBank, until isDone: () throws -> Bool) throws {
+    for _ in 0..<100_000 {
+      if try isDone() { return }
+      bank.coordinator.followers.views.due = MonotonicTime(nanoseconds: 0)
+      bank.round()
+    }
+    Issue.record("it did not come to an end")
+  }
+
+  @Test("one connection has four requests that look on, and the fifth is refused in words")
+  func limit() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let commands: [ControlCommand] = [
+      .follow, .watch, .receipts(ReceiptQuery(days: .all, follow: true)), .follow,
+    ]
+    for command in commands { client.ask(command, bank.coordinator) }
+    #expect(try client.answers(bank.coordinator).allSatisfy { $0.answer.failure == nil })
+    for command in commands.prefix(3) {
+      let number = client.ask(command, bank.coordinator)
+      let failure = try client.answers(to: number, bank.coordinator).first?.failure
+      #expect(failure?.code == .badRequest && failure?.detail.contains("at most 4") == true)
+    }
+    let once = client.ask(.receipts(ReceiptQuery(days: .all, follow: false)), bank.coordinator)
+    bank.round()
+    #expect(try client.answers(to: once, bank.coordinator).first?.failure == nil)
+    let other = try TestClient(bank.coordinator)
+    let number = other.ask(.follow, bank.coordinator)
+    bank.coordinator.followers.views.publish([Self.event(1)])
+    try rounds(bank) { try !other.answers(to: number, bank.coordinator).isEmpty }
+    bank.coordinator.forget(client.session)
+    #expect(bank.coordinator.followers.views.all.count == 1 && client.session.seats == 0)
+  }
+
+  @Test("an event is encoded once, and everybody who follows is told all of them in their order")
+  func once() throws {
+    let bank = try TestBank()
+    let clients = try (0..<50).map { _ in try TestClient(bank.coordinator) }
+    var numbers: [UInt32] = []
+    for (place, client) in clients.enumerated() {
+      numbers.append(client.ask(.follow, bank.coordinator, number: UInt32(place * place * 1_000)))
+    }
+    var told = [[Int64]](repeating: [], count: clients.count)
+    for ticket in 1...2_000 {
+      bank.coordinator.followers.views.publish([Self.event(Int64(ticket))])
+      guard ticket % 100 == 0 else { continue }
+      try rounds(bank) { !bank.coordinator.followers.views.isOwed }
+      for (place, client) in clients.enumerated() {
+        told[place] += tickets(try client.answers(bank.coordinator), of: numbers[place])
+      }
+    }
+    #expect(told.allSatisfy { $0 == Array(1...2_000) })
+    #expect(bank.coordinator.followers.views.feed.encoded == 2_000)
+  }
+
+  @Test(
+    "who does not read is told that it was too slow, keeps no more than its share, and the others lose nothing"
+  )
+  func slow() throws {
+    let bank = try TestBank()
+    let (deaf, reader) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    deaf.ask(.follow, bank.coordinator)
+    reader.ask(.follow, bank.coordinator)
+    var (ticket, told): (Int64, [Int64]) = (0, [])
+    while bank.coordinator.followers.views.followerCount == 2, ticket < 1_000_000 {
+      bank.coordinator.followers.views.publish((1...1_000).map { Self.event(ticket + $0) })
+      ticket += 1_000
+      try rounds(bank) {
+        told += tickets(try reader.answers(bank.coordinator))
+        return told.count == ticket
+      }
+      #expect(deaf.session.channel.backlog < bank.coordinator.server.share + 2 * EventFeed.pageBytes)
+    }
+    #expect(told == Array(1...ticket))
+    let answers = try deaf.answers(bank.coordinator)
+    #expect(answers.last?.answer.failure?.code == .tooSlow && answers.last?.more == false)
+    let seen = tickets(answers)
+    #expect(seen == Array(1...Int64(seen.count)) && Int64(seen.count) < ticket, "none is left out in between")
+    #expect(bank.log.contains("event=follower_lost"))
+    // It may begin again.
+    let number = deaf.ask(.follow, bank.coordinator, number: 9)
+    bank.coordinator.followers.views.publish([Self.event(7)])
+    try rounds(bank) { tickets(try deaf.answers(bank.coordinator), of: number) == [7] }
+  }
+
+  @Test("telling takes a share of the time: after its turn everybody else comes first")
+  func share() throws {
+    let bank = try TestBank()
+    let clients = try (0..<20).map { _ in try TestClient(bank.coordinator) }
+    for client in clients { for _ in 1...4 { client.ask(.follow, bank.coordinator) } }
+    bank.coordinator.followers.views.publish((1...20_000).map { Self.event($0) })
+    bank.coordinator.takeTime()
+    let begin = bank.coordinator.now.monotonic
+    bank.coordinator.tellViews()
+    let end = SystemClock.moment().monotonic
+    let views = bank.coordinator.followers.views
+    // Two hundred megabytes are not copied in a millisecond.
+    #expect(views.isOwed && !views.waitsForReaders)
+    #expect(views.due.since(begin) >= TimeSpan(nanoseconds: Views.turn.nanoseconds * (1 + Views.rest)))
+    let owed = clients.map(\.session.channel.backlog)
+    if end < views.due {
+      bank.coordinator.tellViews()
+      #expect(clients.map(\.session.channel.backlog) == owed, "it is not their turn yet")
+    }
+    #expect(bank.coordinator.followers.nextDeadline(isTimerRunning: false) == views.due)
+  }
+
+  @Test("a watcher who does not read misses pictures, but not the latest")
+  func pictures() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    client.ask(.watch, bank.coordinator)
+    func show(_ day: Int64) {
+      var report = bank.coordinator.statusReport()
+      report.day = day
+      bank.coordinator.followers.views.show(report)
+    }
+    for day in 1...3_000 {
+      show(Int64(day))
+      bank.coordinator.followers.changed = false
+      bank.coordinator.followers.views.due = MonotonicTime(nanoseconds: 0)
+      bank.round()
+    }
+    #expect(client.session.channel.backlog < bank.coordinator.server.share + EventFeed.pageBytes)
+    var days: [Int64] = []
+    try rounds(bank) {
+      days += try client.answers(bank.coordinator).compactMap {
+        if case .status(let report) = $0.answer { report.day } else { nil }
+      }
+      return days.last == 3_000
+    }
+    #expect(days.count < 3_000)
+  }
+
+  @Test("two thousand who wait for tickets are counted in turn, and each is told at its end")
+  func manyWaiters() throws {
+    let bank = try TestBank()
+    let clients = try (0..<10).map { _ in try TestClient(bank.coordinator) }
+    bank.openWindows(1)
+    _ = try bank.enqueue(2_000, clients[0])
+    var waiting: [UInt32: Int64] = [:]
+    for place in 0..<2_000 {
+      let last = Int64(1 + (place * 7) % 2_000)
+      let number = clients[place % 10].ask(
+        .awaitTickets(day: 1, first: max(1, last - Int64(place % 50)), last: last), bank.coordinator,
+        number: UInt32(place + 1))
+      waiting[number] = last
+    }
+    var served: Int64 = 0
+    while served < 2_000 {
+      for _ in 1...100 {
+        bank.serveAll()
+        served += 1
+      }
+      bank.coordinator.commit()
+      try settle(bank)
+      for client in clients {
+        for reply in try client.answers(bank.coordinator) {
+          guard case .ended = reply.answer else { continue }
+          let last = waiting.removeValue(forKey: reply.number) ?? .max
+          #expect(last <= served, "nobody is told too early")
+        }
+      }
+      #expect(waiting.values.allSatisfy { $0 > served }, "nobody waits for longer than there is a reason")
+    }
+    #expect(waiting.isEmpty && bank.coordinator.followers.tickets.isEmpty)
+    #expect(clients.allSatisfy { $0.session.seats == 0 })
+    let counts = bank.coordinator.followers.tickets.counts
+    #expect(counts < 2_000 * 100, "\(counts) counts for 2000 customers")
+  }
+
+  /// Rounds until everything that was staged is counted.
+  private func settle(_ bank: TestBank) throws {
+    for _ in 0..<100_000 where bank.coordinator.followers.tickets.nextDeadline != nil { bank.round() }
+    bank.round()
+    #expect(bank.coordinator.followers.tickets.nextDeadline == nil)
+  }
+}
