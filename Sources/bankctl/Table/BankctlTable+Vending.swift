@@ -23,7 +23,7 @@ extension BankctlTable {
       "How long to wait for a machine that is away; exit code 75 then.", "자판기를 기다리는 시간입니다. 지나면 종료 코드 75입니다."))
 
   private static let product = OperandSpec(
-    "PRODUCT", .text,
+    "PRODUCT", .text, offers: ProductTable.standard.products.map(\.id.name),
     summary: Text(
       "As 'bankctl vending' lists them; also in Korean.", "'bankctl vending'에 있는 이름입니다. 한국어도 됩니다."))
 
