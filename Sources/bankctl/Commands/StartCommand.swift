@@ -58,6 +58,7 @@ enum StartCommand {
     for worker in report.workers {
       table.add([.init(worker.name, worker.service == .loan ? .loan : nil), .init("pid \(worker.pid)")])
     }
-    return [session.words.opened(report)] + table.lines(session.output.palette, indent: 2)
+    return [session.words.opened(report)]
+      + table.lines(session.output.palette, indent: 2, within: session.columns)
   }
 }

@@ -1,6 +1,6 @@
 // Owns `status`: the picture of a bank, once or as it changes.
 // It must not know how the picture is drawn.
-// Invariant: on a terminal the picture is redrawn in its place; elsewhere every change is one line.
+// Invariant: on a terminal the picture fills the screen (StatusScreen); elsewhere every change is one line.
 // Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
 import Arguments
 import BankModel
@@ -19,7 +19,9 @@ enum StatusCommand {
   }
 
   private static func watch(_ session: Session) throws(CommandError) -> ProgramExit {
-    var screen = Screen()
+    let isScreen =
+      session.output.isTerminal && !session.asJSON && session.surroundings.variable("TERM") != "dumb"
+    if isScreen { return try StatusScreen.run(session) }
     var last: StatusReport?
     var desk = try Desk.open(session)
     while true {
@@ -27,7 +29,7 @@ enum StatusCommand {
         try desk.ask(.watch, within: nil) { answer throws(CommandError) in
           let report = try answer.status
           // Somebody may ask for everything twice; nobody wants to read it twice.
-          if report != last { try draw(report, session, &screen) }
+          if report != last { try draw(report, session) }
           last = report
         }
         return .done
@@ -39,16 +41,11 @@ enum StatusCommand {
     }
   }
 
-  private static func draw(
-    _ report: StatusReport, _ session: Session, _ screen: inout Screen
-  ) throws(CommandError) {
-    let picture = session.picture(report)
+  private static func draw(_ report: StatusReport, _ session: Session) throws(CommandError) {
     if session.asJSON {
       try session.output.line(.status(report))
-    } else if session.output.isTerminal {
-      session.output.write(screen.redraw(picture.lines, size: Terminal.size))
     } else {
-      try session.output.line(picture.line)
+      try session.output.line(session.picture(report).line)
     }
     try session.output.flush()
   }

@@ -48,7 +48,7 @@ enum TicketsCommand {
       count += page.count
       for ticket in page { try session.output.line("  " + label(ticket, session)) }
     }
-    if count == 0 && isAlwaysThere { try session.output.line("  -") }
+    if count == 0 && isAlwaysThere { try session.output.line("  " + session.words.nobody) }
   }
 
   private static func role(_ state: CustomerState) -> Palette.Role {
