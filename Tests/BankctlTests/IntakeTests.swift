@@ -155,6 +155,14 @@ func parts() throws {
   #expect(Set(entries.map(\.service)).count == 2)
 }
 
+@Test("a mark of the byte order in front of a list is skipped, and only there")
+func byteOrderMark() throws {
+  let list = try CustomerList(try file("\u{FEFF}" + #"{"service":"loan","key":"k"}"# + "\n{}\n"), seed: 1)
+  #expect(list.count == 2)
+  #expect(throws: CustomerList.Refusal.empty) { _ = try CustomerList(try file("\u{FEFF}"), seed: 1) }
+  #expect(throws: CustomerList.Refusal.self) { _ = try CustomerList(try file("{}\n\u{FEFF}{}"), seed: 1) }
+}
+
 @Test("one bad line refuses the whole list and is named by its number")
 func badList() throws {
   #expect(throws: CustomerList.Refusal.line(3, .wrongType(.amount))) {

@@ -10,18 +10,26 @@ final class TerminalProgram {
   private static let unlock: UInt = 0x4004_5431
   private static let number: UInt = 0x8004_5430
   private static let newSession: Int16 = 0x80
+  private static let resize: UInt = 0x5414
 
   let pid: pid_t
   private var master: Int32
   private(set) var screen = ""
 
-  init(_ branch: Branch, _ words: [String], language: Tongue = .en) throws {
+  /// - Parameters:
+  ///   - program: What is started: bankctl, or a shell in which it is typed.
+  ///   - size: Columns and rows; a terminal that says nothing of them where it is left out.
+  init(
+    _ branch: Branch, _ words: [String], program: String = Binaries.bankctl, language: Tongue = .en,
+    size: (columns: UInt16, rows: UInt16)? = nil
+  ) throws {
     master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var number: Int32 = -1
     var lock: Int32 = 0
     guard master >= 0, ioctl(master, Self.unlock, &lock) == 0, ioctl(master, Self.number, &number) == 0 else {
       throw Trouble("no pseudo-terminal: \(String(cString: strerror(errno)))")
     }
+    if let size { Self.resize(master, columns: size.columns, rows: size.rows) }
     let name = "/dev/pts/\(number)"
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -45,11 +53,11 @@ final class TerminalProgram {
       "PATH=/usr/bin:/bin", "HOME=\(branch.path("elsewhere"))", "LANG=C.UTF-8", "TERM=xterm",
       "BANK_HOME=\(branch.home)", "BANK_LANG=\(language.rawValue)", "\(ProcessTable.mark)=\(branch.path(""))",
     ]
-    var arguments: [UnsafeMutablePointer<CChar>?] = ([Binaries.bankctl] + words).map { strdup($0) } + [nil]
+    var arguments: [UnsafeMutablePointer<CChar>?] = ([program] + words).map { strdup($0) } + [nil]
     var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0.trimmed) } + [nil]
     defer { (arguments + variables).forEach { free($0) } }
     var started: pid_t = 0
-    let error = posix_spawn(&started, Binaries.bankctl, &actions, &attributes, &arguments, &variables)
+    let error = posix_spawn(&started, program, &actions, &attributes, &arguments, &variables)
     guard error == 0 else { throw Trouble("cannot start bankctl: \(String(cString: strerror(error)))") }
     pid = started
   }
@@ -62,6 +70,14 @@ final class TerminalProgram {
 
   /// Presses keys; `\u{3}` is Ctrl-C.
   func type(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
+
+  /// Gives the terminal another size, which whoever is in it is told by SIGWINCH. ioctl_tty(2) TIOCSWINSZ
+  func resize(columns: UInt16, rows: UInt16) { Self.resize(master, columns: columns, rows: rows) }
+
+  private static func resize(_ master: Int32, columns: UInt16, rows: UInt16) {
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(master, resize, &size)
+  }
 
   /// Whether the terminal reads whole lines and shows what is typed, as it does when a program begins.
   var isInLineMode: Bool {

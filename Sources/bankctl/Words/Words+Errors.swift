@@ -24,6 +24,13 @@ extension Words {
     }
   }
 
+  /// A language that the environment names and that nobody speaks here.
+  func noSuchLanguage(_ name: String) -> String {
+    say(
+      "BANK_LANG is \(quoted(name)), which is no language of this program. Set it to ko or en, or unset it.",
+      "BANK_LANG 값 \(quoted(name)): 그런 언어는 없습니다. ko나 en으로 정하거나 지우세요.")
+  }
+
   /// A refusal of the coordinator.
   func sentence(_ failure: Failure, home: String) -> String {
     let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"

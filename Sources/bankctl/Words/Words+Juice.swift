@@ -13,6 +13,13 @@ extension Words {
       + say(" (\(needed) needed, \(available) there)", " (\(needed)개 필요, \(available)개 있음)")
   }
 
+  /// The commands that bring what is missing.
+  func mended(by shortages: [Shortage]) -> String {
+    let commands = shortages.map { "bankctl stock add \($0.item.name) \($0.needed - $0.available)" }
+    let line = commands.joined(separator: " && ")
+    return say("To fill it up: \(line)", "채우려면: \(line)")
+  }
+
   /// Only some were made.
   func madeOnly(_ made: Int, of count: Int) -> String {
     say("\(made) of \(count) were made.", "\(count)잔 중 \(made)잔만 만들었습니다.")

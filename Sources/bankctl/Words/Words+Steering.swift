@@ -80,21 +80,25 @@ extension Words {
 
   /// The end of a bank: the closing message where the day is closed, else what is left.
   func stopped(_ report: StoppedReport) -> [String] {
-    let killed = (report.killed ?? 0) > 0 ? [self.killed(report.killed ?? 0)] : []
+    var notes = (report.killed ?? 0) > 0 ? [self.killed(report.killed ?? 0)] : []
+    let sentAway = report.sentAway ?? 0
+    if sentAway > 0 { notes.append(sentAwayToday(sentAway)) }
+    // The books count whoever was attended to; whoever left with nothing was not served.
+    let served = report.served - sentAway
     if report.isDayClosed {
       // The closing message is the last line of a day.
-      return killed + [
-        phrases.closing(served: report.served, business: .milliseconds(report.businessMilliseconds))
+      return notes + [
+        phrases.closing(served: served, business: .milliseconds(report.businessMilliseconds))
       ]
     }
     var lines = [
       say(
         "The bank has closed; \(day(report.day)) goes on with the next start. Served so far: "
-          + "\(Self.grouped(report.served)).",
+          + "\(Self.grouped(served)).",
         "은행을 닫았습니다. \(day(report.day))은(는) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
-          + "\(Self.grouped(report.served))명입니다.")
+          + "\(Self.grouped(served))명입니다.")
     ]
-    lines += killed
+    lines += notes
     if report.waiting > 0 {
       lines.append(
         say(
@@ -111,6 +115,13 @@ extension Words {
             + "'bankctl cancel'로 정하세요."))
     }
     return lines
+  }
+
+  /// Customers who left without what they came for.
+  private func sentAwayToday(_ count: Int64) -> String {
+    say(
+      "Sent away because too little was in stock: \(Self.grouped(count)).",
+      "재고가 모자라 돌아간 고객은 \(Self.grouped(count))명입니다.")
   }
 
   /// A teller was lost with its customer.

@@ -51,9 +51,28 @@ extension Words {
     case .served: say("served", "업무 완료")
     case .killed: say("the teller died; back to the head of the line", "은행원이 죽어 줄의 맨 앞으로 돌아감")
     case .leaseExpired: say("the teller was stuck; back to the head of the line", "은행원이 멈춰 줄의 맨 앞으로 돌아감")
+    case .recalled, .failed: attemptFailed(end)
+    }
+  }
+
+  /// Why an attempt ended without a receipt, where the customer does not go back to the line.
+  func attemptFailed(_ end: AttemptEnd) -> String {
+    switch end {
+    case .served: attemptEnded(end)
+    case .killed: say("the teller died", "은행원 프로세스가 종료됨")
+    case .leaseExpired: say("the teller was stuck", "은행원이 멈춤")
     case .recalled: say("taken back", "업무를 거둬들임")
     case .failed: say("the teller could not", "은행원이 처리하지 못함")
     }
+  }
+
+  /// The customer was put aside.
+  ///
+  /// - Parameter reason: How the last attempt ended.
+  func becameDead(attempts: Int, _ reason: String) -> String {
+    say(
+      "put aside as a dead letter after \(attempts) \(attempts == 1 ? "attempt" : "attempts"): \(reason) at the last one",
+      "\(attempts)번 시도한 뒤 보류됨: 마지막 시도에서 \(reason)")
   }
 
   /// An attempt ended for want of something.

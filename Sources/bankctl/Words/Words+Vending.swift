@@ -37,6 +37,9 @@ extension Words {
   /// A list of nothing.
   var noProducts: String { say("None.", "없습니다.") }
 
+  /// A history of nothing.
+  var noPurchases: String { say("Nothing has been bought yet.", "아직 구매 내역이 없습니다.") }
+
   /// One purchase in the history.
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
     let day = purchase.dates.map { say(", good until ", ", 유통기한 ") + CalendarDate($0.expires).dashed } ?? ""
@@ -111,6 +114,27 @@ extension Words {
       "유통기한(\(expires.dashed))이 제조일(\(made.dashed))보다 빠릅니다. 바뀐 것은 없습니다.")
   }
 
+  /// Dates that are seldom meant: made in days to come, or expired already. Nil for all others.
+  func oddDates(_ name: String, made: DayNumber?, expires: DayNumber?, today: DayNumber) -> String? {
+    if let made, made > today {
+      let (date, now) = (CalendarDate(made).dashed, CalendarDate(today).dashed)
+      return say(
+        "\(name): made on \(date), which is still to come; today is \(now).",
+        "\(name): 제조일 \(date)은 아직 오지 않은 날입니다. 오늘은 \(now)입니다.")
+    }
+    // Whoever says only when they were made gets the usual shelf life.
+    guard let last = expires ?? made.map({ $0 + ProductTable.shelfLife }), last < today else { return nil }
+    let date = CalendarDate(last).dashed
+    return say(
+      "\(name): expired on \(date), so nobody can buy them.", "\(name): 유통기한 \(date)이 이미 지나 팔 수 없습니다.")
+  }
+
+  /// Whether drinks with such dates are to be put in.
+  var addAnyway: String { say("Put them in anyway?", "그래도 넣을까요?") }
+
+  /// A question was answered with no.
+  var nothingChanged: String { say("Nothing was changed.", "바뀐 것은 없습니다.") }
+
   /// A product that there is not.
   func noSuchProduct(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
@@ -125,15 +149,15 @@ extension Words {
   /// Which keys customers have.
   var customerKeys: String {
     say(
-      "1 ₩1,000 · 5 ₩5,000 · arrows choose · Enter buys · r change back · , . purchases · a manager · q leaves",
-      "1 천원 · 5 오천원 · 화살표 고르기 · Enter 구매 · r 반환 · , . 구매 내역 · a 관리자 · q 나가기")
+      "1 ₩1,000 · 5 ₩5,000 · arrows · Enter buys · r change · a manager · q leaves",
+      "1 천원 · 5 오천원 · 화살표 고르기 · Enter 구매 · r 반환 · a 관리자 · q 나가기")
   }
 
   /// Which keys the manager has.
   var managerKeys: String {
     say(
-      "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q or Enter on Close returns",
-      "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 유통기한 지난 것만 · d 폐기 · q 또는 닫기에서 Enter로 돌아가기")
+      "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q back",
+      "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
   }
 
   /// The machine is not there just now.
