@@ -47,8 +47,8 @@ extension Words {
       return report.known > 0
         ? say(
           "Nobody was added: all \(Self.grouped(report.known)) keys were known.",
-          "아무도 추가하지 않았습니다. 키 \(Self.grouped(report.known))개가 모두 이미 있습니다.")
-        : say("Nobody was added.", "아무도 추가하지 않았습니다.")
+          "추가된 고객이 없습니다. 키 \(Self.grouped(report.known))개가 모두 이미 있습니다.")
+        : say("Nobody was added.", "추가된 고객이 없습니다.")
     }
     let known =
       report.known > 0
@@ -110,6 +110,6 @@ extension Words {
     }
     let left = Self.grouped(queue.waiting + queue.serving + queue.delayed)
     return say(
-      "Time is up, and \(left) are still waiting or being served.", "시간이 지났지만 아직 \(left)명이 기다리거나 업무 중입니다.")
+      "Time is up, and \(left) are still waiting or being served.", "시간이 지났지만 아직 \(left)명이 기다리거나 업무중입니다.")
   }
 }
