@@ -45,6 +45,9 @@ struct KoreanWordsTests {
     #expect(korean.item("strawberry") == "딸기" && english.item("strawberry") == "strawberry")
     #expect(korean.item("top") == "맥심TOP" && english.item("top") == "Maxim T.O.P")
     #expect(korean.item("durian") == "durian")
+    #expect(
+      korean.business(.juice, 0, "mango") == "망고쥬스" && english.business(.juice, 0, "mango") == "mango juice")
+    #expect(korean.business(.juice, 0, "durian") == "durian" && korean.business(.juice, 0, nil) == "-")
     #expect(korean.brand("맥심") == "맥심" && english.brand("맥심") == "Maxim")
     #expect(english.brand("Acme") == "Acme")
     for product in ProductTable.standard.products { #expect(!hasHangul(english.brand(product.brand))) }

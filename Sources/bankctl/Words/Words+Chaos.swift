@@ -126,8 +126,8 @@ extension Words {
     case .notRecovered: say("the bank did not come back by itself", "은행이 스스로 돌아오지 않았습니다")
     case .stock(let item, let difference):
       say(
-        "\(item): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
-        "\(item): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
+        "\(self.item(item.name)): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
+        "\(self.item(item.name)): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
     case .watch(let words): say("a watcher of the stock: \(words)", "재고를 지켜본 이: \(words)")
     case .audit(let problem): say("audit: \(problem)", "점검: \(problem)")
     }

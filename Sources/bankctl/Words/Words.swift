@@ -50,7 +50,7 @@ struct Words: Sendable {
     return shown
   }
 
-  /// A fruit, a juice or a drink that only its name in commands is known of, in the language of the sentence; the name
+  /// A fruit or a drink that only its name in commands is known of, in the language of the sentence; the name
   /// itself where a branch keeps or sells something of its own.
   func item(_ name: String) -> String {
     let id = ItemID(name)
@@ -58,6 +58,11 @@ struct Words: Sendable {
       Assortment.standard.fruits.first { $0.id == id }?.name(in: language)
       ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english }
     return known ?? safe(name)
+  }
+
+  /// A juice that only its name in commands is known of, in the same way.
+  func juice(_ name: String) -> String {
+    Assortment.standard.juices.first { $0.id == ItemID(name) }?.name(in: language) ?? safe(name)
   }
 
   /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
