@@ -98,7 +98,7 @@ func sentences() {
     let english = Words(language: .english).sentence(refusal, file: "-")
     #expect(english.hasPrefix("Line 3 of standard input: ") && english.hasSuffix("Nobody was added."))
     let korean = Words(language: .korean).sentence(refusal, file: "people.jsonl")
-    #expect(korean.hasPrefix("'people.jsonl'의 3번째 줄: ") && korean.hasSuffix("아무도 추가하지 않았습니다."))
+    #expect(korean.hasPrefix("'people.jsonl'의 3번째 줄: ") && korean.hasSuffix("추가된 고객이 없습니다."))
   }
 }
 

@@ -21,7 +21,7 @@ final class TerminalProgram {
   ///   - size: Columns and rows; a terminal that says nothing of them where it is left out.
   init(
     _ branch: Branch, _ words: [String], program: String = Binaries.bankctl, language: Tongue = .en,
-    size: (columns: UInt16, rows: UInt16)? = nil
+    path: String = "/usr/bin:/bin", size: (columns: UInt16, rows: UInt16)? = nil
   ) throws {
     master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var number: Int32 = -1
@@ -50,7 +50,7 @@ final class TerminalProgram {
     posix_spawnattr_setflags(
       &attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     let environment = [
-      "PATH=/usr/bin:/bin", "HOME=\(branch.path("elsewhere"))", "LANG=C.UTF-8", "TERM=xterm",
+      "PATH=\(path)", "HOME=\(branch.path("elsewhere"))", "LANG=C.UTF-8", "TERM=xterm",
       "BANK_HOME=\(branch.home)", "BANK_LANG=\(language.rawValue)", "\(ProcessTable.mark)=\(branch.path(""))",
     ]
     var arguments: [UnsafeMutablePointer<CChar>?] = ([program] + words).map { strdup($0) } + [nil]
@@ -58,7 +58,7 @@ final class TerminalProgram {
     defer { (arguments + variables).forEach { free($0) } }
     var started: pid_t = 0
     let error = posix_spawn(&started, program, &actions, &attributes, &arguments, &variables)
-    guard error == 0 else { throw Trouble("cannot start bankctl: \(String(cString: strerror(error)))") }
+    guard error == 0 else { throw Trouble("cannot start \(program): \(String(cString: strerror(error)))") }
     pid = started
   }
 
@@ -97,6 +97,40 @@ final class TerminalProgram {
     master = -1
   }
 
+  /// The lines as they stand on the screen: after returns to the first column, erased ends of lines and colours.
+  var lines: [String] {
+    var lines: [[Unicode.Scalar]] = [[]]
+    var column = 0
+    var rest = screen.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      switch scalar {
+      case "\n":
+        lines.append([])
+        column = 0
+      case "\r": column = 0
+      case "\u{1B}":
+        // ESC [ numbers letter. ECMA-48, 5.4
+        guard rest.first == "[" else { continue }
+        let numbers = rest.dropFirst().prefix { !(0x40...0x7E).contains($0.value) }
+        rest = rest[numbers.endIndex...]
+        guard rest.popFirst() == "K" else { continue }
+        let kept = String(numbers) == "2" ? 0 : min(column, lines[lines.count - 1].count)
+        lines[lines.count - 1].removeLast(lines[lines.count - 1].count - kept)
+      default:
+        var line = lines.removeLast()
+        while line.count < column { line.append(" ") }
+        if column < line.count { line[column] = scalar } else { line.append(scalar) }
+        lines.append(line)
+        column += 1
+      }
+    }
+    return lines.map { line in
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: line)
+      return String(text)
+    }
+  }
+
   /// Waits until this stands on the screen.
   func waitFor(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
     let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
@@ -123,7 +157,8 @@ final class TerminalProgram {
     throw Trouble("still running:\n\(screen)", at: location)
   }
 
-  private func read(for milliseconds: Int32) {
+  /// Reads what comes, for as long as nothing has come.
+  func read(for milliseconds: Int32) {
     var item = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     guard poll(&item, 1, milliseconds) > 0, item.revents & Int16(POLLIN) != 0 else { return }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -26,7 +26,8 @@ struct VendingListing {
       let role: Palette.Role? = product.stock == 0 ? .quiet : nil
       table.add([
         .init("\(product.emoji) \(product.name(in: words.language))", role),
-        .init("\(product.brand) \(product.volume)ml", .quiet), .init(words.won(product.price), role),
+        .init("\(words.brand(product.brand)) \(product.volume)ml", .quiet),
+        .init(words.won(product.price), role),
         .init(words.pieces(product.stock), product.stock == 0 ? .alarm : nil),
         .init(isBuyable ? words.canBeBought : words.whyNot(product, picture), isBuyable ? .waiting : .quiet),
         .init(product.id.name, .quiet),
@@ -61,7 +62,7 @@ struct VendingShelves {
     ]
     let lots = (product.lots ?? []).flatMap { lot in
       let isExpired = lot.dates.map { $0.expires < picture.today } ?? false
-      let text = "\(lot.description.isEmpty ? "-" : lot.description) × \(Words.grouped(lot.quantity))"
+      let text = "\(words.description(of: lot, product)) × \(Words.grouped(lot.quantity))"
       return record([.init(text, isExpired ? .alarm : .quiet)], indent: 6)
     }
     return record(head, indent: 2) + lots

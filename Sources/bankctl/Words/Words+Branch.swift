@@ -59,8 +59,8 @@ extension Words {
   /// What a worker does.
   func state(_ state: WorkerState) -> String {
     switch state {
-    case .starting: say("starting", "준비중")
-    case .idle: say("idle", "한가함")
+    case .starting: say("starting", "준비 중")
+    case .idle: say("idle", "쉬는 중")
     case .serving: say("serving", "업무중")
     case .backoff: say("backing off", "재시작 대기")
     case .stopped: say("stopped", "닫힘")

@@ -2,6 +2,7 @@
 // It must not know how a juice is made. The alerts themselves are the original's, and BankModel's.
 // Invariant: what is said of an order that was not made tells whether anything was taken, and what to do.
 // Failure: none.
+import Arguments
 import BankModel
 import Wire
 
@@ -85,7 +86,7 @@ extension Words {
     let name = juice.name(in: language)
     let many =
       count == 1
-      ? say("The \(name) (order \(order)) ", "\(name)(주문 \(order))을(를) ")
+      ? say("The \(name) (order \(order)) ", "\(Particle.object.on("\(name)(주문 \(order))")) ")
       : say(
         "\(undone) of \(count) \(name) (from order \(order)) ",
         "\(name) \(count)잔 중 \(undone)잔(주문 \(order)부터)을 ")

@@ -2,6 +2,7 @@
 // It must not know how the change was made.
 // Invariant: a sentence says what is true when it is printed.
 // Failure: none.
+import Arguments
 import BankModel
 import Posix
 import Wire
@@ -15,7 +16,7 @@ extension Words {
     }
     return say(
       "The service \(service.name) is paused; 'bankctl resume \(service.name)' goes on.",
-      "\(phrases.service(service))업무를 멈췄습니다. 'bankctl resume \(service.name)'으로 다시 시작합니다.")
+      "\(phrases.service(service))업무를 멈췄습니다. \(Particle.by.on("'bankctl resume \(service.name)'")) 다시 시작합니다.")
   }
 
   /// After `resume`.
@@ -95,7 +96,7 @@ extension Words {
       say(
         "The bank has closed; \(day(report.day)) goes on with the next start. Served so far: "
           + "\(Self.grouped(served)).",
-        "은행을 닫았습니다. \(day(report.day))은(는) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
+        "은행을 닫았습니다. \(Particle.topic.on(day(report.day))) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
           + "\(Self.grouped(served))명입니다.")
     ]
     lines += notes
@@ -138,14 +139,14 @@ extension Words {
     say(
       "Closing: those being served are finished. Once more kills the tellers; their customers wait for the next "
         + "start.",
-      "마감합니다. 업무 중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제로 끝내고, 그 고객은 다음 개점을 기다립니다.")
+      "마감합니다. 업무중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제로 끝내고, 그 고객은 다음 개점을 기다립니다.")
   }
 
   /// After the first signal to a bank in the foreground.
   var draining: String {
     say(
       "Closing: everyone waiting is served. Once more finishes only those being served.",
-      "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무 중인 고객만 마칩니다.")
+      "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무중인 고객만 마칩니다.")
   }
 
   /// The coordinator of a bank in the foreground ended as it should not.

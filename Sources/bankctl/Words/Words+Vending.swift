@@ -2,6 +2,7 @@
 // It must not know where the machine is.
 // Invariant: every refusal of the machine has a code for scripts, an exit code and a sentence in both languages.
 // Failure: none.
+import Arguments
 import BankModel
 import Posix
 import VendingClient
@@ -63,6 +64,16 @@ extension Words {
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
   }
 
+  /// One lot: in Korean the drink's own description, as the original has it, else the same with English names.
+  func description(of lot: LotReport, _ product: ProductReport) -> String {
+    guard !lot.description.isEmpty else { return "-" }
+    guard language == .english, let dates = lot.dates else { return lot.description }
+    return [
+      brand(product.brand), "\(product.volume)ml", won(product.price), product.english,
+      "made \(CalendarDate(dates.made).dashed)", "good until \(CalendarDate(dates.expires).dashed)",
+    ].joined(separator: ", ")
+  }
+
   /// Nothing has expired.
   var nothingExpired: String { say("Nothing has expired.", "유통기한이 지난 음료가 없습니다.") }
 
@@ -104,7 +115,7 @@ extension Words {
   func noSuchDay(_ text: String, _ option: String) -> String {
     say(
       "\(option) \(quoted(text)) is no day from 1970 to 9999. Write it like 2026-03-01.",
-      "\(option) \(quoted(text))은(는) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
+      "\(option) \(Particle.topic.on(quoted(text))) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
   }
 
   /// Dates in the wrong order.
@@ -140,7 +151,7 @@ extension Words {
     let hint =
       near.isEmpty
       ? say("There are \(alternatives(known)).", "있는 것: \(alternatives(known))")
-      : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))?")
+      : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
     return say("There is no product \(quoted(name)). \(hint)", "\(quoted(name)) 상품은 없습니다. \(hint)")
   }
 
@@ -212,7 +223,7 @@ extension Words {
     case .otherOrder:
       say(
         "The request \(failure.subject) cannot be repeated\(detail).",
-        "요청 \(failure.subject)은(는) 되풀이할 수 없습니다\(detail).") + nothing
+        "요청 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).") + nothing
     case .tooLittleMoney:
       phrases.tooLittleMoney
         + say(
@@ -227,8 +238,8 @@ extension Words {
       say("The till is full\(detail).", "돈통이 가득 찼습니다\(detail).") + nothing
     case .shelfFull:
       say(
-        "There is no room for more of \(failure.subject)\(detail).",
-        "\(failure.subject)을(를) 더 넣을 자리가 없습니다\(detail)."
+        "There is no room for more of \(item(failure.subject))\(detail).",
+        "\(Particle.object.on(item(failure.subject))) 더 넣을 자리가 없습니다\(detail)."
       ) + nothing
     case .wrongSide:
       say("This is not the socket for that\(detail).", "이 소켓으로는 할 수 없습니다\(detail).") + nothing
