@@ -30,13 +30,17 @@ public struct OperandSpec: Sendable, Hashable {
   /// The long name of an option that stands in for this operand. With that option the operand is neither
   /// needed nor allowed; without it the arity holds.
   public var replacedBy: String?
+  /// Words that completions offer for a text, beside which any other may be meant.
+  public var offers: [String]
   /// One sentence for help and completions.
   public var summary: Text
 
   /// Describes an operand.
   public init(
-    _ name: String, _ kind: ValueKind, _ arity: Arity = .required, replacedBy: String? = nil, summary: Text
+    _ name: String, _ kind: ValueKind, _ arity: Arity = .required, offers: [String] = [],
+    replacedBy: String? = nil, summary: Text
   ) {
+    self.offers = offers
     self.name = name
     self.arity = arity
     self.kind = kind

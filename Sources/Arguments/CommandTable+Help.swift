@@ -44,6 +44,8 @@ extension CommandTable {
 
   private func write(groupAt path: [String], to page: inout PageLayout, _ language: TextLanguage) {
     let commands = commands(below: path)
+    // What a person came for: one example of each command, before anything that has to be read.
+    write(commands.compactMap(\.examples.first), to: &page, language)
     page.heading(HelpWords.usage[language])
     page.synopsis([program] + path + [HelpWords.command[language], HelpWords.options[language]])
     page.heading(HelpWords.commands[language])
@@ -54,9 +56,9 @@ extension CommandTable {
   }
 
   private func write(_ command: CommandSpec, to page: inout PageLayout, _ language: TextLanguage) {
+    write(command.examples, to: &page, language)
     page.heading(HelpWords.usage[language])
     for parts in usages(of: command, language) { page.synopsis(parts) }
-    write(command.examples, to: &page, language)
     page.heading(HelpWords.description[language])
     page.paragraph(command.summary[language], indent: 2)
     if let details = command.details {

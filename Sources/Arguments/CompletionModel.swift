@@ -100,7 +100,7 @@ extension CommandTable {
         path: path,
         next: nextWords(after: path).map { (word: $0, summary: summary(of: path + [$0])) },
         options: (command?.options ?? []) + allGlobalOptions,
-        operands: operands.map { Offer($0.kind) },
+        operands: operands.map { $0.offers.isEmpty ? Offer($0.kind) : .words($0.offers) },
         isLastRepeating: operands.last?.arity.repeats ?? false)
     }
   }

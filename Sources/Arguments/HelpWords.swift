@@ -24,7 +24,7 @@ enum HelpWords {
 
   /// How to get to a command's page.
   static func more(_ program: String) -> Text {
-    Text("See '\(program) COMMAND --help' for one command.", "한 명령의 사용법은 '\(program) 명령 --help' 로 볼 수 있습니다.")
+    Text("See '\(program) COMMAND --help' for one command.", "한 명령의 사용법은 '\(program) 명령 --help'로 볼 수 있습니다.")
   }
 
   /// A range in a few words.

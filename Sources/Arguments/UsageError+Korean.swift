@@ -1,7 +1,8 @@
 // The Korean sentences of usage errors.
 // Owns: wording only. The words are behaviour: tests hold every one of them.
 // Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page.
-// A particle never follows an inserted word directly, because its form would depend on that word's last sound.
+// A particle that follows an inserted word is chosen by its last sound (`Particle`). Sentences tell in -습니다 and ask in
+// -세요, like all of this project.
 
 extension UsageError {
   var koreanMessage: String {
@@ -22,19 +23,19 @@ extension UsageError {
     case .unknownOption(let option, let suggestions):
       return "'\(commandLine)' 명령에 없는 옵션입니다: \(Self.quoted(option)).\(Self.perhaps(suggestions))"
     case .missingValue(let option, let placeholder):
-      return "\(option) 옵션에는 값이 필요합니다: '\(option) \(placeholder)' 형식으로 쓰십시오."
+      return "\(option) 옵션에는 값이 필요합니다: '\(option) \(placeholder)' 형식으로 쓰세요."
     case .valueForFlag(let option, let value):
-      return "\(option) 옵션은 값을 받지 않습니다 (받은 값: \(Self.quoted(value))). '\(option)' 만 쓰십시오."
+      return "\(option) 옵션은 값을 받지 않습니다 (받은 값: \(Self.quoted(value))). '\(option)'만 쓰세요."
     case .repeatedOption(let option):
-      return "\(option) 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰십시오."
+      return "\(option) 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰세요."
     case .conflictingOptions(let first, let second):
-      return "\(first) 옵션과 \(second) 옵션은 함께 쓸 수 없습니다. 하나만 쓰십시오."
+      return "\(first) 옵션과 \(second) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
     case .missingOperand(let name, let summary):
       return "'\(commandLine)' 명령에 \(name) 값이 없습니다: \(summary.korean)"
     case .unexpectedOperand(let word, let expected):
       return "\(Self.quoted(word)) 값은 너무 많습니다: '\(commandLine)' 명령은 \(Self.amount(expected))."
     case .operandWithOption(let operand, let value, let option):
-      return "\(operand) 값(\(Self.quoted(value)))과 \(option) 옵션은 함께 쓸 수 없습니다. 하나만 쓰십시오."
+      return "\(operand) 값(\(Self.quoted(value)))과 \(option) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
     case .invalidValue(let subject, let error):
       return Self.korean(subject.name, error)
     }
@@ -45,7 +46,7 @@ extension UsageError {
     case .empty:
       return "\(name) 값은 비어 있을 수 없습니다."
     case .notANumber(let text, let range):
-      return "\(name) 값이 숫자가 아닙니다: \(quoted(text)). \(korean(range)) 정수를 쓰십시오."
+      return "\(name) 값이 숫자가 아닙니다: \(quoted(text)). \(korean(range)) 정수를 쓰세요."
     case .outOfRange(let text, let range):
       return "\(name) 값은 \(korean(range)) 정수여야 합니다 (받은 값: \(shortened(text)))."
     case .notAChoice(let text, let choices, let suggestions):
@@ -59,9 +60,9 @@ extension UsageError {
     case .speed(let text, let failure):
       return "\(name) 값이 속도가 아닙니다: \(quoted(text)). \(korean(failure))"
     case .notADate(let text):
-      return "\(name) 값이 날짜가 아닙니다: \(quoted(text)). 2026-07-01 처럼 실제로 있는 날짜를 쓰십시오."
+      return "\(name) 값이 날짜가 아닙니다: \(quoted(text)). 2026-07-01처럼 실제로 있는 날짜를 쓰세요."
     case .notAnAssignment(let text):
-      return "\(name) 값이 NAME=N 형식이 아닙니다: \(quoted(text)). 이름, '=', 정수를 붙여 쓰십시오."
+      return "\(name) 값이 NAME=N 형식이 아닙니다: \(quoted(text)). 이름, '=', 정수를 붙여 쓰세요."
     case .inAssignment(let inner, let error):
       return korean(inner, error)
     }
@@ -79,28 +80,28 @@ extension UsageError {
 
   static func korean(_ failure: DurationText.Failure) -> String {
     switch failure {
-    case .empty, .malformed: "700ms, 1.1s, 5m, 1m30s 처럼 숫자와 단위를 쓰십시오."
-    case .negative: "시간은 음수일 수 없습니다. 0s 이상을 쓰십시오."
-    case .missingUnit: "단위가 없습니다. 5s 또는 700ms 처럼 쓰십시오."
+    case .empty, .malformed: "700ms, 1.1s, 5m, 1m30s처럼 숫자와 단위를 쓰세요."
+    case .negative: "시간은 음수일 수 없습니다. 0s 이상을 쓰세요."
+    case .missingUnit: "단위가 없습니다. 5s 또는 700ms처럼 쓰세요."
     case .unknownUnit(let unit): "\(quoted(unit)) 단위는 없습니다. 단위는 d, h, m, s, ms, us, ns 입니다."
-    case .unitsOutOfOrder: "단위는 1m30s 처럼 큰 것부터 한 번씩만 쓰십시오."
-    case .tooFine: "나노초보다 작은 시간은 다루지 않습니다. 자릿수를 줄이십시오."
-    case .tooLong: "가장 긴 시간은 약 292년입니다. 더 짧게 쓰십시오."
+    case .unitsOutOfOrder: "단위는 1m30s처럼 큰 것부터 한 번씩만 쓰세요."
+    case .tooFine: "나노초보다 작은 시간은 다루지 않습니다. 자릿수를 줄이세요."
+    case .tooLong: "가장 긴 시간은 약 292년입니다. 더 짧게 쓰세요."
     }
   }
 
   static func korean(_ failure: SpeedText.Failure) -> String {
     switch failure {
-    case .malformed: "10, 0.5 처럼 0보다 큰 수나 max 를 쓰십시오."
-    case .negative: "속도는 음수일 수 없습니다. 0보다 큰 수나 max 를 쓰십시오."
-    case .zero: "속도가 0이면 아무것도 끝나지 않습니다. 0보다 큰 수를 쓰거나, 기다리지 않으려면 max 를 쓰십시오."
+    case .malformed: "10, 0.5처럼 0보다 큰 수나 max를 쓰세요."
+    case .negative: "속도는 음수일 수 없습니다. 0보다 큰 수나 max를 쓰세요."
+    case .zero: "속도가 0이면 아무것도 끝나지 않습니다. 0보다 큰 수를 쓰거나, 기다리지 않으려면 max를 쓰세요."
     case .tooFine: "속도는 소수점 아래 세 자리까지만 쓸 수 있습니다."
-    case .tooLarge: "가장 큰 속도는 1,000,000,000입니다. 기다리지 않으려면 max 를 쓰십시오."
+    case .tooLarge: "가장 큰 속도는 1,000,000,000입니다. 기다리지 않으려면 max를 쓰세요."
     }
   }
 
   private static func perhaps(_ words: [String]) -> String {
-    words.isEmpty ? "" : " 혹시 이것입니까: " + words.map { "'\($0)'" }.joined(separator: ", ") + "?"
+    words.isEmpty ? "" : " 혹시 " + words.map { "'\($0)'" }.joined(separator: " 또는 ") + "인가요?"
   }
 
   private static func amount(_ operands: Int) -> String {

@@ -60,41 +60,41 @@ extension ConfigurationError {
   private var korean: String {
     let subject = quoted(key ?? "")
     switch reason {
-    case .notFound: return "이 파일이 없습니다. 다른 파일을 지정하거나, 옵션을 빼고 기본값으로 시작하십시오."
-    case .notAFile: return "일반 파일이 아닙니다. 파일을 지정하십시오."
+    case .notFound: return "이 파일이 없습니다. 다른 파일을 지정하거나, 옵션을 빼고 기본값으로 시작하세요."
+    case .notAFile: return "일반 파일이 아닙니다. 파일을 지정하세요."
     case .unreadable(let why): return "파일을 읽을 수 없습니다: \(why)"
-    case .tooLong: return "설정 파일이 1 MiB보다 깁니다. 다른 파일을 지정하십시오."
+    case .tooLong: return "설정 파일이 1 MiB보다 깁니다. 다른 파일을 지정하세요."
     case .syntax(let reason): return "JSON 형식이 아닙니다: \(korean(reason))"
     case .unknownKey(let suggestion):
-      let hint = suggestion.map { "혹시 이것입니까: \(quoted($0))?" } ?? "이 키를 지우십시오."
+      let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "이 키를 지우세요."
       return "알 수 없는 키입니다: \(subject). \(hint)"
-    case .duplicateKey: return "키가 두 번 나옵니다: \(subject). 하나만 남기십시오."
+    case .duplicateKey: return "키가 두 번 나옵니다: \(subject). 하나만 남기세요."
     case .wrongKind(let expected, let found):
-      return "\(subject) 값의 종류가 다릅니다 (\(Self.korean(found))). \(Self.korean(expected)) 형식으로 쓰십시오."
-    case .notWhole(let text): return "\(subject) 값이 64비트 정수가 아닙니다: \(shown(text)). 정수를 쓰십시오."
+      return "\(subject) 값의 종류가 다릅니다 (\(Self.korean(found))). \(Self.korean(expected)) 형식으로 쓰세요."
+    case .notWhole(let text): return "\(subject) 값이 64비트 정수가 아닙니다: \(shown(text)). 정수를 쓰세요."
     case .duration(let text, let failure):
       return "\(subject) 값이 시간이 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
     case .speed(let text, let failure):
       return "\(subject) 값이 속도가 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
-    case .language(let text): return "\(subject) 값이 언어가 아닙니다: \(quoted(text)). \"ko\" 또는 \"en\" 을 쓰십시오."
+    case .language(let text): return "\(subject) 값이 언어가 아닙니다: \(quoted(text)). \"ko\" 또는 \"en\"을 쓰세요."
     case .outOfRange(let text, let from, let to):
-      return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). \(from) 이상 \(to) 이하로 쓰십시오."
+      return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). \(from) 이상 \(to) 이하로 쓰세요."
     case .retryOrder(let first, let limit):
-      return "\"retry_limit\" 값(\(limit))이 \"retry_first\" 값(\(first))보다 짧습니다. 같거나 길게 쓰십시오."
+      return "\"retry_limit\" 값(\(limit))이 \"retry_first\" 값(\(first))보다 짧습니다. 같거나 길게 쓰세요."
     case .missing(let name):
-      return "빠진 키가 있습니다: \(quoted(name))\(key.map { " (\(shown($0)))" } ?? ""). 써 넣으십시오."
-    case .empty: return "\(subject) 값이 비어 있습니다. 하나 이상 쓰십시오."
-    case .tooMany(let limit): return "\(subject) 값이 \(limit)개보다 많습니다. 줄이십시오."
-    case .badText(let limit): return "\(subject) 값이 이름이 아닙니다. 한 줄로 1자 이상 \(limit)자 이하로 쓰십시오."
+      return "빠진 키가 있습니다: \(quoted(name))\(key.map { " (\(shown($0)))" } ?? ""). 써 넣으세요."
+    case .empty: return "\(subject) 값이 비어 있습니다. 하나 이상 쓰세요."
+    case .tooMany(let limit): return "\(subject) 값이 \(limit)개보다 많습니다. 줄이세요."
+    case .badText(let limit): return "\(subject) 값이 이름이 아닙니다. 한 줄로 1자 이상 \(limit)자 이하로 쓰세요."
     case .badName(let name):
-      return "\(subject) 값을 쓸 수 없습니다: \(quoted(name)). 영어 소문자로 시작해 소문자, 숫자, \"-\" 만 쓰십시오."
-    case .nameTwice(let name): return "같은 이름이 두 번 나옵니다: \(quoted(name)) (\(subject)). 서로 다르게 쓰십시오."
+      return "\(subject) 값을 쓸 수 없습니다: \(quoted(name)). 영어 소문자로 시작해 소문자, 숫자, \"-\"만 쓰세요."
+    case .nameTwice(let name): return "같은 이름이 두 번 나옵니다: \(quoted(name)) (\(subject)). 서로 다르게 쓰세요."
     case .unknownFruit(let name, let suggestion):
-      let hint = suggestion.map { "혹시 이것입니까: \(quoted($0))?" } ?? "과일 목록에 먼저 쓰십시오."
+      let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "과일 목록에 먼저 쓰세요."
       return "없는 과일입니다: \(quoted(name)) (\(subject)). \(hint)"
     case .notAChoice(let text, let choices):
       return
-        "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르십시오."
+        "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르세요."
     }
   }
 
@@ -115,14 +115,14 @@ extension ConfigurationError {
 
   private func korean(_ reason: JSONFault.Reason) -> String {
     switch reason {
-    case .unexpectedEnd: "파일이 너무 일찍 끝납니다. 빠진 괄호나 따옴표, 값을 채우십시오."
-    case .unexpected(let character): "여기에 올 수 없는 문자입니다: \(quoted(character)). 빠진 쉼표나 따옴표를 찾아보십시오."
-    case .notUTF8: "글자가 UTF-8이 아닙니다. 파일을 UTF-8로 저장하십시오."
-    case .controlCharacter: "따옴표가 닫히지 않았거나 제어 문자가 있습니다. 따옴표를 닫으십시오."
-    case .badEscape: "역슬래시 뒤에 JSON에 없는 문자가 있습니다. 역슬래시는 \\\\ 로 쓰십시오."
-    case .badNumber: "숫자의 형식이 다릅니다. 10, 0.5 처럼 쓰십시오."
+    case .unexpectedEnd: "파일이 너무 일찍 끝납니다. 빠진 괄호나 따옴표, 값을 채우세요."
+    case .unexpected(let character): "여기에 올 수 없는 문자입니다: \(quoted(character)). 빠진 쉼표나 따옴표를 찾아보세요."
+    case .notUTF8: "글자가 UTF-8이 아닙니다. 파일을 UTF-8로 저장하세요."
+    case .controlCharacter: "따옴표가 닫히지 않았거나 제어 문자가 있습니다. 따옴표를 닫으세요."
+    case .badEscape: "역슬래시 뒤에 JSON에 없는 문자가 있습니다. 역슬래시는 \\\\로 쓰세요."
+    case .badNumber: "숫자의 형식이 다릅니다. 10, 0.5처럼 쓰세요."
     case .tooDeep: "괄호가 너무 깊이 겹쳐 있습니다. 설정에는 그럴 일이 없습니다."
-    case .trailing: "닫는 괄호 뒤에 다른 것이 있습니다. 지우십시오."
+    case .trailing: "닫는 괄호 뒤에 다른 것이 있습니다. 지우세요."
     }
   }
 

@@ -234,7 +234,14 @@ extension Coordinator {
       finished: max(0, books.served - ending.servedBefore), killed: Int64(ending.killed.count),
       steps: ending.drain.spans(at: now.monotonic).map {
         DrainStepReport(step: $0.step, milliseconds: $0.span.milliseconds)
-      })
+      }, sentAway: sentAway(books))
+  }
+
+  /// How many of those whom the books count as served were sent away. Everything is on disk by now; a store that cannot
+  /// say it leaves the count unsaid.
+  private func sentAway(_ books: Books) -> Int64? {
+    guard books.servedByService[Int(Service.juice.rawValue) - 1] > 0 else { return 0 }
+    return try? store.countSentAway(on: books.day)
   }
 
   /// Those who look on see the bank close: the last receipts are sent while there is a store to read them from, and

@@ -12,7 +12,7 @@ extension Coordinator {
     let books = machine.books
     let issued = machine.issuedCount
     let waiting = machine.waitingCount
-    let oldest = machine.oldestWaiting.map { max(0, now.wall.milliseconds - $0.milliseconds) } ?? 0
+    let oldest = oldestWaiting().map { max(0, now.wall.milliseconds - $0.milliseconds) } ?? 0
     let queue = QueueReport(
       issued: issued, waiting: waiting, delayed: books.delayed, serving: machine.serving,
       served: books.served,
@@ -30,6 +30,23 @@ extension Coordinator {
       services: services,
       workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) } + houseReports,
       guardianPid: guardianship?.pid)
+  }
+
+  /// When the ticket was issued that has waited longest; nil when nobody waits.
+  private func oldestWaiting() -> WallTime? {
+    var oldest = machine.oldestWaiting
+    // While the disk is full the store has forgotten what was staged, and would show who has long gone.
+    guard retryAt == nil else { return oldest }
+    for (line, cursor) in machine.unreadLines {
+      do throws(StoreError) {
+        guard let first = try store.page(of: line, after: cursor, limit: 1).first else { continue }
+        oldest = min(oldest ?? first.issuedAt, first.issuedAt)
+      } catch {
+        storeFailed(error)
+        break
+      }
+    }
+    return oldest
   }
 
   private func report(on post: WindowPost) -> WorkerReport {

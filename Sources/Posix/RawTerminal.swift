@@ -4,21 +4,32 @@
 // Failure: SystemError where there is no terminal. Restoring fails silently: a terminal that is gone needs nothing.
 import Glibc
 
-/// A terminal in raw mode, from the first key to ``restore()``. `termios(3)`
+/// A terminal in raw mode, from ``take()`` to ``restore()``. `termios(3)`
 public final class RawTerminal {
   private let fd: CInt
-  private let before: termios
-  private var isRaw = true
+  private var before = termios()
+  private var isRaw = false
 
   /// Takes the terminal behind a descriptor over; keys that were typed before are kept.
   public init(_ fd: CInt = STDIN_FILENO) throws(SystemError) {
-    var settings = termios()
-    try systemCall("tcgetattr", on: "descriptor \(fd)") { tcgetattr(fd, &settings) }
     self.fd = fd
-    before = settings
+    try take()
+  }
+
+  /// Takes the terminal over again: after ``restore()``, or where somebody else has changed it while this process stood
+  /// still.
+  public func take() throws(SystemError) {
+    if !isRaw {
+      var settings = termios()
+      try systemCall("tcgetattr", on: "descriptor \(fd)") { tcgetattr(fd, &settings) }
+      before = settings
+    }
+    var settings = before
     cfmakeraw(&settings)
     // A newline that is written still begins a line, because messages may be written meanwhile.
     settings.c_oflag = before.c_oflag
+    isRaw = true
+    // In the background the call stops this process, and goes on when it has the terminal again. tcsetattr(3)
     try systemCall("tcsetattr", on: "descriptor \(fd)") { tcsetattr(fd, TCSADRAIN, &settings) }
   }
 
@@ -32,9 +43,17 @@ public final class RawTerminal {
     _ = uninterrupted { tcsetattr(fd, TCSADRAIN, &settings) }
   }
 
+  /// Whether something was typed that is not read yet, or the terminal is gone. `poll(2)`
+  public var hasInput: Bool {
+    var item = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+    return uninterrupted { poll(&item, 1, 0) } > 0
+  }
+
   /// What was typed; at least one byte, waiting where there is none. Nil where the terminal is gone. `read(2)`
-  public func read() throws(SystemError) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: 1024)
+  ///
+  /// - Parameter count: Bytes beyond so many stay in the terminal, for whoever reads it next.
+  public func read(atMost count: Int = 1024) throws(SystemError) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
     let count = bytes.withUnsafeMutableBytes { buffer in
       uninterrupted { Glibc.read(fd, buffer.baseAddress, buffer.count) }
     }

@@ -52,6 +52,22 @@ public enum Signals {
     try systemCall("pthread_sigmask", on: "") { linux_signals_unblock(signals, CInt(signals.count)) }
   }
 
+  /// Stops this process as Ctrl-Z does, and returns when somebody continues it.
+  ///
+  /// Returns at once where nobody could continue it, as in a group without a shell. SIGTSTP is blocked before and
+  /// afterwards.
+  /// - Parameter group: Whether everybody in its process group is stopped, too: those who were started together.
+  public static func stop(group: Bool) throws(SystemError) {
+    try unblock([SIGTSTP])
+    // A signal to oneself that is not blocked has arrived before the call returns. kill(2)
+    _ = group ? kill(0, SIGTSTP) : raise(SIGTSTP)
+    var blocked = sigset_t()
+    sigemptyset(&blocked)
+    sigaddset(&blocked, SIGTSTP)
+    let result = pthread_sigmask(SIG_BLOCK, &blocked, nil)
+    precondition(result == 0, "SIGTSTP exists and can be blocked")
+  }
+
   /// Ends this process by a signal as if nobody had looked at it, so that whoever waits for the process learns of it.
   ///
   /// Returns only for a signal that ends nothing. `raise(3)`

@@ -70,7 +70,17 @@ extension QueueMachine {
   /// When the ticket was issued that has waited longest; nil when nobody waits.
   ///
   /// Only the heads of the lines are looked at: within a line the numbers, and with them the times, are in order.
+  /// The heads of ``unreadLines`` stand in the store alone.
   public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
+
+  /// The lines of which only the store knows who is first, and behind which number: nobody reads a line before a teller
+  /// wants somebody of it, as after a start.
+  public var unreadLines: [(line: Line, after: TicketNumber)] {
+    Line.allCases.compactMap { line in
+      let waiting = lines[line.index]
+      return waiting.front.isEmpty && waiting.beyond > 0 ? (line, waiting.cursor) : nil
+    }
+  }
 
   /// Somebody at a window, and since when.
   public typealias AtWindow = (

@@ -29,7 +29,8 @@ final class Database {
     path: String, naming name: String? = nil, onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
     try self.init(
-      Self.plainName(path), SQLITE_OPEN_READWRITE, file: path, path: name ?? path, isReadOnly: false, onProgress)
+      Self.plainName(path), SQLITE_OPEN_READWRITE, file: path, path: name ?? path, isReadOnly: false,
+      onProgress)
   }
 
   /// Opens a file that nobody changes meanwhile, without locks and without a log. See https://sqlite.org/uri.html.

@@ -17,6 +17,16 @@ extension SQLiteStore {
     defer { statement.reset() }
     return try statement.step() ? statement.integer(0) : 0
   }
+
+  /// The receipts of a day that say out of stock. See `QueueStore`.
+  ///
+  /// Each of them has a row for everything that was missing, so nobody else's receipts are looked at.
+  public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+    try settle()
+    let count = try database.number(
+      "SELECT count(DISTINCT ticket) FROM shortage WHERE day = \(day)", while: "counting who was sent away")
+    return count ?? 0
+  }
 }
 
 extension MemoryStore {
@@ -29,5 +39,11 @@ extension MemoryStore {
     let lower = CustomerPosition(.waiting, line, first).key
     let upper = CustomerPosition(.waiting, line, last).key - 1
     return Int64(contents.customers(after: lower, through: upper, limit: .max).count)
+  }
+
+  /// The receipts of a day that say out of stock. See `QueueStore`.
+  public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+    try beginReading()
+    return Int64(contents.receipts.count { $0.day == day && $0.outcome == .outOfStock })
   }
 }

@@ -56,6 +56,29 @@ struct CompletionTests {
     expect("resize", "left", "=", offers: [])
   }
 
+  @Test(
+    "words that a free text is known to have are offered, and any other is taken",
+    arguments: CompletionShell.allCases)
+  func offeredTexts(shell: CompletionShell) {
+    var table = CommandTable.sample
+    table.commands.append(
+      CommandSpec(
+        "wrap", group: "Storing", summary: "Wrap.",
+        operands: [
+          OperandSpec("PAPER", .text, offers: ["silk", "kraft"], summary: "Which."),
+          OperandSpec("NAME", .text, .repeating, offers: ["ann", "bob"], summary: "For whom."),
+        ]))
+    let script = table.completionScript(for: shell)
+    for word in ["silk", "kraft", "ann", "bob"] { #expect(script.contains(word)) }
+    guard shell == .bash else { return }
+    func offers(_ words: String...) -> [String] {
+      ShellProbe.bash(["depot", "wrap"] + words, script: script)
+    }
+    #expect(offers("") == ["silk", "kraft"] && offers("k") == ["kraft"])
+    #expect(offers("gold", "") == ["ann", "bob"] && offers("silk", "ann", "b") == ["bob"])
+    #expect((try? table.parse(["wrap", "gold", "carl"])) != nil)
+  }
+
   @Test("bash offers files where a path is wanted")
   func files() {
     expect("put", "--from", "/proc/self/mountinf", offers: ["/proc/self/mountinfo"])

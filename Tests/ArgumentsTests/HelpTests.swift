@@ -11,21 +11,21 @@ struct HelpTests {
   private let table = CommandTable.sample
 
   @Test(
-    "a command's page shows usage, examples first, then operands, options with ranges and defaults, exit codes"
+    "a command's page shows examples first, then usage, operands, options with ranges and defaults, exit codes"
   )
   func commandPage() {
     let page = table.help(for: ["put"], language: .english, width: 80)
     #expect(
       page == """
-        Usage
-          depot put N [OPTIONS]
-          depot put --from FILE [OPTIONS]
-
         Examples
           depot put 10 --kind parcel --wait
               Ten parcels; wait.
           seq 3 | DEPOT_HOME=/tmp/d depot put --from -
               From a pipe.
+
+        Usage
+          depot put N [OPTIONS]
+          depot put --from FILE [OPTIONS]
 
         Description
           Put N parcels away.
@@ -65,12 +65,12 @@ struct HelpTests {
     let page = table.help(for: ["shelf", "add"], language: .korean, width: 60)
     #expect(
       page == """
-        사용법
-          depot shelf add ITEM N
-
         예
           depot shelf add apple -3
               세 개를 뺍니다.
+
+        사용법
+          depot shelf add ITEM N
 
         설명
           선반에 더합니다.
@@ -109,6 +109,18 @@ struct HelpTests {
     let page = table.help(for: ["shelf", "admin"], language: .english)
     #expect(page.contains("depot shelf admin COMMAND [OPTIONS]"))
     #expect(page.contains("shelf admin add [ROW]  Add a row."))
+  }
+
+  @Test("examples stand first on every page that has any", arguments: TextLanguage.allCases)
+  func examplesFirst(language: TextLanguage) {
+    let heading = language == .korean ? "예\n" : "Examples\n"
+    for command in table.commands where !command.examples.isEmpty {
+      for length in 1...command.path.count {
+        let path = Array(command.path.prefix(length))
+        if let other = table.command(at: path), other.examples.isEmpty { continue }
+        #expect(table.help(for: path, language: language).hasPrefix(heading), "\(path)")
+      }
+    }
   }
 
   @Test("a command that others go on from lists them, and unknown words give the overview")

@@ -36,15 +36,17 @@ enum ShellProbe {
   }
 
   /// What bash offers when the cursor stands at the end of these words, cut as bash cuts them.
-  static func bash(_ words: [String], breaksAtEquals: Bool = true) -> [String] {
-    let table = CommandTable.sample
+  static func bash(
+    _ words: [String], breaksAtEquals: Bool = true,
+    script: String = CommandTable.sample.completionScript(for: .bash)
+  ) -> [String] {
     let line = words.map { "'\($0)'" }.joined(separator: " ")
     let driver = """
       \(breaksAtEquals ? "" : "COMP_WORDBREAKS=${COMP_WORDBREAKS//=/}")
       COMP_WORDS=(\(line)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _depot
       for reply in "${COMPREPLY[@]}"; do printf '%s\\n' "$reply"; done
       """
-    let text = output(of: "bash \"$SCRIPT\"", script: table.completionScript(for: .bash) + driver)
+    let text = output(of: "bash \"$SCRIPT\"", script: script + driver)
     return text.split(separator: "\n").map(String.init)
   }
 }

@@ -40,7 +40,7 @@ struct UsageErrorTests {
   func unknownCommand() throws {
     try expect(
       "folow", says: "Unknown command 'folow'. Did you mean 'follow'?",
-      "알 수 없는 명령입니다: 'folow'. 혹시 이것입니까: 'follow'?", help: "depot")
+      "알 수 없는 명령입니다: 'folow'. 혹시 'follow'인가요?", help: "depot")
     try expect(
       "frobnicate", says: "Unknown command 'frobnicate'.", "알 수 없는 명령입니다: 'frobnicate'.", help: "depot")
   }
@@ -49,14 +49,14 @@ struct UsageErrorTests {
   func unknownSubcommand() throws {
     try expect(
       "shelf", "ad", says: "Unknown command 'shelf ad'. Did you mean 'shelf add'?",
-      "알 수 없는 명령입니다: 'shelf ad'. 혹시 이것입니까: 'shelf add'?", help: "depot shelf")
+      "알 수 없는 명령입니다: 'shelf ad'. 혹시 'shelf add'인가요?", help: "depot shelf")
   }
 
   @Test("the last word of a longer command alone gets the whole name")
   func lastWordAlone() throws {
     try expect(
       "add", "apple", says: "Unknown command 'add'. Did you mean 'shelf add' or 'shelf admin add'?",
-      "알 수 없는 명령입니다: 'add'. 혹시 이것입니까: 'shelf add', 'shelf admin add'?", help: "depot")
+      "알 수 없는 명령입니다: 'add'. 혹시 'shelf add' 또는 'shelf admin add'인가요?", help: "depot")
   }
 
   @Test("an unknown option names the command and gets a suggestion")
@@ -64,7 +64,7 @@ struct UsageErrorTests {
     try expect(
       "put", "3", "--wieght", "5",
       says: "Unknown option '--wieght' for 'depot put'. Did you mean '--weight'?",
-      "'depot put' 명령에 없는 옵션입니다: '--wieght'. 혹시 이것입니까: '--weight'?", help: "depot put")
+      "'depot put' 명령에 없는 옵션입니다: '--wieght'. 혹시 '--weight'인가요?", help: "depot put")
     try expect(
       "shelf", "--nonsense", "5", says: "Unknown option '--nonsense' for 'depot shelf'.",
       "'depot shelf' 명령에 없는 옵션입니다: '--nonsense'.", help: "depot shelf")
@@ -81,7 +81,7 @@ struct UsageErrorTests {
   func singleDash() throws {
     try expect(
       "shelf", "-json", says: "Unknown option '-json' for 'depot shelf'. Did you mean '--json'?",
-      "'depot shelf' 명령에 없는 옵션입니다: '-json'. 혹시 이것입니까: '--json'?", help: "depot shelf")
+      "'depot shelf' 명령에 없는 옵션입니다: '-json'. 혹시 '--json'인가요?", help: "depot shelf")
     try expect(
       "follow", "-fx", says: "Unknown option '-x' for 'depot follow'.", "'depot follow' 명령에 없는 옵션입니다: '-x'.",
       help: "depot follow")
@@ -91,10 +91,10 @@ struct UsageErrorTests {
   func missingValue() throws {
     try expect(
       "put", "3", "--kind", says: "Option --kind needs a value: write '--kind parcel|letter'.",
-      "--kind 옵션에는 값이 필요합니다: '--kind parcel|letter' 형식으로 쓰십시오.", help: "depot put")
+      "--kind 옵션에는 값이 필요합니다: '--kind parcel|letter' 형식으로 쓰세요.", help: "depot put")
     try expect(
       "follow", "-n", "--json", says: "Option -n needs a value: write '-n N'.",
-      "-n 옵션에는 값이 필요합니다: '-n N' 형식으로 쓰십시오.", help: "depot follow")
+      "-n 옵션에는 값이 필요합니다: '-n N' 형식으로 쓰세요.", help: "depot follow")
   }
 
   @Test("a value for a flag is refused")
@@ -102,14 +102,14 @@ struct UsageErrorTests {
     try expect(
       "put", "3", "--wait=yes",
       says: "Option --wait takes no value, but was given 'yes': write '--wait' alone.",
-      "--wait 옵션은 값을 받지 않습니다 (받은 값: 'yes'). '--wait' 만 쓰십시오.", help: "depot put")
+      "--wait 옵션은 값을 받지 않습니다 (받은 값: 'yes'). '--wait'만 쓰세요.", help: "depot put")
   }
 
   @Test("an option given twice is refused")
   func repeatedOption() throws {
     try expect(
       "put", "3", "--wait", "--wait", says: "Option --wait was given more than once: write it once.",
-      "--wait 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰십시오.", help: "depot put")
+      "--wait 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰세요.", help: "depot put")
   }
 
   @Test("options that exclude each other are refused in either order")
@@ -117,7 +117,7 @@ struct UsageErrorTests {
     try expect(
       "close", "--now", "--timeout", "5s",
       says: "Options --now and --timeout exclude each other: write only one of them.",
-      "--now 옵션과 --timeout 옵션은 함께 쓸 수 없습니다. 하나만 쓰십시오.", help: "depot close")
+      "--now 옵션과 --timeout 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요.", help: "depot close")
     #expect(
       try refusal("close", "--timeout", "5s", "--now").reason == .conflictingOptions("--timeout", "--now"))
   }
@@ -150,7 +150,7 @@ struct UsageErrorTests {
   func operandWithOption() throws {
     try expect(
       "put", "3", "--from", "x", says: "N ('3') and --from exclude each other: write only one of them.",
-      "N 값('3')과 --from 옵션은 함께 쓸 수 없습니다. 하나만 쓰십시오.", help: "depot put")
+      "N 값('3')과 --from 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요.", help: "depot put")
   }
 
   @Test("a number out of range is told the range")
@@ -176,7 +176,7 @@ struct UsageErrorTests {
     try expect(
       "put", "3", "--weight=\(word)",
       says: "--weight is not a number: '\(word)'. Write a whole number between 1 and 5,000.",
-      "--weight 값이 숫자가 아닙니다: '\(word)'. 1 이상 5,000 이하의 정수를 쓰십시오.", help: "depot put")
+      "--weight 값이 숫자가 아닙니다: '\(word)'. 1 이상 5,000 이하의 정수를 쓰세요.", help: "depot put")
   }
 
   @Test("an empty value is refused")
@@ -193,7 +193,7 @@ struct UsageErrorTests {
     try expect(
       "put", "3", "--kind", "leter",
       says: "--kind must be one of parcel, letter, not 'leter'. Did you mean 'letter'?",
-      "--kind 값은 다음 중 하나여야 합니다: parcel, letter (받은 값: 'leter'). 혹시 이것입니까: 'letter'?",
+      "--kind 값은 다음 중 하나여야 합니다: parcel, letter (받은 값: 'leter'). 혹시 'letter'인가요?",
       help: "depot put")
     try expect(
       "shelf", "add", "stone", "3", says: "ITEM must be one of apple, pear, not 'stone'.",
@@ -213,7 +213,7 @@ struct UsageErrorTests {
     try expect(
       "shelf", "admin", "add", "--made", day,
       says: "--made is not a date: '\(day)'. Write a day that exists, such as 2026-07-01.",
-      "--made 값이 날짜가 아닙니다: '\(day)'. 2026-07-01 처럼 실제로 있는 날짜를 쓰십시오.", help: "depot shelf admin add")
+      "--made 값이 날짜가 아닙니다: '\(day)'. 2026-07-01처럼 실제로 있는 날짜를 쓰세요.", help: "depot shelf admin add")
   }
 
   @Test("a wrong assignment says which part is wrong")
@@ -221,28 +221,28 @@ struct UsageErrorTests {
     try expect(
       "resize", "left",
       says: "SHELF=N is not of the form NAME=N: 'left'. Write a name, '=' and a whole number.",
-      "SHELF=N 값이 NAME=N 형식이 아닙니다: 'left'. 이름, '=', 정수를 붙여 쓰십시오.", help: "depot resize")
+      "SHELF=N 값이 NAME=N 형식이 아닙니다: 'left'. 이름, '=', 정수를 붙여 쓰세요.", help: "depot resize")
     try expect(
       "resize", "left=99", says: "left must be between 0 and 64, not 99.",
       "left 값은 0 이상 64 이하의 정수여야 합니다 (받은 값: 99).", help: "depot resize")
     try expect(
       "resize", "left=x", says: "left is not a number: 'x'. Write a whole number between 0 and 64.",
-      "left 값이 숫자가 아닙니다: 'x'. 0 이상 64 이하의 정수를 쓰십시오.", help: "depot resize")
+      "left 값이 숫자가 아닙니다: 'x'. 0 이상 64 이하의 정수를 쓰세요.", help: "depot resize")
     try expect(
       "resize", "left=", says: "left must not be empty.", "left 값은 비어 있을 수 없습니다.", help: "depot resize")
     try expect(
       "resize", "lefd=1", says: "SHELF=N must be one of left, right, not 'lefd'. Did you mean 'left'?",
-      "SHELF=N 값은 다음 중 하나여야 합니다: left, right (받은 값: 'lefd'). 혹시 이것입니까: 'left'?", help: "depot resize")
+      "SHELF=N 값은 다음 중 하나여야 합니다: left, right (받은 값: 'lefd'). 혹시 'left'인가요?", help: "depot resize")
   }
 
   @Test("a wrong duration says what to write")
   func durations() throws {
     let cases: [(String, String, String)] = [
-      ("5", "The unit is missing; write 5s or 700ms.", "단위가 없습니다. 5s 또는 700ms 처럼 쓰십시오."),
-      ("-5s", "A duration cannot be negative; write 0s or more.", "시간은 음수일 수 없습니다. 0s 이상을 쓰십시오."),
+      ("5", "The unit is missing; write 5s or 700ms.", "단위가 없습니다. 5s 또는 700ms처럼 쓰세요."),
+      ("-5s", "A duration cannot be negative; write 0s or more.", "시간은 음수일 수 없습니다. 0s 이상을 쓰세요."),
       (
         "soon", "Write a number with its unit, such as 700ms, 1.1s, 5m or 1m30s.",
-        "700ms, 1.1s, 5m, 1m30s 처럼 숫자와 단위를 쓰십시오."
+        "700ms, 1.1s, 5m, 1m30s처럼 숫자와 단위를 쓰세요."
       ),
       (
         "5w", "There is no unit 'w'; the units are d, h, m, s, ms, us and ns.",
@@ -250,15 +250,15 @@ struct UsageErrorTests {
       ),
       (
         "30s1m", "Units go from large to small and appear once, as in 1m30s.",
-        "단위는 1m30s 처럼 큰 것부터 한 번씩만 쓰십시오."
+        "단위는 1m30s처럼 큰 것부터 한 번씩만 쓰세요."
       ),
       (
         "0.1ns", "Nothing finer than a nanosecond is measured; write fewer digits.",
-        "나노초보다 작은 시간은 다루지 않습니다. 자릿수를 줄이십시오."
+        "나노초보다 작은 시간은 다루지 않습니다. 자릿수를 줄이세요."
       ),
       (
         "999999999h", "The longest duration is about 292 years; write a shorter one.",
-        "가장 긴 시간은 약 292년입니다. 더 짧게 쓰십시오."
+        "가장 긴 시간은 약 292년입니다. 더 짧게 쓰세요."
       ),
     ]
     for (text, english, korean) in cases {
@@ -271,21 +271,21 @@ struct UsageErrorTests {
   @Test("a wrong speed says what to write")
   func speeds() throws {
     let cases: [(String, String, String)] = [
-      ("fast", "Write a number above 0, such as 10 or 0.5, or max.", "10, 0.5 처럼 0보다 큰 수나 max 를 쓰십시오."),
+      ("fast", "Write a number above 0, such as 10 or 0.5, or max.", "10, 0.5처럼 0보다 큰 수나 max를 쓰세요."),
       (
         "-1", "A speed cannot be negative; write a number above 0, or max.",
-        "속도는 음수일 수 없습니다. 0보다 큰 수나 max 를 쓰십시오."
+        "속도는 음수일 수 없습니다. 0보다 큰 수나 max를 쓰세요."
       ),
       (
         "0", "At speed 0 nothing would ever end; write a number above 0, or max for no waiting at all.",
-        "속도가 0이면 아무것도 끝나지 않습니다. 0보다 큰 수를 쓰거나, 기다리지 않으려면 max 를 쓰십시오."
+        "속도가 0이면 아무것도 끝나지 않습니다. 0보다 큰 수를 쓰거나, 기다리지 않으려면 max를 쓰세요."
       ),
       (
         "0.0001", "A speed has at most three digits after the point.", "속도는 소수점 아래 세 자리까지만 쓸 수 있습니다."
       ),
       (
         "1000000001", "The largest speed is 1,000,000,000; write max for no waiting at all.",
-        "가장 큰 속도는 1,000,000,000입니다. 기다리지 않으려면 max 를 쓰십시오."
+        "가장 큰 속도는 1,000,000,000입니다. 기다리지 않으려면 max를 쓰세요."
       ),
     ]
     for (text, english, korean) in cases {

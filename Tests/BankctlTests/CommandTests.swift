@@ -215,6 +215,21 @@ func noSuchService() throws {
   }
 }
 
+@Test("an account that nobody ever used is exit code 4, and not zero won")
+func noSuchAccount() throws {
+  @Sendable func row(_ transfers: Int64) -> ControlAnswer {
+    .account(
+      AccountReport(
+        row: LedgerRow(account: "customer-7", debit: 0, credit: 0, transfers: transfers), latest: []))
+  }
+  try with({ command, _ in [.answer(row(command == .account(7) ? 2 : 0))] }) { branch throws in
+    #expect(try run(["account", "7"], home: branch.home).exit == .done)
+    let ran = try run(["account", "999", "--json"], home: branch.home)
+    #expect(ran.exit == .notFound && ran.output.contains(#""code":"no_such_account""#))
+    #expect(!ran.output.contains("balance"))
+  }
+}
+
 @Test("stop waits for the end of the process and prints the closing message last")
 func stop() throws {
   let stopped = StoppedReport(
@@ -254,7 +269,7 @@ func tickets() throws {
       try run(["tickets"], home: branch.home, language: .korean).lines
         == ["대기중", "  7 - 예금", "  8 - 대출", "업무중", "  3 - 대출 VIP loan-1"])
     #expect(
-      try run(["tickets", "--state", "dead"], home: branch.home, language: .korean).lines == ["보류", "  -"])
+      try run(["tickets", "--state", "dead"], home: branch.home, language: .korean).lines == ["보류", "  없음"])
     let lines = try run(["tickets", "--json"], home: branch.home).lines
     #expect(lines == [JSONValue.listed(waiting(7)).text, JSONValue.listed(serving).text])
   }

@@ -27,6 +27,8 @@ import Wire
     (Array("+-=_".utf8), "+-=_".map(Key.character)), ([0x0D, 0x0A], [.enter, .enter]),
     (Array("−ㅂ가🍓".utf8), "−ㅂ가🍓".map(Key.character)),
     ([3, 4, 26], [.control("c"), .control("d"), .control("z")]),
+    (Array("\u{1B}\u{3}\u{1B}[1;\u{1A}A".utf8), [.control("c"), .control("z"), .character("A")]),
+    ([0xEA, 0xB0, 3], [.control("c")]),
     (Array("\u{1B}[1;5A\u{1B}[3~\u{1B}[200~q".utf8), [.up, .character("q")]),
     (Array("\u{1B}\u{1B}".utf8), [.escape]),
     (Array("\u{1B}xq".utf8), [.character("q")]), ([0xFF, 0x80, 0xC3, 0x28, 0x71], [.character("q")]),
@@ -73,7 +75,9 @@ import Wire
     var editor = editor()
     #expect(editor.press(.character("+")) == .change("strawberry", 1))
     #expect(editor.press(.up) == nil && editor.chosen == 0)
-    #expect(editor.press(.down) == nil && editor.press(.right) == nil && editor.chosen == 2)
+    #expect(editor.press(.down) == nil && editor.press(.down) == nil && editor.chosen == 2)
+    #expect(
+      editor.press(.right) == nil && editor.press(.left) == nil && editor.chosen == 2, "sideways is not down")
     #expect(editor.press(.character("-")) == .change("pineapple", -1))
     #expect(editor.press(.character("\u{2212}")) == .change("pineapple", -1))
     #expect(editor.press(.end) == nil && editor.lines[editor.chosen] == .close)
@@ -85,7 +89,7 @@ import Wire
 
   @Test(
     "it closes by every key that people try",
-    arguments: [.escape, .control("c"), .control("d"), .character("q"), .character("ㅂ")] as [Key])
+    arguments: [.escape, .control("d"), .character("q"), .character("ㅂ")] as [Key])
   func closing(key: Key) {
     var editor = editor()
     #expect(editor.press(key) == .close)
@@ -122,6 +126,22 @@ import Wire
     #expect(editor.notice?.contains("kiwi") == true)
   }
 
+  @Test("that the stock is away is not said any longer when it is back")
+  func backAgain() {
+    for isPicture in [false, true] {
+      var editor = editor()
+      editor.isConnected = false
+      _ = editor.press(.character("+"))
+      #expect(editor.notice == Self.english.editorWaits)
+      editor.isConnected = true
+      #expect(editor.notice == nil)
+      // An answer that never came is told late, when the stock may be back for long.
+      editor.hear(.failure(.tryLater(detail: "d")))
+      editor.hear(isPicture ? .picture(shelves([:])) : .changes([change(1, "kiwi", 5, to: 15)]))
+      #expect(editor.notice == nil)
+    }
+  }
+
   // MARK: The picture
 
   @Test(
@@ -137,6 +157,11 @@ import Wire
           #expect(lines.count <= rows)
           #expect(lines.allSatisfy { DisplayWidth.of($0) <= columns }, "\(columns): \(lines)")
           #expect(lines.count { $0.hasPrefix("▸") } == 1, "\(rows)×\(columns) at \(chosen): \(lines)")
+          let names = Assortment.standard.fruits.map { $0.name(in: language) }
+          if rows >= 12, columns >= 30 {
+            #expect(
+              names.allSatisfy { name in lines.contains { $0.contains(name) } }, "no name is cut: \(lines)")
+          }
           if chosen == 0, columns >= 10 { #expect(lines.contains { $0.contains("1000000") }, "\(lines)") }
         }
       }

@@ -98,7 +98,7 @@ func sentences() {
     let english = Words(language: .english).sentence(refusal, file: "-")
     #expect(english.hasPrefix("Line 3 of standard input: ") && english.hasSuffix("Nobody was added."))
     let korean = Words(language: .korean).sentence(refusal, file: "people.jsonl")
-    #expect(korean.hasPrefix("'people.jsonl'의 3번째 줄: ") && korean.hasSuffix("아무도 추가하지 않았습니다."))
+    #expect(korean.hasPrefix("'people.jsonl'의 3번째 줄: ") && korean.hasSuffix("추가된 고객이 없습니다."))
   }
 }
 
@@ -153,6 +153,14 @@ func parts() throws {
   try list.forEachPart { (part: EnqueueList) throws(CommandError) in again += part.entries }
   #expect(again == entries)
   #expect(Set(entries.map(\.service)).count == 2)
+}
+
+@Test("a mark of the byte order in front of a list is skipped, and only there")
+func byteOrderMark() throws {
+  let list = try CustomerList(try file("\u{FEFF}" + #"{"service":"loan","key":"k"}"# + "\n{}\n"), seed: 1)
+  #expect(list.count == 2)
+  #expect(throws: CustomerList.Refusal.empty) { _ = try CustomerList(try file("\u{FEFF}"), seed: 1) }
+  #expect(throws: CustomerList.Refusal.self) { _ = try CustomerList(try file("{}\n\u{FEFF}{}"), seed: 1) }
 }
 
 @Test("one bad line refuses the whole list and is named by its number")

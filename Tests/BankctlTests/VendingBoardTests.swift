@@ -135,6 +135,99 @@ struct VendingBoardTests {
     #expect(board.isCloseChosen && board.press(.enter) == .close)
   }
 
+  @Test("that the machine is away is not said any longer when it is back")
+  func backAgain() {
+    var boards = (customer(), manager())
+    (boards.0.isConnected, boards.1.isConnected) = (false, false)
+    _ = (boards.0.press(.enter), boards.1.press(.character("+")))
+    #expect(boards.0.notice?.isAlarm == true && boards.1.notice?.isAlarm == true)
+    (boards.0.isConnected, boards.1.isConnected) = (true, true)
+    #expect(boards.0.notice == nil && boards.1.notice == nil)
+    boards.0.hear(.failure(.tryLater(detail: "d")))
+    boards.1.hear(.failure(.tryLater(detail: "d")), .discardExpired)
+    #expect(boards.0.notice != nil && boards.1.notice != nil)
+    boards.0.hear(.picture(Self.picture()))
+    boards.1.hear(.picture(Self.picture()))
+    #expect(boards.0.notice == nil && boards.1.notice == nil)
+  }
+
+  @Test("the arrows to the side choose no line of the manager's")
+  func sideways() {
+    var board = manager()
+    _ = board.press(.down)
+    _ = board.press(.right)
+    _ = board.press(.left)
+    #expect(board.chosen == 1)
+  }
+
+  @Test(
+    "the hints fit 80 columns, and are broken between them where there are fewer",
+    arguments: [
+      Language.korean, .english,
+    ])
+  func hints(language: Language) {
+    let words = Words(language: language)
+    for hint in [words.customerKeys, words.managerKeys, words.editorKeys] {
+      #expect(DisplayWidth.of(hint) <= 80, "\(DisplayWidth.of(hint)): \(hint)")
+      for columns in [20, 40, 80] {
+        let lines = Screen.hints(hint, columns: columns)
+        #expect(lines.allSatisfy { DisplayWidth.of($0) <= columns }, "\(lines)")
+        let whole = hint.split(separator: " · ").filter { DisplayWidth.of(String($0)) <= columns }
+        #expect(whole.allSatisfy { part in lines.contains { $0.contains(part) } }, "\(lines)")
+      }
+    }
+  }
+
+  @Test(
+    "no name, price or amount is cut where there is room, also on a narrow terminal",
+    arguments: [
+      Language.korean, .english,
+    ])
+  func names(language: Language) {
+    var boards = (CustomerBoard(Words(language: language)), AdminBoard(Words(language: language)))
+    (boards.0.isConnected, boards.1.isConnected) = (true, true)
+    boards.0.hear(.picture(Self.picture()))
+    boards.1.hear(.picture(Self.picture()))
+    let balance = Words(language: language).balance(5_000)
+    for columns in [20, 40, 80, 100, 200] {
+      let size = Terminal.Size(columns: columns, rows: 60)
+      boards.0.columns = CustomerBoardPicture.columns(size: size, of: boards.0)
+      let customer = CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size)
+      let manager = AdminBoardPicture(board: boards.1, palette: .none).lines(size: size)
+      #expect(customer.contains { $0.contains(balance) }, "\(columns): \(customer)")
+      for product in Self.picture().products {
+        let name = product.name(in: language)
+        #expect(customer.contains { $0.contains(name) }, "\(name) at \(columns): \(customer)")
+        #expect(manager.contains { $0.contains(name) }, "\(name) at \(columns): \(manager)")
+        #expect(customer.contains { $0.contains("\(Words.grouped(product.price)) ×\(product.stock)") })
+      }
+      let expired = Words(language: language).expiredPieces(4)
+      #expect(manager.contains { $0.contains(expired) }, "\(columns): \(manager)")
+    }
+  }
+
+  @Test("shares add up to a hundred percent")
+  func shares() {
+    #expect(SharePie.shares(of: [1, 1, 1], in: 1_000) == [334, 333, 333])
+    #expect(SharePie.shares(of: [2, 1], in: 1_000) == [667, 333])
+    #expect(SharePie.shares(of: [], in: 1_000) == [] && SharePie.shares(of: [0], in: 1_000) == [0])
+    #expect(SharePie.shares(of: [.max / 2, .max / 2, 1], in: 1_000) == [500, 500, 0])
+    let seed = RandomSeed.fromSystem()
+    print("seed \(seed)")
+    var chance = SeededGenerator(seed: seed)
+    for _ in 0..<200 {
+      let counts = (0..<chance.draw(1...12)).map { _ in chance.draw(1...10_000) }
+      let shares = SharePie.shares(of: counts, in: 1_000)
+      #expect(shares.reduce(0, +) == 1_000, "\(counts)")
+      #expect(zip(counts, shares).allSatisfy { $1 >= $0 * 1_000 / counts.reduce(0, +) }, "\(counts)")
+    }
+    var picture = Self.picture()
+    picture.sales = ["top", "coke", "hot6"].map { SalesReport(product: ItemID($0), count: 1) }
+    let legend = SharePie(picture, Words(language: .english)).legend(limit: 9)
+    #expect(
+      legend.count == 3 && legend.count { $0.hasSuffix("(33.3%)") } == 2 && legend[0].hasSuffix("(33.4%)"))
+  }
+
   @Test("a picture has never more lines than the terminal, and none wider")
   func sizes() {
     let purchases = (1...120 as ClosedRange<Int64>).map { Self.purchase($0, $0 % 3 == 0 ? "coke" : "top") }
@@ -142,7 +235,7 @@ struct VendingBoardTests {
     for rows in [1, 2, 3, 5, 8, 13, 14, 20, 24, 50] {
       for columns in [1, 7, 20, 31, 32, 40, 79, 80, 120, 200] {
         let size = Terminal.Size(columns: columns, rows: rows)
-        boards.0.columns = CustomerBoardPicture.columns(size: size)
+        boards.0.columns = CustomerBoardPicture.columns(size: size, of: boards.0)
         for key in [Key.down, .right, .end, .home] {
           (_, _) = (boards.0.press(key), boards.1.press(key))
           for lines in [

@@ -105,6 +105,13 @@ func closing() {
   var report = StoppedReport(
     day: 1, served: 10, businessMilliseconds: 4_410, waiting: 0, dead: 0, isDayClosed: true)
   #expect(korean.stopped(report) == ["업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 10명이며, 총 업무시간은 4.41초입니다."])
+  report.sentAway = 4
+  #expect(
+    korean.stopped(report) == [
+      "재고가 모자라 돌아간 고객은 4명입니다.", "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 6명이며, 총 업무시간은 4.41초입니다.",
+    ])
+  #expect(english.stopped(report).last?.contains("Customers served today: 6.") == true)
+  report.sentAway = nil
   report.isDayClosed = false
   report.waiting = 3
   report.dead = 1
@@ -115,6 +122,56 @@ func closing() {
 @Test("a person's word is shown without control characters")
 func quoting() {
   #expect(english.quoted("a\u{1B}[31m\n") == "'a\\u{1b}[31m\\u{a}'")
+}
+
+@Test("the story of a dead letter says that it is one, and why", arguments: AttemptEnd.allCases)
+func deadLetter(end: AttemptEnd) {
+  var ticket = waiting(7)
+  ticket.state = .dead
+  ticket.attempts = (1...3).map { place in
+    AttemptReport(
+      window: "deposit-1", generation: Int32(place), pid: 42, startedAt: 1_795_248_000_000 + Int64(place),
+      endedAt: 1_795_248_000_500 + Int64(place), end: end, signal: end == .killed ? 9 : nil, code: nil)
+  }
+  for words in [english, korean] {
+    let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
+    let reason = words.attemptFailed(end) + (end == .killed ? " (SIGKILL)" : "")
+    #expect(lines.last?.hasSuffix(words.becameDead(attempts: 3, reason)) == true, "\(lines)")
+    #expect(
+      lines.last?.contains(reason) == true && hasHangul(lines.last ?? "") == (words.language == .korean))
+    // Nobody goes back to the line after the last attempt.
+    #expect(!lines.suffix(2).contains { $0.contains(words.attemptEnded(.killed)) })
+    #expect(lines.count { $0.contains(words.attemptEnded(.killed)) } == (end == .killed ? 2 : 0))
+  }
+}
+
+@Test("drinks made in days to come, or expired already, are told; all others are not")
+func oddDates() {
+  let today: DayNumber = 20_000
+  for words in [english, korean] {
+    #expect(words.oddDates("top", made: nil, expires: nil, today: today) == nil)
+    #expect(words.oddDates("top", made: today, expires: today, today: today) == nil)
+    #expect(words.oddDates("top", made: today - 7, expires: nil, today: today) == nil)
+    let future = words.oddDates("top", made: today + 1, expires: nil, today: today)
+    #expect(future?.contains(CalendarDate(today + 1).dashed) == true)
+    for (made, expires) in [(today - 8, nil), (nil, today - 1), (today - 9, today - 1)]
+      as [(DayNumber?, DayNumber?)]
+    {
+      let text = words.oddDates("top", made: made, expires: expires, today: today)
+      #expect(text?.contains(CalendarDate(today - 1).dashed) == true && text != future)
+    }
+  }
+}
+
+@Test("what mends a shortage is named, a command for every fruit")
+func mending() {
+  let shortages = [
+    Shortage(item: "strawberry", needed: 16, available: 10), Shortage(item: "kiwi", needed: 1, available: 0),
+  ]
+  for words in [english, korean] {
+    #expect(
+      words.mended(by: shortages).hasSuffix("bankctl stock add strawberry 6 && bankctl stock add kiwi 1"))
+  }
 }
 
 // MARK: Pictures
@@ -157,13 +214,73 @@ func palette() {
   #expect(Palette(isOn: true).paint("7 - 예금", of: .deposit) == "7 - 예금")
 }
 
-@Test("a screen is redrawn in its place, within its size")
-func screen() {
-  var screen = Screen()
-  #expect(screen.redraw(["a", "b"], size: nil) == "\u{1B}[Ka\n\u{1B}[Kb\n\u{1B}[J")
-  #expect(screen.redraw(["c"], size: nil) == "\u{1B}[2A\r\u{1B}[Kc\n\u{1B}[J")
+@Test("a line is cut at the width of a terminal, and its colours are not")
+func cutAtTheEdge() {
   #expect(Screen.cut("업무시간", to: 5) == "업무")
   #expect(Screen.cut("\u{1B}[31m업무시간\u{1B}[0m", to: 4) == "\u{1B}[31m업무\u{1B}[0m")
+}
+
+@Test("rows that a terminal has no room for are counted in its last one; empty rows go first")
+func hiddenRows() {
+  let lines = (1...20).map { "row \($0)" }
+  let size = Terminal.Size(columns: 20, rows: 8)
+  #expect(Screen.fit(lines, to: size, english) == lines.prefix(7) + ["… 13 more rows"])
+  #expect(Screen.fit(lines, to: size, korean).last == "… 13줄 더 있음")
+  #expect(Screen.fit(lines.prefix(8) + ["", ""], to: size, english) == Array(lines.prefix(8)))
+  #expect(Screen.fit(Array(lines.prefix(9)), to: size, english).last == "… 2 more rows")
+  #expect(Screen.fit(lines, to: Terminal.Size(columns: 20, rows: 1), english) == ["row 1"])
+  #expect(Screen.fit(lines, to: nil, english) == lines)
+}
+
+@Test("the chosen entry is always in the window, whole where it fits", arguments: 1...12)
+func window(room: Int) {
+  let entries = (0..<9).map { entry in (0..<(entry % 3 + 1)).map { "\(entry).\($0)" } }
+  for chosen in entries.indices {
+    let shown = Screen.window(entries, around: chosen, room: room)
+    #expect(shown.count == min(room, 18))
+    #expect(entries[chosen].prefix(room).allSatisfy { shown.contains($0) }, "\(chosen): \(shown)")
+  }
+}
+
+@Test("a table that is wider than the terminal tells each row with the headings, and loses nothing")
+func narrowTable() {
+  var table = TextTable([.left, .right, .left, .right])
+  table.addHeadings(["window", "pid", "state", "ticket"])
+  table.add([.init("deposit-1"), .init("4243"), .init("serving"), .init("7")])
+  table.add([.init("예금-1"), .init("-"), .init("restarting"), .init("-")])
+  #expect(table.lines(.none, within: 80) == table.lines(.none))
+  #expect(
+    table.lines(.none, within: 20) == [
+      "deposit-1  pid 4243", "  state serving", "  ticket 7", "예금-1", "  state restarting",
+    ])
+  #expect(
+    table.lines(.none, indent: 2, within: 30) == [
+      "  deposit-1  pid 4243", "    state serving  ticket 7", "  예금-1  state restarting",
+    ])
+}
+
+@Test(
+  "everything in the pictures of bank, menu and machine can be read on a narrow terminal",
+  arguments: [20, 40, 80], [Language.korean, .english])
+func narrowPictures(columns: Int, language: Language) {
+  let words = Words(language: language)
+  let shelves = shelves(["strawberry": 9])
+  let menu = MenuPicture(
+    assortment: .standard, picture: shelves, words: words, palette: .none, columns: columns)
+  let bank = StatusPicture(report: picture(), words: words, palette: .none, columns: columns)
+  for lines in [menu.lines, bank.lines] {
+    #expect(lines.allSatisfy { DisplayWidth.of($0) <= columns }, "\(lines)")
+  }
+  for juice in Assortment.standard.juices {
+    let name = juice.name(in: language)
+    // A name that is wider than the terminal is broken and not cut.
+    let isBroken = DisplayWidth.of(name) > columns
+    #expect(isBroken || menu.lines.contains { $0.contains(name) }, "\(menu.lines)")
+  }
+  let all = bank.lines.joined(separator: " ")
+  for word in ["4243", "deposit-1", "2.8 MB", words.state(.serving as WorkerState), words.paused] {
+    #expect(all.contains(word), "\(word): \(bank.lines)")
+  }
 }
 
 @Test("progress is silent for a second, then a bar on a terminal and plain lines elsewhere")

@@ -113,53 +113,53 @@ import Testing
     arguments: [
       (
         #"{"windws": {}}"#, #"config/bank.json:1: unknown key "windws" — did you mean "windows"?"#,
-        #"config/bank.json:1: 알 수 없는 키입니다: "windws". 혹시 이것입니까: "windows"?"#
+        #"config/bank.json:1: 알 수 없는 키입니다: "windws". 혹시 "windows"인가요?"#
       ),
       (
         "{\n\"xyzzy\": 1}", #"config/bank.json:2: unknown key "xyzzy" — take it out"#,
-        #"config/bank.json:2: 알 수 없는 키입니다: "xyzzy". 이 키를 지우십시오."#
+        #"config/bank.json:2: 알 수 없는 키입니다: "xyzzy". 이 키를 지우세요."#
       ),
       (
         #"{"log": {"kep": 1}}"#, #"config/bank.json:1: unknown key "kep" — did you mean "keep"?"#,
-        #"config/bank.json:1: 알 수 없는 키입니다: "kep". 혹시 이것입니까: "keep"?"#
+        #"config/bank.json:1: 알 수 없는 키입니다: "kep". 혹시 "keep"인가요?"#
       ),
       (
         "{\"lease\": \"1s\",\n \"lease\": \"2s\"}",
         #"config/bank.json:2: "lease" appears twice; keep one of them"#,
-        #"config/bank.json:2: 키가 두 번 나옵니다: "lease". 하나만 남기십시오."#
+        #"config/bank.json:2: 키가 두 번 나옵니다: "lease". 하나만 남기세요."#
       ),
       (
         #"{"windows": {"deposit": "2"}}"#,
         #"config/bank.json:1: "windows.deposit" is a text; write a whole number without quotes"#,
-        #"config/bank.json:1: "windows.deposit" 값의 종류가 다릅니다 (문자열). 따옴표 없는 정수 형식으로 쓰십시오."#
+        #"config/bank.json:1: "windows.deposit" 값의 종류가 다릅니다 (문자열). 따옴표 없는 정수 형식으로 쓰세요."#
       ),
       (
         #"{"windows": {"deposit": 257}}"#,
         #"config/bank.json:1: "windows.deposit" is 257; write something from 0 to 256"#,
-        #"config/bank.json:1: "windows.deposit" 값이 범위를 벗어났습니다: 257. 0 이상 256 이하로 쓰십시오."#
+        #"config/bank.json:1: "windows.deposit" 값이 범위를 벗어났습니다: 257. 0 이상 256 이하로 쓰세요."#
       ),
       (
         #"{"max_crashes": 2.5}"#,
         #"config/bank.json:1: "max_crashes" is 2.5, which is no whole number of 64 bits; write one"#,
-        #"config/bank.json:1: "max_crashes" 값이 64비트 정수가 아닙니다: 2.5. 정수를 쓰십시오."#
+        #"config/bank.json:1: "max_crashes" 값이 64비트 정수가 아닙니다: 2.5. 정수를 쓰세요."#
       ),
       (
         #"{"lang": "fr"}"#, #"config/bank.json:1: "lang" is "fr"; write "ko" or "en""#,
-        #"config/bank.json:1: "lang" 값이 언어가 아닙니다: "fr". "ko" 또는 "en" 을 쓰십시오."#
+        #"config/bank.json:1: "lang" 값이 언어가 아닙니다: "fr". "ko" 또는 "en"을 쓰세요."#
       ),
       (
         #"{"lease": "1ms"}"#, #"config/bank.json:1: "lease" is 1ms; write something from 100ms to 24h"#,
-        #"config/bank.json:1: "lease" 값이 범위를 벗어났습니다: 1ms. 100ms 이상 24h 이하로 쓰십시오."#
+        #"config/bank.json:1: "lease" 값이 범위를 벗어났습니다: 1ms. 100ms 이상 24h 이하로 쓰세요."#
       ),
       (
         #"{"retry_first": "2m"}"#,
         #"config/bank.json:1: "retry_limit" is 1m, shorter than "retry_first" (2m); make it at least as long"#,
-        #"config/bank.json:1: "retry_limit" 값(1m)이 "retry_first" 값(2m)보다 짧습니다. 같거나 길게 쓰십시오."#
+        #"config/bank.json:1: "retry_limit" 값(1m)이 "retry_first" 값(2m)보다 짧습니다. 같거나 길게 쓰세요."#
       ),
       (
         "{\n\"lease\": \"1s\"\n\"gather\": \"1ms\"}",
         #"config/bank.json:3: this is not JSON: """ cannot stand here; look for a missing comma or quote"#,
-        #"config/bank.json:3: JSON 형식이 아닙니다: 여기에 올 수 없는 문자입니다: """. 빠진 쉼표나 따옴표를 찾아보십시오."#
+        #"config/bank.json:3: JSON 형식이 아닙니다: 여기에 올 수 없는 문자입니다: """. 빠진 쉼표나 따옴표를 찾아보세요."#
       ),
     ])
   func sentences(text: String, english: String, korean: String) {

@@ -35,7 +35,9 @@ struct CrashTests {
       #expect(exit["signal"] == "9" && exit["window"] == "deposit-1" && exit["child"] == "\(pid)", "\(exit)")
       #expect(
         try branch.events("restarted", in: "coordinator", count: 1).map { $0["window"] } == ["deposit-1"])
-      #expect(try branch.done("ticket", "1", language: .ko).out.contains("은행원이 죽어 줄의 맨 앞으로 돌아감 (SIGKILL)"))
+      #expect(
+        try branch.done("ticket", "1", language: .ko).out.contains(
+          "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감 (SIGKILL)"))
       #expect(
         try branch.done("ticket", "1").out.contains("the teller died; back to the head of the line (SIGKILL)")
       )

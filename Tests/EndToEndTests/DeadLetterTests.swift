@@ -46,7 +46,13 @@ struct DeadLetterTests {
       #expect(try branch.done("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit\n")
       #expect(
         try branch.done("ticket", "1", language: .ko).out.contains(
-          "보류: 'bankctl requeue 1'나 'bankctl cancel 1'로 정하세요"))
+          "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'로 정하세요"))
+      let story = try branch.done("ticket", "1")
+      #expect(
+        story.outLines.last?.hasSuffix(
+          "put aside as a dead letter after 3 attempts: the teller died (SIGKILL) at the last one") == true,
+        story.story)
+      #expect(story.outLines.count { $0.contains("back to the head of the line") } == 2, story.story)
       try branch.expectClean()
     }
   }

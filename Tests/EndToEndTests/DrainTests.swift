@@ -81,7 +81,7 @@ struct DrainTests {
         : /Serving those who wait: \d+ waiting, 1 at a window, for at most \d+\.\d s\./
       #expect(outcome.err.contains(serving), outcome.story)
       #expect(
-        outcome.err.contains(tongue == .ko ? "업무 중인 고객을 마칩니다." : "Finishing those being served:"),
+        outcome.err.contains(tongue == .ko ? "업무중인 고객을 마칩니다." : "Finishing those being served:"),
         outcome.story)
       #expect(outcome.err.contains(tongue == .ko ? "은행원이 퇴근합니다." : "The tellers go;"), outcome.story)
     }

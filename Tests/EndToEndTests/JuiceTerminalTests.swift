@@ -46,6 +46,24 @@ struct JuiceTerminalTests {
   }
 
   @Test(
+    "Ctrl-C in the editor behind the question leaves the whole program, and what is typed behind it changes nothing"
+  )
+  func interruptedEditor() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(branch, ["juice", "order", "strawberry"])
+      try program.waitFor("[Yes/No]")
+      program.type("yes\r")
+      try program.waitFor("Close")
+      try branch.waitUntil("it has the terminal") { !program.isInLineMode }
+      program.type("\u{3}+++")
+      #expect(try program.finish() == 128 + SIGINT, "\(program.screen)")
+      #expect(program.screen.hasSuffix(Self.shown) && program.isInLineMode)
+      #expect(try branch.stock() == Recipes.fresh)
+    }
+  }
+
+  @Test(
     "a no, an end of the input, and Ctrl-C leave the stock as it is",
     arguments: ["아니오\r", "n\r", "\u{4}", "\u{3}"])
   func no(answer: String) throws {
@@ -69,7 +87,7 @@ struct JuiceTerminalTests {
       try branch.waitUntil("it has the terminal") { !program.isInLineMode }
       program.type("\u{1A}")
       program.type(key)
-      #expect(try program.finish() == 0, "\(program.screen)")
+      #expect(try program.finish() == (key == "\u{3}" ? 128 + SIGINT : 0), "\(program.screen)")
       #expect(program.screen.contains(Self.shown) && program.isInLineMode)
       #expect(try branch.stock() == Recipes.fresh)
     }

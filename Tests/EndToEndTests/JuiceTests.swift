@@ -11,7 +11,9 @@ struct JuiceTests {
       let refused = try branch.order("strawberry")
       #expect(refused.code == 5, refused.story)
       #expect(refused.out == "재료가 모자라요. 재고를 수정할까요?\n", refused.story)
-      #expect(refused.err == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n", refused.story)
+      #expect(
+        refused.err == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n채우려면: bankctl stock add strawberry 6\n",
+        refused.story)
       #expect(try branch.stock() == Recipes.fresh)
       let english = try branch.order("strawberry", language: .en)
       #expect(
@@ -80,7 +82,9 @@ struct JuiceTests {
       #expect(people.code == 5, people.story)
       #expect(people.outLines.filter { $0 == "망고쥬스 나왔습니다! 맛있게 드세요!" }.count == 3, people.story)
       #expect(people.lastLine == "재료가 모자라요. 재고를 수정할까요?", people.story)
-      #expect(people.err == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n", people.story)
+      let mended = "채우려면: bankctl stock add mango 2\n"
+      #expect(
+        people.err == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
     }
   }
 
@@ -197,7 +201,9 @@ struct JuiceTests {
         #expect(steered.code == 0, steered.story)
         let outcome = try branch.order("banana", "2", "--timeout", "300ms", "--json")
         #expect(outcome.code == 75, outcome.story)
-        #expect(try outcome.json()["error"]["code"].text == "station_stands_still", outcome.story)
+        let lines = try JSON.lines(outcome.out)
+        #expect(lines.map { $0["outcome"].text } == ["withdrawn", "withdrawn", nil], outcome.story)
+        #expect(lines.last?["error"]["code"].text == "station_stands_still", outcome.story)
         try branch.done("scale", "juice=1")
       }
       #expect(

@@ -10,18 +10,26 @@ final class TerminalProgram {
   private static let unlock: UInt = 0x4004_5431
   private static let number: UInt = 0x8004_5430
   private static let newSession: Int16 = 0x80
+  private static let resize: UInt = 0x5414
 
   let pid: pid_t
   private var master: Int32
   private(set) var screen = ""
 
-  init(_ branch: Branch, _ words: [String], language: Tongue = .en) throws {
+  /// - Parameters:
+  ///   - program: What is started: bankctl, or a shell in which it is typed.
+  ///   - size: Columns and rows; a terminal that says nothing of them where it is left out.
+  init(
+    _ branch: Branch, _ words: [String], program: String = Binaries.bankctl, language: Tongue = .en,
+    path: String = "/usr/bin:/bin", size: (columns: UInt16, rows: UInt16)? = nil
+  ) throws {
     master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var number: Int32 = -1
     var lock: Int32 = 0
     guard master >= 0, ioctl(master, Self.unlock, &lock) == 0, ioctl(master, Self.number, &number) == 0 else {
       throw Trouble("no pseudo-terminal: \(String(cString: strerror(errno)))")
     }
+    if let size { Self.resize(master, columns: size.columns, rows: size.rows) }
     let name = "/dev/pts/\(number)"
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -42,15 +50,15 @@ final class TerminalProgram {
     posix_spawnattr_setflags(
       &attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     let environment = [
-      "PATH=/usr/bin:/bin", "HOME=\(branch.path("elsewhere"))", "LANG=C.UTF-8", "TERM=xterm",
+      "PATH=\(path)", "HOME=\(branch.path("elsewhere"))", "LANG=C.UTF-8", "TERM=xterm",
       "BANK_HOME=\(branch.home)", "BANK_LANG=\(language.rawValue)", "\(ProcessTable.mark)=\(branch.path(""))",
     ]
-    var arguments: [UnsafeMutablePointer<CChar>?] = ([Binaries.bankctl] + words).map { strdup($0) } + [nil]
+    var arguments: [UnsafeMutablePointer<CChar>?] = ([program] + words).map { strdup($0) } + [nil]
     var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0.trimmed) } + [nil]
     defer { (arguments + variables).forEach { free($0) } }
     var started: pid_t = 0
-    let error = posix_spawn(&started, Binaries.bankctl, &actions, &attributes, &arguments, &variables)
-    guard error == 0 else { throw Trouble("cannot start bankctl: \(String(cString: strerror(error)))") }
+    let error = posix_spawn(&started, program, &actions, &attributes, &arguments, &variables)
+    guard error == 0 else { throw Trouble("cannot start \(program): \(String(cString: strerror(error)))") }
     pid = started
   }
 
@@ -62,6 +70,14 @@ final class TerminalProgram {
 
   /// Presses keys; `\u{3}` is Ctrl-C.
   func type(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
+
+  /// Gives the terminal another size, which whoever is in it is told by SIGWINCH. ioctl_tty(2) TIOCSWINSZ
+  func resize(columns: UInt16, rows: UInt16) { Self.resize(master, columns: columns, rows: rows) }
+
+  private static func resize(_ master: Int32, columns: UInt16, rows: UInt16) {
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(master, resize, &size)
+  }
 
   /// Whether the terminal reads whole lines and shows what is typed, as it does when a program begins.
   var isInLineMode: Bool {
@@ -79,6 +95,40 @@ final class TerminalProgram {
     guard master >= 0 else { return }
     close(master)
     master = -1
+  }
+
+  /// The lines as they stand on the screen: after returns to the first column, erased ends of lines and colours.
+  var lines: [String] {
+    var lines: [[Unicode.Scalar]] = [[]]
+    var column = 0
+    var rest = screen.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      switch scalar {
+      case "\n":
+        lines.append([])
+        column = 0
+      case "\r": column = 0
+      case "\u{1B}":
+        // ESC [ numbers letter. ECMA-48, 5.4
+        guard rest.first == "[" else { continue }
+        let numbers = rest.dropFirst().prefix { !(0x40...0x7E).contains($0.value) }
+        rest = rest[numbers.endIndex...]
+        guard rest.popFirst() == "K" else { continue }
+        let kept = String(numbers) == "2" ? 0 : min(column, lines[lines.count - 1].count)
+        lines[lines.count - 1].removeLast(lines[lines.count - 1].count - kept)
+      default:
+        var line = lines.removeLast()
+        while line.count < column { line.append(" ") }
+        if column < line.count { line[column] = scalar } else { line.append(scalar) }
+        lines.append(line)
+        column += 1
+      }
+    }
+    return lines.map { line in
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: line)
+      return String(text)
+    }
   }
 
   /// Waits until this stands on the screen.
@@ -107,7 +157,8 @@ final class TerminalProgram {
     throw Trouble("still running:\n\(screen)", at: location)
   }
 
-  private func read(for milliseconds: Int32) {
+  /// Reads what comes, for as long as nothing has come.
+  func read(for milliseconds: Int32) {
     var item = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     guard poll(&item, 1, milliseconds) > 0, item.revents & Int16(POLLIN) != 0 else { return }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

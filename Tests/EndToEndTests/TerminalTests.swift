@@ -105,7 +105,7 @@ struct TerminalTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let watcher = try branch.launch(
-        ["-c", "exec \(Binaries.bankctl) watch --json <&- >&-"], program: "/bin/bash")
+        ["-c", "exec \(Binaries.bankctl) status --watch --json <&- >&-"], program: "/bin/bash")
       try branch.waitUntil("it has opened what was closed") {
         [0, 1].allSatisfy { stream in
           let link = "/proc/\(watcher.pid)/fd/\(stream)"

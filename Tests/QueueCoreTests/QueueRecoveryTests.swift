@@ -26,10 +26,14 @@ import Testing
   func firstPage() throws {
     var branch = TestBranch(books: books(issued: 9, waiting: 3))
     #expect(branch.happen(.tick) == [])
+    // Who is first is asked of the store meanwhile.
+    #expect(branch.machine.oldestWaiting == nil)
+    #expect(branch.machine.unreadLines.map(\.line) == [Line(service: .deposit, grade: .regular)])
     let page = try #require(branch.open(.deposit).pages.first)
     #expect((page.after, page.limit) == (0, 3))
     #expect(branch.happen(.pageLoaded(page.line, [stored(4), stored(6), stored(9)])).assigned == [4])
     #expect(branch.tickets(.deposit) == [6, 9])
+    #expect(branch.machine.unreadLines.isEmpty && branch.machine.oldestWaiting == TestBranch.opening.wall)
   }
 
   @Test("a page is no larger than the memory of a line, however many wait")

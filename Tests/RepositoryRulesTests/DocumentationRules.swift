@@ -1,5 +1,5 @@
-// What is written for people: how long the entrance may be, that a link leads to a file, and that a Korean sentence does
-// not leave the choice of a particle to its reader. Each rule is told one file and judges nothing else.
+// What is written for people: how long the entrance may be, that a link leads to a file, and that all Korean sentences
+// speak alike and choose their particles. Each rule is told one file and judges nothing else.
 
 enum DocumentationRules {
   /// Whoever sees the project for the first time reads so much of it.
@@ -41,17 +41,32 @@ enum DocumentationRules {
     return parts.joined(separator: "/")
   }
 
-  /// The last syllable decides, and a program knows it.
+  struct Ban {
+    let word: String
+    let instead: String
+  }
+
+  /// Particles that nobody has chosen, a second level of politeness, and spellings that the original has not.
   static let undecided = [
     "은(는)", "는(은)", "이(가)", "가(이)", "을(를)", "를(을)", "와(과)", "과(와)", "(으)로", "(이)라", "(이)나", "(아)야",
   ]
+  static let inKorean: [Ban] =
+    undecided.map { Ban(word: $0, instead: "the form that the last syllable chooses (`Particle`)") } + [
+      Ban(word: "십시오", instead: "-세요; one level of politeness everywhere"),
+      Ban(word: "입니까", instead: "-인가요"),
+      Ban(word: "업무 중인", instead: "업무중, as the original writes it"),
+      Ban(word: "업무 중입", instead: "업무중, as the original writes it"),
+      Ban(word: "대기 중인 고객", instead: "대기중, as the original writes it"),
+      Ban(word: "한가함", instead: "쉬는 중"),
+      Ban(word: "은행원이 죽", instead: "은행원 프로세스가 종료되어"),
+      Ban(word: "아무도 추가하지 않았", instead: "추가된 고객이 없습니다"),
+    ]
 
-  static func checkParticles(_ file: File) -> [Violation] {
+  static func checkKorean(_ file: File) -> [Violation] {
     guard file.isSource || file.path.hasPrefix("scripts/") || file.path == "README.md" else { return [] }
     return file.lines.enumerated().flatMap { offset, line in
-      undecided.filter { line.contains($0) }.map {
-        Violation(
-          file.path, line: offset + 1, "says \($0); the last syllable chooses the particle (`Particle`)")
+      inKorean.filter { line.contains($0.word) }.map {
+        Violation(file.path, line: offset + 1, "says \($0.word); use \($0.instead)")
       }
     }
   }

@@ -28,16 +28,18 @@ struct DocumentationRulesTests {
     #expect(lines("Sources/A/A.swift", "let a = b[c](d)").isEmpty)
   }
 
-  @Test("a particle that nobody has chosen is refused", arguments: DocumentationRules.undecided)
-  func particles(undecided: String) {
+  @Test(
+    "a particle that nobody has chosen, another politeness and another spelling are refused",
+    arguments: DocumentationRules.inKorean.map(\.word))
+  func korean(word: String) {
     func count(_ path: String) -> Int {
-      DocumentationRules.checkParticles(File(path, "x\n\"홈 \\(home)\(undecided) 쓸 수 없습니다.\"\n")).count
+      DocumentationRules.checkKorean(File(path, "x\n\"홈 \\(home)\(word) 쓸 수 없습니다.\"\n")).count
     }
     #expect(count("Sources/bankctl/Words/Words.swift") == 1)
     #expect(count("scripts/setup") == 1)
     #expect(count("README.md") == 1)
     #expect(count("Tests/BankctlTests/WordsTests.swift") == 0)
     #expect(
-      DocumentationRules.checkParticles(File("scripts/setup", "say '위치가 둘입니다(a, b). 개수(음수)를'")).isEmpty)
+      DocumentationRules.checkKorean(File("scripts/setup", "say '위치가 둘입니다(a, b). 개수(음수)를'")).isEmpty)
   }
 }

@@ -58,13 +58,14 @@ struct RepositoryTests {
     expectNone(try repository.files().flatMap(FileRules.checkContents))
   }
 
-  @Test("what people read is short enough at the entrance and leads somewhere")
+  @Test("what people read is short enough at the entrance, leads somewhere, and speaks one Korean")
   func documentation() throws {
     let files = try repository.files()
     let paths = Set(files.map(\.path))
     #expect(paths.contains("README.md"))
     expectNone(files.flatMap(DocumentationRules.checkReadme))
     expectNone(files.flatMap { DocumentationRules.checkLinks($0, paths) })
+    expectNone(files.flatMap(DocumentationRules.checkKorean))
   }
 
   @Test("each script can be run and says what it is for")

@@ -67,6 +67,8 @@ extension ConformanceTests {
     #expect(try branch.store.receipts(of: .juice, after: 1, limit: 5) == [])
     #expect(try branch.store.receipts(of: .loan, after: 0, limit: 5) == [])
     #expect(try branch.store.trialBalance().customers.transfers == 0)
+    // Once, though two fruits were missing; and on this day alone.
+    #expect(try branch.store.countSentAway(on: 1) == 1 && branch.store.countSentAway(on: 2) == 0)
     let audit = try branch.store.audit()
     #expect(audit.problems == [])
     #expect(audit.served == 1)

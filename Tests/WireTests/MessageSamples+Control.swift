@@ -262,6 +262,12 @@ extension ControlAnswer {
               DrainStepReport(step: .closeDoor, milliseconds: 0),
               DrainStepReport(step: .kill, milliseconds: 12),
             ]))),
+      Sample(
+        "answer-stopped-sent-away",
+        .stopped(
+          StoppedReport(
+            day: 3, served: 10, businessMilliseconds: 4_410, waiting: 0, dead: 0, isDayClosed: true,
+            finished: 4, killed: 0, steps: [], sentAway: 2))),
     ]
 }
 

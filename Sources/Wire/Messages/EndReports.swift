@@ -112,12 +112,16 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var killed: Int64?
   /// The steps of the drain, in order.
   public var steps: [DrainStepReport]?
+  /// How many of those served were sent away, because too little was in stock; nil from a build that does not say.
+  public var sentAway: Int64?
 
   /// Puts the parts together.
   public init(
     day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool,
-    finished: Int64? = nil, killed: Int64? = nil, steps: [DrainStepReport]? = nil
+    finished: Int64? = nil, killed: Int64? = nil, steps: [DrainStepReport]? = nil,
+    sentAway: Int64? = nil
   ) {
+    self.sentAway = sentAway
     self.finished = finished
     self.killed = killed
     self.steps = steps
@@ -139,5 +143,6 @@ public struct StoppedReport: Codable, Sendable, Equatable {
     case finished = 7
     case killed = 8
     case steps = 9
+    case sentAway = 10
   }
 }

@@ -16,6 +16,8 @@ import Wire
 enum ChaosCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    // Whatever the command line has wrong is told before there is a home.
+    let rules = try rules(session)
     let seed = session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
     // Only a home that was named on the command line is somebody's own choice.
     let isScratch = session.invocation.text("home") == nil
@@ -23,11 +25,21 @@ enum ChaosCommand {
     let inner = Session(
       invocation: session.invocation, words: session.words, home: home, surroundings: session.surroundings,
       asJSON: session.asJSON, output: session.output)
-    var isClean = false
-    defer { if isScratch, isClean { remove(home.path) } }
-    let report = try chaos(inner, seed: seed, isScratch: isScratch)
+    let name = "chaos-\(String(RandomSeed.fromSystem(), radix: 36))"
+    let bank = ChaosBank(home, mark: name)
+    var (hasOpened, isClean) = (false, false)
+    // A home in which nothing has happened proves nothing.
+    defer { if isScratch, isClean || !hasOpened { remove(home.path) } }
+    defer { bank.end() }
+    let order = try openingOrder(inner, seed: seed, isScratch: isScratch)
+    try bank.open(inner, order)
+    hasOpened = true
+    let report = try chaos(inner, bank, order, rules, seed: seed, name: name, isScratch: isScratch)
+    bank.end()
     isClean = report.account.isClean
-    try session.show(report.document(session.words), or: report.lines(session.words, session.output.palette))
+    try session.show(
+      report.document(session.words),
+      or: report.lines(session.words, session.output.palette, within: session.columns))
     return isClean ? .done : .failed
   }
 
@@ -36,8 +48,16 @@ enum ChaosCommand {
 
   private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
 
+  /// What the command line allows the run to do.
+  private static func rules(_ session: Session) throws(CommandError) -> ChaosRules {
+    var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
+    if let list = session.invocation.text("kill") { rules.targets = try targets(list, session.words) }
+    if let every = session.invocation.duration("every") { rules.every = every }
+    return rules
+  }
+
   /// The configuration of a scratch bank; nil for the built-in one.
-  private static func rules(seed: Int64, in home: BankHome) throws(CommandError) -> String? {
+  private static func configuration(seed: Int64, in home: BankHome) throws(CommandError) -> String? {
     guard handsOutAhead(seed) else { return nil }
     let path = Paths.join(home.path, "bank.json")
     do throws(SystemError) {
@@ -49,26 +69,28 @@ enum ChaosCommand {
     return path
   }
 
-  private static func chaos(
+  private static func openingOrder(
     _ session: Session, seed: Int64, isScratch: Bool
-  ) throws(CommandError) -> ChaosReport {
-    let name = "chaos-\(String(RandomSeed.fromSystem(), radix: 36))"
-    let bank = ChaosBank(session.home, mark: name)
-    defer { bank.end() }
-    let speed = session.invocation.speed("speed")?.description ?? "50"
-    let order = LaunchOrder(
+  ) throws(CommandError) -> LaunchOrder {
+    LaunchOrder(
       .open, home: session.home,
       configuration: isScratch
-        ? try rules(seed: seed, in: session.home)
+        ? try configuration(seed: seed, in: session.home)
         : try session.surroundings.configuration(flag: nil, home: session.home),
       language: session.words.language.code, deposit: session.invocation.integer("deposit"),
-      loan: session.invocation.integer("loan"), juice: session.invocation.integer("juice"), speed: speed)
-    try bank.open(session, order)
+      loan: session.invocation.integer("loan"), juice: session.invocation.integer("juice"),
+      speed: session.invocation.speed("speed")?.description ?? "50")
+  }
+
+  private static func chaos(
+    _ session: Session, _ bank: ChaosBank, _ order: LaunchOrder, _ rules: ChaosRules, seed: Int64,
+    name: String, isScratch: Bool
+  ) throws(CommandError) -> ChaosReport {
     session.note(session.words.chaosBegins(seed: seed, home: session.home.path))
     var closing = ChaosClosing(session)
     let before = try isScratch ? 0 : baseline(session, closing)
     let start = SystemClock.monotonic()
-    let run = try makeRun(session, bank, seed: seed, name: name)
+    let run = try makeRun(session, bank, rules, seed: seed, name: name)
     let meter = ProgressMeter(words: session.words)
     do throws(SystemError) {
       try run.run {
@@ -123,11 +145,8 @@ enum ChaosCommand {
   }
 
   private static func makeRun(
-    _ session: Session, _ bank: ChaosBank, seed: Int64, name: String
+    _ session: Session, _ bank: ChaosBank, _ rules: ChaosRules, seed: Int64, name: String
   ) throws(CommandError) -> ChaosRun {
-    var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
-    if let list = session.invocation.text("kill") { rules.targets = try targets(list, session.words) }
-    if let every = session.invocation.duration("every") { rules.every = every }
     var limits = ChaosRun.Limits()
     if let time = session.invocation.duration("for") { limits.time = time }
     if let count = session.invocation.integer("kills") { limits.kills = count }

@@ -79,7 +79,7 @@ struct ChaosReport: Sendable {
   }
 
   /// For people.
-  func lines(_ words: Words, _ palette: Palette) -> [String] {
+  func lines(_ words: Words, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right])
     for target in ChaosTarget.allCases {
       table.add([.init(words.killed(target)), .init(Words.grouped(kills[target, default: 0]))])
@@ -104,7 +104,7 @@ struct ChaosReport: Sendable {
     table.add([.init(words.chaosReserveTime), .init(words.times(reserve))])
     table.add([.init(words.chaosRecoverTime), .init(words.times(recover))])
     let verdict = account.isClean ? words.chaosClean : palette.paint(words.chaosBroken(seed, home), .alarm)
-    return [verdict] + table.lines(palette, indent: 2)
+    return [verdict] + table.lines(palette, indent: 2, within: columns)
       + account.violations.prefix(Self.named).map { palette.paint("- \(words.sentence($0))", .alarm) }
   }
 }

@@ -16,13 +16,16 @@ enum AuditCommand {
       try desk.ask(.audit, within: nil, TaskProgress(.audit, session.words)) { answer throws(CommandError) in
         guard case .audit(let report) = answer else { throw answer.unexpected }
         exit = report.isClean ? .done : .failed
-        try session.show(.audit(report), or: lines(report, session.words, session.output.palette))
+        try session.show(
+          .audit(report), or: lines(report, session.words, session.output.palette, within: session.columns))
       }
     }
     return exit
   }
 
-  static func lines(_ report: AuditReport, _ words: Words, _ palette: Palette) -> [String] {
+  static func lines(_ report: AuditReport, _ words: Words, _ palette: Palette, within columns: Int? = nil)
+    -> [String]
+  {
     var table = TextTable([.left, .right])
     let numbers: [(Words.Column, Int64)] = [
       (.issued, report.issued), (.served, report.served), (.cancelled, report.cancelled),
@@ -41,7 +44,7 @@ enum AuditCommand {
       table.add([.init(name), .init(Words.grouped(number), number == 0 ? nil : .alarm)])
     }
     let verdict = report.isClean ? words.clean : palette.paint(words.broken, .alarm)
-    return [verdict] + table.lines(palette, indent: 2)
+    return [verdict] + table.lines(palette, indent: 2, within: columns)
       + report.problems.map { palette.paint("- \($0)", .alarm) } + (report.notes ?? []).map { "- \($0)" }
   }
 }

@@ -262,7 +262,8 @@ enum EnqueueCommand {
     while let span = left.first {
       do throws(CommandError) {
         let question = ControlCommand.awaitTickets(day: span.day, first: span.first, last: span.last)
-        let answer = try desk.awaitAnswer(to: question, until: nil, crowd: report.awaitedCount, progress, wait)
+        let answer = try desk.awaitAnswer(
+          to: question, until: nil, crowd: report.awaitedCount, progress, wait)
         if wait.signal != nil, answer == nil { return nil }
         guard case .ended(let ended)? = answer else {
           throw answer?.unexpected ?? .control(.timedOut(what: "tickets"))

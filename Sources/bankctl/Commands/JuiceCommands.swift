@@ -25,7 +25,8 @@ enum JuiceMenuCommand {
     try session.show(
       .menu(assortment, picture),
       or: MenuPicture(
-        assortment: assortment, picture: picture, words: session.words, palette: session.output.palette
+        assortment: assortment, picture: picture, words: session.words, palette: session.output.palette,
+        columns: session.columns
       ).lines)
   }
 }

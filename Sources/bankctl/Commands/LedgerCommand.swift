@@ -18,7 +18,9 @@ enum LedgerCommand {
         let difference = rows.reduce(0) { $0 &+ $1.balance }
         exit = difference == 0 ? .done : .failed
         let verdict = session.words.trialBalance(difference)
-        let lines = table(rows, session.words).lines(session.output.palette)
+        let isEmpty = rows.allSatisfy { $0.transfers == 0 }
+        if isEmpty, !session.asJSON { session.note(session.words.noEntries) }
+        let lines = table(rows, session.words).lines(session.output.palette, within: session.columns)
         try session.show(.ledger(rows), or: lines + [verdict])
       }
     }
@@ -48,9 +50,15 @@ enum AccountCommand {
       try desk.ask(.account(number), within: nil, TaskProgress(.ledger, session.words)) {
         answer throws(CommandError) in
         guard case .account(let report) = answer else { throw answer.unexpected }
+        // An account begins with its first business; one that was never used is no account of zero won.
+        if report.row.transfers == 0, report.latest.isEmpty {
+          let message = session.words.noSuchAccount(number)
+          throw .complaint(Complaint(code: "no_such_account", exit: .notFound, message: message))
+        }
         let lines =
-          LedgerCommand.table([report.row], session.words).lines(session.output.palette)
-          + report.latest.map { ReceiptsCommand.line($0, session.words, session.output.palette) }
+          LedgerCommand.table([report.row], session.words).lines(
+            session.output.palette, within: session.columns)
+          + report.latest.flatMap { ReceiptsCommand.lines($0, session) }
         try session.show(.account(report), or: lines)
       }
     }

@@ -12,7 +12,7 @@ extension LogsCommand.Refusal {
     let message =
       switch language {
       case .english: "-n \(count) is no number of lines: give 0 or more."
-      case .korean: "-n \(count)은(는) 줄 수가 아닙니다. 0 이상을 주세요."
+      case .korean: "-n \(Particle.topic.on(String(count))) 줄 수가 아닙니다. 0 이상을 주세요."
       }
     return Self(code: "usage", exit: 2, message: message)
   }
@@ -26,7 +26,7 @@ extension LogsCommand.Refusal {
         "--since '\(shown)' is no moment: write how long ago (5m), a time of today in UTC (08:30) or a "
           + "date and time (2026-11-21T08:30:00Z)."
       case .korean:
-        "--since '\(shown)'은(는) 시점이 아닙니다. 얼마 전인지(5m), 오늘의 UTC 시각(08:30) 또는 날짜와 "
+        "--since \(Particle.topic.on("'\(shown)'")) 시점이 아닙니다. 얼마 전인지(5m), 오늘의 UTC 시각(08:30) 또는 날짜와 "
           + "시각(2026-11-21T08:30:00Z)을 적으세요."
       }
     return Self(code: "usage", exit: 2, message: message)
@@ -69,7 +69,7 @@ extension LogsCommand.Refusal {
       switch (language, near.isEmpty) {
       case (.english, false): "No worker '\(shown)' has a log. Did you mean \(near)? There are: \(all)."
       case (.english, true): "No worker '\(shown)' has a log. There are: \(known.isEmpty ? "none" : all)."
-      case (.korean, false): "'\(shown)'의 기록이 없습니다. \(near)인가요? 있는 기록: \(all)."
+      case (.korean, false): "'\(shown)'의 기록이 없습니다. 혹시 \(near)인가요? 있는 기록: \(all)."
       case (.korean, true): "'\(shown)'의 기록이 없습니다. 있는 기록: \(known.isEmpty ? "없음" : all)."
       }
     return Self(code: "no_such_worker", exit: 4, message: message)

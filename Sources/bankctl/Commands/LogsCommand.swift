@@ -56,7 +56,7 @@ enum LogsCommand {
       if follow {
         try self.follow(query, page, output)
       } else {
-        try show(query, page, output)
+        try show(query, page, output, sayIn: json ? nil : language)
       }
       return 0
     } catch {
@@ -64,13 +64,19 @@ enum LogsCommand {
     }
   }
 
-  private static func show(_ query: LogQuery, _ page: Page, _ output: Sink) throws(LogFailure) {
+  private static func show(
+    _ query: LogQuery, _ page: Page, _ output: Sink, sayIn language: Language?
+  ) throws(LogFailure) {
     let reader = try LogReader(query)
+    var isEmpty = true
     while let record = try reader.next() {
+      isEmpty = false
       page.add(record)
       if page.isFull, try !page.turn(output) { return }
     }
     _ = try page.turn(output)
+    // Whoever asks for no lines knows that there are none.
+    if isEmpty, query.last != 0, let language { Notes.say(Words(language: language).noLogLines) }
   }
 
   private static func follow(_ query: LogQuery, _ page: Page, _ output: Sink) throws(LogFailure) {

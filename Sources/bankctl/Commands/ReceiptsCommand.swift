@@ -19,7 +19,7 @@ enum ReceiptsCommand {
       } else {
         session.invocation.text("day") == "all" ? .all : .present
       }
-    if session.output.isTerminal && !session.asJSON {
+    if session.output.isTerminal, !session.asJSON, !isNarrow(session) {
       try session.output.line(session.output.palette.paint(heading(session.words), .quiet))
     }
     if session.invocation.flag("follow") { return try follow(days, session) }
@@ -42,6 +42,7 @@ enum ReceiptsCommand {
       }
     }
     try session.output.flush()
+    if count == 0, !session.asJSON { session.note(session.words.noReceipts) }
     return .done
   }
 
@@ -75,7 +76,7 @@ enum ReceiptsCommand {
     if session.asJSON {
       try session.output.line(.receipt(receipt))
     } else {
-      try session.output.line(line(receipt, session.words, session.output.palette))
+      for line in lines(receipt, session) { try session.output.line(line) }
     }
   }
 
@@ -84,19 +85,39 @@ enum ReceiptsCommand {
   /// The widths fit what usually comes; a longer cell moves what is behind it and is never cut.
   private static let widths = [4, 7, 9, 8, 10, 12, 17]
 
-  private static func heading(_ words: Words) -> String {
+  /// Where a row would be torn into pieces that nobody can put together, each cell has its heading instead.
+  private static let narrow = 80
+
+  private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }
+
+  private static func headings(_ words: Words) -> [String] {
     let columns: [Words.Column] = [.day, .ticket, .service, .grade, .outcome, .window, .amount, .finished]
-    return row(columns.map(words.column))
+    return columns.map(words.column)
+  }
+
+  private static func heading(_ words: Words) -> String { row(headings(words)) }
+
+  /// A receipt on a terminal of any width, or away from one.
+  static func lines(_ receipt: ReceiptReport, _ session: Session) -> [String] {
+    let (words, palette) = (session.words, session.output.palette)
+    guard isNarrow(session), let columns = session.columns else { return [line(receipt, words, palette)] }
+    let role: Palette.Role? = receipt.service == .loan ? .loan : nil
+    var cells = cells(of: receipt, words).map { TextTable.Cell($0, role) }
+    cells[0].text = words.day(receipt.day)
+    return TextTable.record(cells, headings(words), palette, columns: columns)
   }
 
   static func line(_ receipt: ReceiptReport, _ words: Words, _ palette: Palette) -> String {
-    let text = row([
+    palette.paint(row(cells(of: receipt, words)), of: receipt.service)
+  }
+
+  private static func cells(of receipt: ReceiptReport, _ words: Words) -> [String] {
+    [
       String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
       words.grade(receipt.grade), words.outcome(receipt.outcome), receipt.window ?? "-",
       words.business(receipt.service, receipt.amount, receipt.payload),
       Timestamp.utc(milliseconds: receipt.finishedAt),
-    ])
-    return palette.paint(text, of: receipt.service)
+    ]
   }
 
   private static func row(_ cells: [String]) -> String {

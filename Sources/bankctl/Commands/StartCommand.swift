@@ -103,6 +103,7 @@ enum StartCommand {
         .init(worker.name, worker.service == .loan ? .loan : nil), .init(state(of: worker, session.words)),
       ])
     }
-    return [session.words.opened(report)] + table.lines(session.output.palette, indent: 2)
+    return [session.words.opened(report)]
+      + table.lines(session.output.palette, indent: 2, within: session.columns)
   }
 }

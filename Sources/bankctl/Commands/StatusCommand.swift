@@ -1,6 +1,6 @@
 // Owns `status`: the picture of a bank, once or as it changes.
 // It must not know how the picture is drawn.
-// Invariant: on a terminal the picture is redrawn in its place; elsewhere every change is one line.
+// Invariant: on a terminal the picture fills the screen (StatusScreen); elsewhere every change is one line.
 // Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
 import Arguments
 import BankModel
@@ -19,16 +19,18 @@ enum StatusCommand {
   }
 
   private static func watch(_ session: Session) throws(CommandError) -> ProgramExit {
-    var screen = Screen()
+    let isScreen =
+      session.output.isTerminal && !session.asJSON && session.surroundings.variable("TERM") != "dumb"
+    if isScreen { return try StatusScreen.run(session) }
     var last: StatusReport?
-    var rhythm = Rhythm(session)
+    var rhythm = Rhythm()
     var desk = try Desk.open(session)
     while true {
       do throws(CommandError) {
         try desk.ask(.watch, within: nil) { answer throws(CommandError) in
           let report = try answer.status
           // Somebody may ask for everything twice; nobody wants to read it twice.
-          if report != last, rhythm.shows(report) { try draw(report, session, &screen) }
+          if report != last, rhythm.shows(report) { try draw(report, session) }
           last = report
         }
         return .done
@@ -40,30 +42,21 @@ enum StatusCommand {
     }
   }
 
-  private static func draw(
-    _ report: StatusReport, _ session: Session, _ screen: inout Screen
-  ) throws(CommandError) {
-    let picture = session.picture(report)
+  private static func draw(_ report: StatusReport, _ session: Session) throws(CommandError) {
     if session.asJSON {
       try session.output.line(.status(report))
-    } else if session.output.isTerminal {
-      session.output.write(screen.redraw(picture.lines, size: Terminal.size))
     } else {
-      try session.output.line(picture.line)
+      try session.output.line(session.picture(report).line)
     }
     try session.output.flush()
   }
 }
 
-/// Which pictures are shown: on a terminal all; elsewhere those in which something has changed, and where it is only time
-/// that passes one in a second.
+/// Which pictures are shown: those in which something has changed, and where it is only time that passes one in a second.
 private struct Rhythm {
-  private let isTerminal: Bool
   private var shown: (still: StatusReport, at: MonotonicInstant)?
 
   private static let pause = Duration.seconds(1)
-
-  init(_ session: Session) { isTerminal = session.output.isTerminal && !session.asJSON }
 
   mutating func shows(_ report: StatusReport) -> Bool {
     let now = SystemClock.monotonic()
@@ -71,7 +64,7 @@ private struct Rhythm {
     still.businessMilliseconds = 0
     still.queue.oldestWaitMilliseconds = 0
     for index in still.workers.indices { still.workers[index].residentKilobytes = 0 }
-    if let shown, shown.still == still, !isTerminal, now - shown.at < Self.pause { return false }
+    if let shown, shown.still == still, now - shown.at < Self.pause { return false }
     shown = (still, now)
     return true
   }

@@ -61,7 +61,8 @@ enum StockCommands {
     _ picture: StockPicture, _ assortment: Assortment, _ session: Session
   ) throws(CommandError) {
     let menu = MenuPicture(
-      assortment: assortment, picture: picture, words: session.words, palette: session.output.palette)
+      assortment: assortment, picture: picture, words: session.words, palette: session.output.palette,
+      columns: session.columns)
     try session.show(.stock(picture), or: menu.shelves)
   }
 }

@@ -37,7 +37,8 @@ enum CancelCommand {
       if day == nil { day = try desk.presentDay() }
       let meant = day ?? 0
       do throws(CommandError) {
-        try desk.ask(.cancel(number, day: meant), TaskProgress(.cancel, session.words)) { answer throws(CommandError) in
+        try desk.ask(.cancel(number, day: meant), TaskProgress(.cancel, session.words)) {
+          answer throws(CommandError) in
           try session.show(ticket: try answer.ticket, headline: session.words.cancelled(number))
         }
       } catch {
@@ -81,7 +82,8 @@ enum RequeueCommand {
   /// Repeated after a lost connection it is refused where the first attempt was in time, and that says so.
   private static func requeue(on day: Int64, at desk: Desk, _ session: Session) throws(CommandError) {
     let number = session.invocation.operands.integer("N") ?? 0
-    try desk.ask(.requeue(number, day: day), TaskProgress(.requeue, session.words)) { answer throws(CommandError) in
+    try desk.ask(.requeue(number, day: day), TaskProgress(.requeue, session.words)) {
+      answer throws(CommandError) in
       try session.show(ticket: try answer.ticket, headline: session.words.requeued(ticket: number))
     }
   }

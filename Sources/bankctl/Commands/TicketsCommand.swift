@@ -85,7 +85,7 @@ private final class TicketList {
       if !session.output.isTerminal { task.count(rows) }
     }
     meter.finish()
-    if isAlwaysThere, count == 0 { try session.output.line("  -") }
+    if isAlwaysThere, count == 0 { try session.output.line("  " + session.words.nobody) }
     count = 0
   }
 

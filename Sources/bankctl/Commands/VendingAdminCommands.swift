@@ -22,10 +22,23 @@ enum VendingAdminCommands {
       // Made today and expired yesterday: one of the two is not what was meant.
       throw usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
     }
+    let name = product.name(in: session.words.language)
+    let warning = session.words.oddDates(name, made: made, expires: expires, today: before.today)
+    if let warning, session.isAtTerminal {
+      session.note(warning)
+      guard try session.confirm(session.words.addAnyway) else {
+        session.note(session.words.nothingChanged)
+        return .refused
+      }
+    }
     let quantity = session.invocation.operands.integer("N") ?? 0
     let drinks = AddedDrinks(product: product.id, quantity: quantity, made: made, expires: expires)
     let changes = try counter.restock(.add(drinks))
     try tell(changes, product, before, session)
+    let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
+    // What a product is good for is the machine's to know, so only its answer tells for certain.
+    let said = session.words.oddDates(name, made: made, expires: expired ?? expires, today: before.today)
+    if let said, warning == nil || !session.isAtTerminal { session.note(said) }
     return .done
   }
 
@@ -43,15 +56,18 @@ enum VendingAdminCommands {
   /// Everything in the machine, by kind.
   static func stock(_ session: Session) throws(CommandError) -> ProgramExit {
     let picture = try VendingCounter(session, .manager).picture(.stock)
-    let shelves = VendingShelves(picture: picture, words: session.words, palette: session.output.palette)
-    try session.show(.products(picture), or: shelves.lines)
+    let shelves = VendingShelves(
+      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
+    let none = [session.words.noProducts]
+    try session.show(.products(picture), or: picture.products.isEmpty ? none : shelves.lines)
     return .done
   }
 
   /// What may not be sold any more.
   static func expired(_ session: Session) throws(CommandError) -> ProgramExit {
     let picture = try VendingCounter(session, .manager).picture(.expired)
-    let shelves = VendingShelves(picture: picture, words: session.words, palette: session.output.palette)
+    let shelves = VendingShelves(
+      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
     let none = [session.words.nothingExpired]
     try session.show(.products(picture), or: picture.products.isEmpty ? none : shelves.lines)
     return .done

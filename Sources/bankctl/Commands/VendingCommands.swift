@@ -16,7 +16,8 @@ enum VendingCommands {
       return .done
     }
     let picture = try VendingCounter(session, .customers).picture()
-    let shop = VendingListing(picture: picture, words: session.words, palette: session.output.palette)
+    let shop = VendingListing(
+      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
     try session.show(.vending(picture), or: shop.lines)
     return .done
   }
@@ -65,6 +66,7 @@ enum VendingCommands {
     let counter = try VendingCounter(session, .customers)
     let picture = session.asJSON ? nil : try counter.picture()
     var page = try counter.purchases(after: 0)
+    if page.isEmpty, !session.asJSON { session.note(session.words.noPurchases) }
     while let last = page.last?.sequence {
       for purchase in page {
         if session.asJSON {
@@ -96,7 +98,8 @@ enum VendingCommands {
   ) throws(CommandError) -> ProgramExit {
     var picture = try VendingCounter(session, .customers).picture()
     picture.products = picture.products.filter { belongs(picture, $0) }
-    let shop = VendingListing(picture: picture, words: session.words, palette: session.output.palette)
+    let shop = VendingListing(
+      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
     let none = [session.words.noProducts]
     try session.show(.products(picture), or: picture.products.isEmpty ? none : shop.products)
     return .done

@@ -21,6 +21,8 @@ final class LineFile {
   static let limit = 64 << 10
 
   private static let portion = 1 << 20
+  /// U+FEFF in UTF-8.
+  fileprivate static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private let file: FileDescriptor
 
   /// Opens a file, or takes in standard input for `-`.
@@ -67,10 +69,12 @@ final class LineFile {
     while true {
       let count: Int
       do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw .reading(error) }
+      // Some editors put a mark of the byte order in front of a text.
+      let begin = offset == 0 && portion[..<count].starts(with: Self.mark) ? Self.mark.count : 0
       offset += Int64(count)
       do throws(Failure) {
         if count == 0 { return try cutter.finish(body) }
-        try cutter.take(portion[..<count], body)
+        try cutter.take(portion[begin..<count], body)
       } catch {
         throw .line(error)
       }

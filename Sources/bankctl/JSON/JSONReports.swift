@@ -158,7 +158,7 @@ extension JSONValue {
   /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers
   /// `killed`, and how long each step took.
   static func stopped(_ report: StoppedReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
       "business_ms": .init(report.businessMilliseconds), "waiting": .init(report.waiting),
       "dead": .init(report.dead), "day_closed": .bool(report.isDayClosed),
@@ -166,6 +166,8 @@ extension JSONValue {
       "steps": .array(
         (report.steps ?? []).map { ["step": .string($0.step.name), "ms": .init($0.milliseconds)] }),
     ]
+    // How many of those who count as served were sent away with nothing.
+    return report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
   }
 
   /// `audit`. Where there is no stock or no machine nothing can differ.

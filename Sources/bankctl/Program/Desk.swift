@@ -265,7 +265,7 @@ extension ControlError {
   }
 
   /// Whether a coordinator that comes back may make it go away.
-  fileprivate var mayPass: Bool {
+  var mayPass: Bool {
     switch self {
     case .notOpen, .lost, .busy, .timedOut: true
     default: false

@@ -56,6 +56,10 @@ enum Program {
   ) throws(CommandError) -> Words {
     let flag = invocation.text("lang")
     // Only where neither flag nor variable has decided is the file looked for.
+    if flag == nil, let chosen = surroundings.variable("BANK_LANG"), Language(code: chosen) == nil {
+      let message = Words(language: surroundings.languageWithoutFile).noSuchLanguage(chosen)
+      throw .complaint(Complaint(code: "usage", exit: .usage, message: message))
+    }
     guard flag == nil, surroundings.variable("BANK_LANG") == nil else {
       return Words(language: surroundings.language(flag: flag, configuration: nil))
     }

@@ -38,9 +38,12 @@ struct Session {
     try output.flush()
   }
 
+  /// How wide a table may be: the terminal's width, and nil away from one.
+  var columns: Int? { output.isTerminal ? Terminal.size?.columns : nil }
+
   /// The picture of a bank in this session's words.
   func picture(_ report: StatusReport) -> StatusPicture {
-    StatusPicture(report: report, words: words, palette: output.palette)
+    StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
   }
 
   /// Looks a service up by any of its names.

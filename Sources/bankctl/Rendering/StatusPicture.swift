@@ -2,6 +2,7 @@
 // It must not know how it comes to the terminal, nor how often.
 // Invariant: the same report gives the same lines; no line is wider than its cells need.
 // Failure: none.
+import Arguments
 import BankModel
 import Posix
 import Wire
@@ -11,10 +12,12 @@ struct StatusPicture {
   let report: StatusReport
   let words: Words
   let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
 
   /// The lines, top to bottom.
   var lines: [String] {
-    [headline, numbers, ""] + services + [""] + workers
+    headline + numbers + [""] + services + [""] + workers
   }
 
   /// The bank in one line, for a log of changes.
@@ -24,23 +27,34 @@ struct StatusPicture {
     return "\(now)  \(words.state(report.state))  \(words.day(report.day))  \(sum(report.queue))  \(timer)"
   }
 
-  private var headline: String {
-    let state = palette.paint(words.state(report.state), report.state == .open ? .waiting : .alarm)
+  private var headline: [String] {
+    let state = words.state(report.state)
+    let role: Palette.Role = report.state == .open ? .waiting : .alarm
     let since = Timestamp.utc(milliseconds: report.since)
-    return "\(state) · \(words.day(report.day)) · "
-      + words.businessTime(milliseconds: report.businessMilliseconds)
-      + palette.paint(
-        "  (pid \(report.pid), " + words.generation(report.generation) + ", " + words.since(since) + ")",
-        .quiet)
+    let day =
+      " · \(words.day(report.day)) · " + words.businessTime(milliseconds: report.businessMilliseconds)
+    let process =
+      "(pid \(report.pid), " + words.generation(report.generation) + ", " + words.since(since) + ")"
+    if columns.map({ DisplayWidth.of(state + day + "  " + process) <= $0 }) ?? true {
+      return [palette.paint(state, role) + day + palette.paint("  " + process, .quiet)]
+    }
+    return Screen.hints(state + day, columns: columns).enumerated().map {
+      $0 == 0 ? palette.paint($1, role) : $1
+    }
+      + Screen.sentence(process, columns: columns).map { palette.paint($0, .quiet) }
   }
 
-  private var numbers: String {
+  private var numbers: [String] {
     let oldest = report.queue.oldestWaitMilliseconds
-    return sum(report.queue)
-      + (report.queue.waiting > 0 ? " · " + words.oldest(words.span(milliseconds: oldest)) : "")
+    let first = "· " + words.oldest(words.span(milliseconds: oldest))
+    return Screen.flow(
+      terms(report.queue) + (report.queue.waiting > 0 ? [first] : []), separator: " ", columns: columns)
   }
 
-  private func sum(_ queue: QueueReport) -> String {
+  private func sum(_ queue: QueueReport) -> String { terms(queue).joined(separator: " ") }
+
+  /// `issued 10`, `= waiting 3`, `+ serving 3` and so on.
+  private func terms(_ queue: QueueReport) -> [String] {
     let parts: [(String, Int64)] = [
       (words.column(.waiting), queue.waiting), (words.column(.serving), queue.serving),
       (words.column(.served), queue.served), (words.column(.delayed), queue.delayed),
@@ -48,8 +62,10 @@ struct StatusPicture {
     ]
     // The three that make a day are always there; trouble only where there is some.
     let shown = parts.prefix(3) + parts.dropFirst(3).filter { $0.1 > 0 }
-    return "\(words.column(.issued)) \(Words.grouped(queue.issued)) = "
-      + shown.map { "\($0.0) \(Words.grouped($0.1))" }.joined(separator: " + ")
+    return ["\(words.column(.issued)) \(Words.grouped(queue.issued))"]
+      + shown.enumerated().map { place, part in
+        "\(place == 0 ? "=" : "+") \(part.0) \(Words.grouped(part.1))"
+      }
   }
 
   private var services: [String] {
@@ -64,7 +80,7 @@ struct StatusPicture {
         .init(service.paused ? words.paused : "", .alarm),
       ])
     }
-    return table.lines(palette)
+    return table.lines(palette, within: columns)
   }
 
   private var workers: [String] {
@@ -83,7 +99,7 @@ struct StatusPicture {
         .init(worker.restarts), .init(memory(worker.residentKilobytes)),
       ])
     }
-    return table.lines(palette) + failures
+    return table.lines(palette, within: columns) + failures
   }
 
   /// What keeps a window closed, and what to do about it.
@@ -92,7 +108,9 @@ struct StatusPicture {
     let sentences =
       failed.map { words.failed($0.name, $0.lastExit.map(exit) ?? "") }
       + report.workers.compactMap { words.outOfWork($0) }
-    return sentences.isEmpty ? [] : [""] + sentences.map { palette.paint($0, .alarm) }
+    guard !sentences.isEmpty else { return [] }
+    return [""]
+      + sentences.flatMap { Screen.sentence($0, columns: columns) }.map { palette.paint($0, .alarm) }
   }
 
   private func exit(_ exit: ExitReport) -> String {

@@ -16,7 +16,9 @@ struct TicketStory {
   var lines: [String] {
     var lines = [palette.paint(headline, .heading), "  " + standing]
     lines.append(at(ticket.issuedAt, words.issued))
-    for attempt in ticket.attempts { lines += story(of: attempt) }
+    for (place, attempt) in ticket.attempts.enumerated() {
+      lines += story(of: attempt, isFatal: ticket.state == .dead && place == ticket.attempts.count - 1)
+    }
     if let receipt = ticket.receipt { lines.append(at(receipt.finishedAt, words.receipt(receipt))) }
     return lines
   }
@@ -41,14 +43,21 @@ struct TicketStory {
     }
   }
 
-  private func story(of attempt: AttemptReport) -> [String] {
+  /// - Parameter isFatal: Whether the customer was put aside after it.
+  private func story(of attempt: AttemptReport, isFatal: Bool) -> [String] {
     var lines = [at(attempt.startedAt, words.attemptBegan(attempt))]
     guard let end = attempt.end, let endedAt = attempt.endedAt else { return lines }
     let isSentAway = end == .served && ticket.receipt?.outcome == .outOfStock
-    var text = isSentAway ? words.sentAway : words.attemptEnded(end)
-    if let signal = attempt.signal { text += " (\(Signals.name(signal)))" }
-    if let code = attempt.code { text += " (" + words.exitCode(code) + ")" }
-    lines.append(at(endedAt, palette.paint(text, end == .served ? nil : .alarm)))
+    var detail = ""
+    if let signal = attempt.signal { detail += " (\(Signals.name(signal)))" }
+    if let code = attempt.code { detail += " (" + words.exitCode(code) + ")" }
+    if isFatal {
+      lines.append(at(endedAt, palette.paint(words.attemptFailed(end) + detail, .alarm)))
+      let reason = words.becameDead(attempts: ticket.attempts.count, words.attemptFailed(end) + detail)
+      return lines + [at(endedAt, palette.paint(reason, .alarm))]
+    }
+    let text = isSentAway ? words.sentAway : words.attemptEnded(end)
+    lines.append(at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm)))
     return lines
   }
 

@@ -1,7 +1,7 @@
 // Owns what a person or a script is told of an order of juice, and with which exit code it ends.
 // It must not know how the juices came about.
-// Invariant: each juice that is made is told when it is, and too little once, at the end; with JSON each ticket is one
-// document.
+// Invariant: each juice that is made is told when it is, and too little once, at the end; with JSON each juice is one
+// line, in the order of the tickets, and a single one that was not made is the error alone.
 // Failure: CommandError: the complaint about what was neither made nor refused.
 import BankModel
 import Posix
@@ -11,6 +11,7 @@ final class JuiceBill {
   private let juice: Juice
   private let assortment: Assortment
   private let session: Session
+  private let count: Int64
   private var made = 0
   private var short = 0
   private var shortages: [Shortage] = []
@@ -20,6 +21,7 @@ final class JuiceBill {
     self.juice = juice
     self.assortment = assortment
     self.session = session
+    count = session.invocation.operands.integer("N") ?? 1
   }
 
   private var words: Words { session.words }
@@ -37,7 +39,11 @@ final class JuiceBill {
       guard session.asJSON else { return }
       try session.show(
         .juice(order, juice, "out_of_stock", shortages, message: words.phrases.tooLittleFruit), or: [])
-    case .cancelled, .withdrawn, .failed, .unfinished: undone.append((order, fate))
+    case .cancelled, .withdrawn, .failed, .unfinished:
+      undone.append((order, fate))
+      guard session.asJSON, count > 1 else { return }
+      let message = words.notMade(juice, fate, order, undone: 1, of: 1, trouble: nil)
+      try session.show(.juice(order, juice, fate.name, [], message: message), or: [])
     }
   }
 
@@ -73,6 +79,7 @@ final class JuiceBill {
       try session.output.line(words.phrases.tooLittleFruit)
       try session.output.flush()
       for line in fruitLines { session.note(line) }
+      session.note(words.mended(by: shortages))
       return
     }
     for line in fruitLines { try session.output.line(line) }

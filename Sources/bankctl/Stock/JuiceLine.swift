@@ -27,6 +27,18 @@ final class JuiceLine {
     case failed
     /// It is being made, and has not become ready in time.
     case unfinished
+
+    /// The outcome in JSON.
+    var name: String {
+      switch self {
+      case .made: "made"
+      case .short: "out_of_stock"
+      case .cancelled: "cancelled"
+      case .withdrawn: "withdrawn"
+      case .failed: "failed"
+      case .unfinished: "unfinished"
+      }
+    }
   }
 
   /// Hears what became of a ticket.

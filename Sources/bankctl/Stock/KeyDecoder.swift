@@ -34,6 +34,8 @@ struct KeyDecoder: Sendable {
   mutating func take(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
+      // Whatever was begun, Ctrl-C and Ctrl-Z are heard. A control character is obeyed within a sequence, ECMA-48.
+      if byte == 0x03 || byte == 0x1A { pending = [] }
       pending.append(byte)
       if let key = complete() { keys.append(contentsOf: key) }
     }

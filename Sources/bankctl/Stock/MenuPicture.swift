@@ -10,10 +10,13 @@ struct MenuPicture {
   let picture: StockPicture
   let words: Words
   let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
 
   /// The whole shop, top to bottom.
   var lines: [String] {
-    [palette.paint(words.phrases.juiceTitle, .heading), ""] + shelves + [""] + juices
+    Screen.sentence(words.phrases.juiceTitle, columns: columns).map { palette.paint($0, .heading) } + [""]
+      + shelves + [""] + juices
   }
 
   /// The fruits, one a line.
@@ -24,7 +27,7 @@ struct MenuPicture {
         .init(name), .init(Words.grouped(quantity), quantity == 0 ? .alarm : nil), .init(id.name, .quiet),
       ])
     }
-    return table.lines(palette)
+    return table.lines(palette, within: columns)
   }
 
   /// The fruits in one line, for a log of changes.
@@ -59,7 +62,7 @@ struct MenuPicture {
         .init(juice.name(in: words.language), role), .init(recipe, role), .init(state, role ?? .waiting),
       ])
     }
-    return table.lines(palette)
+    return table.lines(palette, within: columns)
   }
 
   private func name(of item: ItemID) -> String { assortment.name(of: item, in: words.language) }

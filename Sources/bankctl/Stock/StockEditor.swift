@@ -32,7 +32,9 @@ struct StockEditor {
   /// What went wrong last; nil where nothing has.
   private(set) var notice: String?
   /// Whether the stock can be asked just now.
-  var isConnected = false
+  var isConnected = false {
+    didSet { if isConnected { forgetAbsence() } }
+  }
 
   init(_ assortment: Assortment, _ words: Words) {
     self.assortment = assortment
@@ -47,11 +49,18 @@ struct StockEditor {
   /// Takes what the stock tells.
   mutating func hear(_ news: StockNews) {
     switch news {
-    case .picture(let picture): self.picture = picture
-    case .changes(let changes): picture?.apply(changes)
+    case .picture(let picture):
+      self.picture = picture
+      forgetAbsence()
+    case .changes(let changes):
+      picture?.apply(changes)
+      forgetAbsence()
     case .refused(let failure): notice = words.complaint(about: failure).message
     }
   }
+
+  /// The stock is back, so nothing says any longer that it is away.
+  private mutating func forgetAbsence() { if notice == words.editorWaits { notice = nil } }
 
   /// Takes what became of a wish.
   mutating func hear(_ result: Result<StockResult, StockClientError>) {
@@ -71,13 +80,13 @@ struct StockEditor {
   mutating func press(_ key: Key) -> Wish? {
     notice = nil
     switch key {
-    case .up, .left, .character("k"): move(by: -1)
-    case .down, .right, .character("j"), .control("i"): move(by: 1)
+    case .up, .character("k"): move(by: -1)
+    case .down, .character("j"), .control("i"): move(by: 1)
     case .home: chosen = 0
     case .end: chosen = lines.count - 1
     case .enter, .character(" "): return lines[chosen] == .close ? .close : nil
     // The second of each pair is the same key on a keyboard that writes Hangul, or without Shift.
-    case .escape, .control("c"), .control("d"), .character("q"), .character("ㅂ"): return .close
+    case .escape, .control("d"), .character("q"), .character("ㅂ"): return .close
     case .character("+"), .character("="): return change(by: 1)
     case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
     default: break

@@ -14,30 +14,21 @@ struct StockEditorPicture {
   /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let body = choices(columns: size?.columns ?? 80)
+    let title = palette.paint(editor.words.phrases.stockEditorTitle, .heading)
+    let frame = ScreenFrame(
+      title: [title], notice: notice(size?.columns),
+      keys: Screen.hints(editor.words.editorKeys, columns: size?.columns).map { palette.paint($0, .quiet) })
     let rows = size?.rows ?? 24
-    var (head, foot) = (
-      [palette.paint(editor.words.phrases.stockEditorTitle, .heading), ""], ["", notice, keys]
-    )
-    // What helps least goes first where there is no room: the empty lines, the keys, the title, the notice.
-    for shorter in [([head[0]], [notice, keys]), ([head[0]], [notice]), ([], [notice]), ([], [])]
-      as [([String], [String])]
-    {
-      if head.count + body.count + foot.count <= rows { break }
-      (head, foot) = shorter
-    }
+    let (head, foot) = frame.fitted(rows: rows, leaving: body.count)
     let room = max(1, rows - head.count - foot.count)
-    let first = min(max(0, editor.chosen - room / 2), max(0, body.count - room))
-    return (head + body[first..<min(body.count, first + room)] + foot).map {
-      Screen.cut($0, to: size?.columns)
-    }
+    let shown = Screen.window(body.map { [$0] }, around: editor.chosen, room: room)
+    return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
-  private var notice: String {
+  private func notice(_ columns: Int?) -> [String] {
     let text = editor.notice ?? (editor.isConnected && editor.picture != nil ? "" : editor.words.editorWaits)
-    return palette.paint(text, .alarm)
+    return Screen.sentence(text, columns: columns).map { palette.paint($0, .alarm) }
   }
-
-  private var keys: String { palette.paint(editor.words.editorKeys, .quiet) }
 
   /// What the place of an amount is as wide as: 1,000,000 has seven digits.
   private static let numberWidth = 7

@@ -8,15 +8,15 @@ extension BankctlTable {
     CommandSpec(
       "chaos", group: Text("Oversight", "점검"),
       summary: Text(
-        "Kill processes at random and prove that nothing is lost.", "프로세스를 무작위로 죽이며 잃는 것이 없음을 확인합니다."),
+        "Kill processes at random and prove that nothing is lost.", "프로세스를 무작위로 강제 종료하며 잃는 것이 없음을 확인합니다."),
       details: Text(
         "Opens a bank in a scratch home (or in --home, where nobody may wait), lets customers come and kills its "
           + "processes with SIGKILL. Then it drains the bank and compares all receipts with what the customers "
           + "remember, and the stock with what was brought and what was drunk. Exit code 1 when a promise was broken; the seed repeats the run as far as processes do. "
           + "Ctrl-C ends the killing, not the account.",
-        "임시 홈(또는 아무도 기다리지 않는 --home)에 은행을 열고, 고객이 오는 동안 프로세스를 SIGKILL로 죽입니다. 그 뒤 남은 "
+        "임시 홈(또는 아무도 기다리지 않는 --home)에 은행을 열고, 고객이 오는 동안 프로세스를 SIGKILL로 종료합니다. 그 뒤 남은 "
           + "고객을 모두 처리하고 영수증을 고객이 기억하는 것과, 재고를 들여온 것과 마신 것과 견줍니다. 어긋난 약속이 있으면 종료 코드는 1입니다. 시드가 같으면 "
-          + "되풀이할 수 있습니다. Ctrl-C를 누르면 죽이기를 그치고 결과를 냅니다."),
+          + "되풀이할 수 있습니다. Ctrl-C를 누르면 강제 종료를 그치고 결과를 냅니다."),
       examples: [
         Example("bankctl chaos --for 10s", Text("Ten seconds of it.", "10초 동안 시험합니다.")),
         Example(
@@ -25,20 +25,21 @@ extension BankctlTable {
       ],
       options: [
         OptionSpec(
-          "for", .duration, default: "30s", summary: Text("How long processes are killed.", "죽이는 시간입니다.")),
+          "for", .duration, default: "30s",
+          summary: Text("How long processes are killed.", "강제 종료를 이어 가는 시간입니다.")),
         OptionSpec(
           "kill", .text, value: "WHOM", default: "tellers,coordinator,guardian,stock,juice,vending",
-          summary: Text("Whom to kill, with commas between.", "죽일 대상을 쉼표로 나눠 씁니다.")),
+          summary: Text("Whom to kill, with commas between.", "강제 종료할 대상을 쉼표로 나눠 씁니다.")),
         OptionSpec(
           "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),
-          summary: Text("Ends after so many kills.", "이만큼 죽이면 끝냅니다.")),
+          summary: Text("Ends after so many kills.", "이만큼 강제 종료하면 끝냅니다.")),
         OptionSpec(
           "stop", summary: Text("Also stop processes and continue them.", "프로세스를 멈췄다 이어 가기도 합니다.")),
         OptionSpec(
           "cut", summary: Text("Also cut connections in the middle of a frame.", "메시지 도중에 연결을 끊기도 합니다.")),
         OptionSpec(
           "every", .duration, default: "100ms",
-          summary: Text("The mean pause between two kills.", "죽이는 간격의 평균입니다.")),
+          summary: Text("The mean pause between two kills.", "강제 종료 간격의 평균입니다.")),
         OptionSpec(
           "customers", customerCount, default: Text("as many as can be served", "처리할 수 있는 만큼"),
           summary: Text("Ends when so many have come and are served.", "이만큼 와서 모두 처리되면 끝냅니다.")),
@@ -48,7 +49,7 @@ extension BankctlTable {
         OptionSpec(
           "deposit", windows, default: "2", summary: Text("Windows for deposits.", "예금 창구의 수입니다.")),
         OptionSpec("loan", windows, default: "1", summary: Text("Windows for loans.", "대출 창구의 수입니다.")),
-        OptionSpec("juice", windows, default: "1", summary: Text("Juice stations.", "쥬스 창구의 수입니다.")),
+        OptionSpec("juice", windows, default: "1", summary: Text("Juice stations.", "쥬스 스테이션의 수입니다.")),
         OptionSpec(
           "speed", .speed, default: "50",
           summary: Text("Divides every simulated duration.", "흉내 내는 시간을 모두 이 수로 나눕니다.")),

@@ -42,7 +42,7 @@ extension BankctlTable {
           + "when "
           + "everyone was served. Ctrl-C sends home those who wait; pressed again it ends everything at "
           + "once.",
-        "은행을 열고 고객을 받아, 업무의 시작과 완료를 한 줄씩 보여 주고, 모두 처리하면 마감합니다. Ctrl-C는 업무 중인 고객만 "
+        "은행을 열고 고객을 받아, 업무의 시작과 완료를 한 줄씩 보여 주고, 모두 처리하면 마감합니다. Ctrl-C는 업무중인 고객만 "
           + "마친 뒤 닫고, 한 번 더 누르면 바로 끝냅니다."),
       examples: [
         Example("bankctl open", Text("10 to 30 customers come.", "고객 10–30명이 옵니다.")),
@@ -108,7 +108,7 @@ extension BankctlTable {
         "Four steps: the door is closed to newcomers, those who wait are served, those being served are "
           + "finished, and tellers that have not gone then are killed. Ctrl-C goes one step further. The day is "
           + "closed when every ticket has its receipt; otherwise those left go on waiting for the next start.",
-        "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무 중인 고객을 마치고, 남은 은행원을 강제로 "
+        "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무중인 고객을 마치고, 남은 은행원을 강제로 "
           + "끝냅니다. Ctrl-C를 누르면 다음 단계로 넘어갑니다. 모든 번호표가 영수증을 받으면 영업일이 끝나고, 남은 고객은 다음 개점을 "
           + "기다립니다."),
       examples: [
@@ -118,7 +118,7 @@ extension BankctlTable {
           Text(
             "Those left after 30 seconds wait for the next start.",
             "30초 뒤에 남은 고객은 다음 개점을 기다립니다.")),
-        Example("bankctl stop --now", Text("Finish only those being served.", "업무 중인 고객만 마칩니다.")),
+        Example("bankctl stop --now", Text("Finish only those being served.", "업무중인 고객만 마칩니다.")),
       ],
       options: [
         OptionSpec(
@@ -127,7 +127,7 @@ extension BankctlTable {
             "How long each step may take; whoever is left by it waits for the next start.",
             "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다.")),
         OptionSpec(
-          "now", summary: Text("Finish only those being served.", "업무 중인 고객만 마칩니다.")),
+          "now", summary: Text("Finish only those being served.", "업무중인 고객만 마칩니다.")),
       ])
   }
 }

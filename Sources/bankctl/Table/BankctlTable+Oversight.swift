@@ -23,7 +23,7 @@ extension BankctlTable {
       ],
       operands: [
         OperandSpec(
-          "WORKER", .text, .repeating,
+          "WORKER", .text, .repeating, offers: workers,
           summary: Text("Only these, such as deposit-1.", "deposit-1처럼 이것들만 봅니다."))
       ],
       options: [
@@ -41,6 +41,11 @@ extension BankctlTable {
             "그 뒤의 것만 봅니다: 지금부터 거슬러 올라간 시간, 오늘의 시각(UTC), 또는 RFC 3339 시각입니다.")),
       ])
   }
+
+  /// Whoever writes a log in a branch as it comes.
+  private static let workers = [
+    "coordinator", "guardian", "deposit-1", "deposit-2", "loan-1", "juice-1", "stock", "vending",
+  ]
 
   private static var audit: CommandSpec {
     CommandSpec(

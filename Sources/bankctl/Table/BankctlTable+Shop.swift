@@ -21,7 +21,7 @@ extension BankctlTable {
       "응답하지 않는 서비스를 기다리는 시간입니다. 지나면 종료 코드 75입니다."))
 
   private static let fruit = OperandSpec(
-    "FRUIT", .text,
+    "FRUIT", .text, offers: Assortment.standard.fruits.map(\.id.name),
     summary: Text(
       "strawberry, banana, pineapple, kiwi or mango; also in Korean.",
       "strawberry, banana, pineapple, kiwi, mango 또는 딸기, 바나나, 파인애플, 키위, 망고입니다."))
@@ -45,16 +45,16 @@ extension BankctlTable {
       details: Text(
         "The order stands in line at the juice station like any customer. With too little fruit nothing is taken and "
           + "the exit code is 5; on a terminal you are asked whether to change the stock. Ctrl-C takes out what is not "
-          + "being made yet.",
+          + "being made yet. With --json there is one object a line, one for each juice.",
         "주문은 다른 고객처럼 쥬스 스테이션에 줄을 섭니다. 재료가 모자라면 아무것도 쓰지 않고 종료 코드는 5이며, 터미널에서는 재고를 "
-          + "수정할지 묻습니다. Ctrl-C는 아직 만들지 않은 주문을 취소합니다."),
+          + "수정할지 묻습니다. Ctrl-C는 아직 만들지 않은 주문을 취소합니다. --json이면 쥬스 하나에 한 줄씩 객체를 씁니다."),
       examples: [
         Example("bankctl juice order banana", Text("One.", "한 잔입니다.")),
         Example("bankctl juice order 딸바쥬스 3", Text("Three, by the Korean name.", "한국어 이름으로 세 잔입니다.")),
       ],
       operands: [
         OperandSpec(
-          "NAME", .text,
+          "NAME", .text, offers: Assortment.standard.juices.map(\.id.name),
           summary: Text(
             "As 'bankctl juice menu' lists them; also in Korean.", "'bankctl juice menu'에 있는 이름입니다.")),
         OperandSpec(

@@ -18,7 +18,7 @@ extension BankctlTable {
   }
 
   private static let product = OperandSpec(
-    "PRODUCT", .text,
+    "PRODUCT", .text, offers: ProductTable.standard.products.map(\.id.name),
     summary: Text(
       "As 'bankctl vending' lists them; also in Korean.", "'bankctl vending'에 있는 이름입니다. 한국어도 됩니다."))
 

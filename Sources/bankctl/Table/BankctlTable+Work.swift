@@ -25,7 +25,7 @@ extension BankctlTable {
   private static var wait: CommandSpec {
     CommandSpec(
       "wait", group: group,
-      summary: Text("Return when nobody waits or is served.", "기다리거나 업무 중인 고객이 없으면 돌아옵니다."),
+      summary: Text("Return when nobody waits or is served.", "기다리거나 업무중인 고객이 없으면 돌아옵니다."),
       examples: [
         Example("bankctl wait", Text("However long it takes.", "얼마나 걸리든 기다립니다.")),
         Example(
@@ -98,7 +98,7 @@ extension BankctlTable {
         "Everyone in the queue or at a window gets a cancelled receipt, the timer is zeroed, and numbers "
           + "begin at "
           + "1 again.",
-        "기다리거나 업무 중인 고객은 모두 취소 영수증을 받고, 업무시간은 0이 되며, 번호는 다시 1부터 시작합니다."),
+        "기다리거나 업무중인 고객은 모두 취소 영수증을 받고, 업무시간은 0이 되며, 번호는 다시 1부터 시작합니다."),
       examples: [
         Example(
           "bankctl reset", Text("A clean slate; asks at a terminal.", "처음부터 다시 시작합니다. 터미널에서는 먼저 묻습니다.")),

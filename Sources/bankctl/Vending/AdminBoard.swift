@@ -28,7 +28,9 @@ struct AdminBoard {
   /// What happened last; nil where nothing has.
   private(set) var notice: (text: String, isAlarm: Bool)?
   /// Whether the machine can be asked just now.
-  var isConnected = false
+  var isConnected = false {
+    didSet { if isConnected { forgetAbsence() } }
+  }
 
   init(_ words: Words) { self.words = words }
 
@@ -42,6 +44,7 @@ struct AdminBoard {
 
   /// Takes what the machine tells.
   mutating func hear(_ notice: VendingNotice) {
+    if case .refused = notice {} else { forgetAbsence() }
     switch notice {
     case .picture(let picture): self.picture = picture
     case .news(let news): picture?.apply(news)
@@ -49,6 +52,9 @@ struct AdminBoard {
     }
     chosen = min(chosen, products.count)
   }
+
+  /// The machine is back, so nothing says any longer that it is away.
+  private mutating func forgetAbsence() { if notice?.text == words.machineWaits { notice = nil } }
 
   /// Takes what became of a wish.
   mutating func hear(_ result: Result<VendingResult, VendingClientError>, _ wish: Wish) {
@@ -71,8 +77,8 @@ struct AdminBoard {
   mutating func press(_ key: Key) -> Wish? {
     notice = nil
     switch key {
-    case .up, .left, .character("k"): chosen = max(0, chosen - 1)
-    case .down, .right, .character("j"), .control("i"): chosen = min(products.count, chosen + 1)
+    case .up, .character("k"): chosen = max(0, chosen - 1)
+    case .down, .character("j"), .control("i"): chosen = min(products.count, chosen + 1)
     case .home: chosen = 0
     case .end: chosen = products.count
     case .character("+"), .character("="): return change(by: 1)
@@ -83,7 +89,7 @@ struct AdminBoard {
       chosen = min(chosen, products.count)
     case .character("d"), .character("ㅇ"): return ask(.discardExpired)
     case .enter, .character(" "): return isCloseChosen ? .close : nil
-    case .escape, .control("c"), .control("d"), .character("q"), .character("ㅂ"), .character("a"),
+    case .escape, .control("d"), .character("q"), .character("ㅂ"), .character("a"),
       .character("ㅁ"):
       return .close
     default: break

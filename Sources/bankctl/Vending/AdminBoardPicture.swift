@@ -16,46 +16,62 @@ struct AdminBoardPicture {
   /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
-    var (head, foot) = ([title, ""], ["", notice, keys])
     let pie = SharePie(board.picture, board.words)
-    let isWide = columns >= 60 + SharePie.width
-    if !isWide, rows >= 24 { foot = [""] + pie.legend(limit: 4) + foot }
-    for shorter in [([head[0]], [notice, keys]), ([head[0]], [notice]), ([], [])] as [([String], [String])]
-    where head.count + foot.count + 1 > rows {
-      (head, foot) = shorter
-    }
+    let isWide = columns >= 60 + pie.width
+    let title = Screen.sentence(board.words.phrases.vendingAdminTitle, columns: columns)
+    let frame = ScreenFrame(
+      title: title.map { palette.paint($0, .heading) },
+      extra: isWide || rows < 24 ? [] : pie.legend(limit: 4) + [""], notice: notice(columns),
+      keys: Screen.hints(board.words.managerKeys, columns: columns).map { palette.paint($0, .quiet) })
+    let (head, foot) = frame.fitted(rows: rows, leaving: 1)
     let room = max(1, rows - head.count - foot.count)
-    let lines = body
-    let first = min(max(0, board.chosen - room / 2), max(0, lines.count - room))
-    var shown = Array(lines[first..<min(lines.count, first + room)])
-    if isWide { shown = beside(shown, pie.lines, at: columns - SharePie.width, room) }
+    let width = isWide ? columns - pie.width - 2 : columns
+    let chosen = min(board.chosen, board.products.count)
+    var shown = Screen.window(entries(columns: width), around: chosen, room: room)
+    if isWide { shown = beside(shown, pie.lines, at: columns - pie.width, room) }
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
-  private var title: String { palette.paint(board.words.phrases.vendingAdminTitle, .heading) }
-
-  private var notice: String {
-    if let notice = board.notice { return palette.paint(notice.text, notice.isAlarm ? .alarm : .waiting) }
-    return palette.paint(board.isConnected && board.picture != nil ? "" : board.words.machineWaits, .alarm)
+  private func notice(_ columns: Int) -> [String] {
+    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
+    let (text, isAlarm) = board.notice ?? (absence, true)
+    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
 
-  private var keys: String { palette.paint(board.words.managerKeys, .quiet) }
-
-  private var body: [String] {
-    let names = board.products.map { DisplayWidth.of($0.name(in: board.words.language)) }.max() ?? 0
-    let products = board.products.enumerated().map { place, product in
-      let isChosen = place == board.chosen
-      let name = DisplayWidth.padded(product.name(in: board.words.language), to: names)
-      let expired = product.expired > 0 ? "  " + board.words.expiredPieces(product.expired) : ""
-      let lots = (product.lots ?? []).prefix(3).map { lot in
-        (lot.dates.map { CalendarDate($0.expires).dashed } ?? "-") + "×\(Words.grouped(lot.quantity))"
-      }.joined(separator: " ")
-      let text = "\(isChosen ? "▸" : " ") \(product.emoji) \(name)  \(board.words.pieces(product.stock))"
-      return palette.paint(text, isChosen ? .heading : nil) + palette.paint(expired, .alarm) + "  "
-        + palette.paint(lots, .quiet)
+  /// The products, each in a line, or in several where the terminal is too narrow for the amounts beside the names; then
+  /// the line that closes.
+  private func entries(columns: Int) -> [[String]] {
+    let heads = board.products.enumerated().map { place, product in
+      "\(place == board.chosen ? "▸" : " ") \(product.emoji) \(product.name(in: board.words.language))"
+    }
+    let width = heads.map { DisplayWidth.of($0) }.max() ?? 0
+    let details = board.products.map { product in
+      [board.words.pieces(product.stock)]
+        + (product.expired > 0 ? [board.words.expiredPieces(product.expired)] : [])
+    }
+    let fits = details.allSatisfy { width + 2 + DisplayWidth.of($0.joined(separator: "  ")) <= columns }
+    let products = board.products.indices.map { place in
+      let role: Palette.Role? = place == board.chosen ? .heading : nil
+      let cells = zip(details[place], [role, .alarm]).map { TextTable.Cell($0, $1) }
+      guard fits else {
+        let head = Screen.sentence(heads[place], columns: columns).map { palette.paint($0, role) }
+        let rows = cells.flatMap { cell in
+          Screen.sentence(cell.text, columns: columns - 2).map { "  " + palette.paint($0, cell.role) }
+        }
+        return head + rows
+      }
+      let head = palette.paint(DisplayWidth.padded(heads[place], to: width) + "  " + details[place][0], role)
+      let expired = details[place].dropFirst().map { "  " + palette.paint($0, .alarm) }.joined()
+      return [head + expired + "  " + palette.paint(lots(of: board.products[place]), .quiet)]
     }
     let close = (board.isCloseChosen ? "▸ " : "  ") + board.words.phrases.close
-    return products + [palette.paint(close, board.isCloseChosen ? .heading : nil)]
+    return products + [[palette.paint(close, board.isCloseChosen ? .heading : nil)]]
+  }
+
+  private func lots(of product: ProductReport) -> String {
+    (product.lots ?? []).prefix(3).map { lot in
+      (lot.dates.map { CalendarDate($0.expires).dashed } ?? "-") + "×\(Words.grouped(lot.quantity))"
+    }.joined(separator: " ")
   }
 
   private func beside(_ left: [String], _ right: [String], at column: Int, _ room: Int) -> [String] {
@@ -80,13 +96,15 @@ struct AdminBoardPicture {
 
 /// The pie of each product's share of the purchases.
 struct SharePie {
-  /// The places that the pie and its legend take at most.
-  static let width = 40
+  /// The places that the pie and its legend take.
+  var width: Int { max(40, legend(limit: slices.count).map { DisplayWidth.of($0) }.max() ?? 0) }
 
   private static let signs = Array("█▓▒░●○◆◇■□▲△+x*#@%&=")
   private static let radius = 4
 
   private let slices: [(sign: Character, name: String, count: Int64)]
+  /// The share of each slice in tenths of a percent: 1,000 together.
+  private let tenths: [Int64]
   private let total: Int64
   private let words: Words
 
@@ -96,6 +114,7 @@ struct SharePie {
       ($1.count, $0.product) < ($0.count, $1.product)
     }
     total = sales.reduce(0) { $0 + $1.count }
+    tenths = Self.shares(of: sales.map(\.count), in: 1_000)
     slices = sales.enumerated().map { place, sale in
       let name = picture?.products.first { $0.id == sale.product }?.name(in: words.language)
       return (Self.signs[place % Self.signs.count], name ?? sale.product.name, sale.count)
@@ -110,10 +129,22 @@ struct SharePie {
 
   /// Each product with its share, the largest first.
   func legend(limit: Int) -> [String] {
-    slices.prefix(limit).map { slice in
-      let tenths = slice.count * 1_000 / max(1, total)
-      return "\(slice.sign) \(slice.name) \(Words.grouped(slice.count)) (\(tenths / 10).\(tenths % 10)%)"
+    zip(slices, tenths).prefix(limit).map { slice, tenths in
+      "\(slice.sign) \(slice.name) \(Words.grouped(slice.count)) (\(tenths / 10).\(tenths % 10)%)"
     }
+  }
+
+  /// Whole parts of a whole that add up to it: each gets what it has in full, and those with the largest remainders one
+  /// more.
+  static func shares(of counts: [Int64], in whole: Int64) -> [Int64] {
+    let total = counts.reduce(0) { $0 + $1 }
+    guard total > 0 else { return counts.map { _ in 0 } }
+    let divided = counts.map { total.dividingFullWidth($0.multipliedFullWidth(by: whole)) }
+    var shares = divided.map(\.quotient)
+    let missing = Int(whole - shares.reduce(0) { $0 + $1 })
+    let largest = divided.indices.sorted { (divided[$1].remainder, $0) < (divided[$0].remainder, $1) }
+    for place in largest.prefix(missing) { shares[place] += 1 }
+    return shares
   }
 
   /// A place on a terminal is twice as high as it is wide.

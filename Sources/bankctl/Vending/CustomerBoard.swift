@@ -33,7 +33,9 @@ struct CustomerBoard {
   /// What happened last; nil where nothing has.
   private(set) var notice: (text: String, isAlarm: Bool)?
   /// Whether the machine can be asked just now.
-  var isConnected = false
+  var isConnected = false {
+    didSet { if isConnected { forgetAbsence() } }
+  }
   /// How many products stand side by side; the picture decides.
   var columns = 5
 
@@ -48,6 +50,7 @@ struct CustomerBoard {
 
   /// Takes what the machine tells.
   mutating func hear(_ notice: VendingNotice) {
+    if case .refused = notice {} else { forgetAbsence() }
     switch notice {
     case .picture(let picture): self.picture = picture
     case .news(let news):
@@ -70,6 +73,9 @@ struct CustomerBoard {
     let known = Set(older.map(\.sequence))
     older = (older + purchases.filter { !known.contains($0.sequence) }).sorted { $0.sequence < $1.sequence }
   }
+
+  /// The machine is back, so nothing says any longer that it is away.
+  private mutating func forgetAbsence() { if notice?.text == words.machineWaits { notice = nil } }
 
   /// Takes what became of a wish.
   mutating func hear(_ result: Result<VendingResult, VendingClientError>) {
@@ -108,7 +114,7 @@ struct CustomerBoard {
     case .character("a"), .character("ㅁ"): return .manage
     case .character(","), .character("<"), .character("["): return push(by: 1)
     case .character("."), .character(">"), .character("]"): return push(by: -1)
-    case .escape, .control("c"), .control("d"), .character("q"), .character("ㅂ"): return .leave
+    case .escape, .control("d"), .character("q"), .character("ㅂ"): return .leave
     default: break
     }
     return nil

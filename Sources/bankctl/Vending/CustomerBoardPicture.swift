@@ -13,95 +13,112 @@ struct CustomerBoardPicture {
   let board: CustomerBoard
   let palette: Palette
 
-  private static let cardWidth = 16
   private static let cardHeight = 6
 
   /// How many products stand side by side on a terminal so wide.
-  static func columns(size: Terminal.Size?) -> Int {
+  static func columns(size: Terminal.Size?, of board: CustomerBoard) -> Int {
     guard let size else { return 5 }
-    return isRoomy(size) ? max(1, size.columns / cardWidth) : 1
+    return isRoomy(size, board) ? max(1, size.columns / cardWidth(board)) : 1
   }
 
-  private static func isRoomy(_ size: Terminal.Size) -> Bool {
-    size.columns >= 2 * cardWidth && size.rows >= 14
+  /// What the longest name needs beside its two signs and a gap.
+  private static func cardWidth(_ board: CustomerBoard) -> Int {
+    let names = (board.picture?.products ?? []).map { DisplayWidth.of($0.name(in: board.words.language)) }
+    return max(16, (names.max() ?? 0) + 3)
+  }
+
+  private static func isRoomy(_ size: Terminal.Size, _ board: CustomerBoard) -> Bool {
+    size.columns >= max(32, cardWidth(board)) && size.rows >= 14
   }
 
   /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
-    var (head, foot) = ([title, ""], ["", notice, strip(columns), keys])
-    for shorter in [([head[0]], [notice, foot[2], keys]), ([head[0]], [notice]), ([], [])]
-      as [([String], [String])]
-    where head.count + foot.count + 1 > rows {
-      (head, foot) = shorter
-    }
+    let frame = ScreenFrame(
+      title: title(columns), extra: [strip(columns)], notice: notice(columns),
+      keys: Screen.hints(board.words.customerKeys, columns: columns).map { palette.paint($0, .quiet) },
+      isExtraFirst: false)
+    let (head, foot) = frame.fitted(rows: rows, leaving: 1)
     let room = max(1, rows - head.count - foot.count)
-    let isRoomy = size.map(Self.isRoomy) ?? true
-    let body = isRoomy ? cards(room) : list(room)
+    let isRoomy = size.map { Self.isRoomy($0, board) } ?? true
+    let body = isRoomy ? cards(room) : list(room, columns)
     return (head + body + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
-  private var title: String {
+  private func title(_ columns: Int) -> [String] {
+    let title = board.words.phrases.vendingTitle
     let balance = board.picture.map { board.words.balance($0.balance) } ?? ""
-    return palette.paint(board.words.phrases.vendingTitle, .heading) + "   "
-      + palette.paint(balance, .waiting)
+    let (heading, money) = (palette.paint(title, .heading), palette.paint(balance, .waiting))
+    let fits = DisplayWidth.of(title) + 3 + DisplayWidth.of(balance) <= columns
+    return fits ? [heading + "   " + money] : [heading, money]
   }
 
-  private var notice: String {
-    if let notice = board.notice { return palette.paint(notice.text, notice.isAlarm ? .alarm : .waiting) }
-    return palette.paint(board.isConnected && board.picture != nil ? "" : board.words.machineWaits, .alarm)
+  private func notice(_ columns: Int) -> [String] {
+    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
+    let (text, isAlarm) = board.notice ?? (absence, true)
+    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
-
-  private var keys: String { palette.paint(board.words.customerKeys, .quiet) }
 
   // MARK: - Products
 
   private func cards(_ room: Int) -> [String] {
     guard let picture = board.picture else { return [] }
-    let side = max(1, board.columns)
+    let (side, width) = (max(1, board.columns), Self.cardWidth(board))
     let bands = stride(from: 0, to: picture.products.count, by: side).map { start in
       Array(picture.products.enumerated())[start..<min(start + side, picture.products.count)]
     }
     let visible = max(1, room / Self.cardHeight)
     let first = min(max(0, board.chosen / side - visible + 1), max(0, bands.count - visible))
     let lines = bands[min(first, bands.count)..<min(bands.count, first + visible)].flatMap { band in
-      let drawn = band.map { card($0.element, isChosen: $0.offset == board.chosen, picture) }
+      let drawn = band.map { card($0.element, isChosen: $0.offset == board.chosen, picture, width) }
       return (0..<Self.cardHeight).map { row in drawn.map { $0[row] }.joined() }
     }
     return Array(lines.prefix(room))
   }
 
-  private func card(_ product: ProductReport, isChosen: Bool, _ picture: VendingPicture) -> [String] {
+  private func card(
+    _ product: ProductReport, isChosen: Bool, _ picture: VendingPicture, _ width: Int
+  ) -> [String] {
     let isBuyable = picture.isBuyable(product)
     let role: Palette.Role? = isChosen ? .heading : product.stock == 0 ? .quiet : nil
     let drawing = ProductDrawing.lines(product)
-    let name = Screen.cut(product.name(in: board.words.language), to: Self.cardWidth - 4)
+    let name = product.name(in: board.words.language)
     let price = "\(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
     return [
-      place(drawing[0], role), place(drawing[1], role), place(drawing[2], role),
+      place(drawing[0], role, width), place(drawing[1], role, width), place(drawing[2], role, width),
       place(
-        (isChosen ? "▸" : " ") + (isBuyable ? "●" : " ") + name, isBuyable && !isChosen ? .waiting : role),
-      place("  " + price, product.stock == 0 ? .alarm : role), place("", nil),
+        (isChosen ? "▸" : " ") + (isBuyable ? "●" : " ") + name, isBuyable && !isChosen ? .waiting : role,
+        width),
+      place("  " + price, product.stock == 0 ? .alarm : role, width), place("", nil, width),
     ]
   }
 
-  private func place(_ text: String, _ role: Palette.Role?) -> String {
-    let cut = Screen.cut(text, to: Self.cardWidth - 1)
-    let gap = String(repeating: " ", count: max(0, Self.cardWidth - DisplayWidth.of(cut)))
+  private func place(_ text: String, _ role: Palette.Role?, _ width: Int) -> String {
+    let cut = Screen.cut(text, to: width - 1)
+    let gap = String(repeating: " ", count: max(0, width - DisplayWidth.of(cut)))
     return palette.paint(cut, role) + gap
   }
 
-  private func list(_ room: Int) -> [String] {
+  /// Each product in a line, or in two where the terminal is too narrow for the price beside the name.
+  private func list(_ room: Int, _ columns: Int) -> [String] {
     guard let picture = board.picture else { return [] }
-    let lines = picture.products.enumerated().map { place, product in
+    let parts = picture.products.enumerated().map { place, product in
       let mark = (place == board.chosen ? "▸" : " ") + (picture.isBuyable(product) ? "●" : " ")
-      let name = product.name(in: board.words.language)
-      let text =
-        "\(mark)\(product.emoji) \(name) \(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
-      return palette.paint(text, place == board.chosen ? .heading : product.stock == 0 ? .quiet : nil)
+      return (
+        "\(mark)\(product.emoji) \(product.name(in: board.words.language))",
+        "\(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
+      )
     }
-    let first = min(max(0, board.chosen - room / 2), max(0, lines.count - room))
-    return Array(lines[first..<min(lines.count, first + room)])
+    let fits = parts.allSatisfy { DisplayWidth.of($0) + 1 + DisplayWidth.of($1) <= columns }
+    let entries = parts.enumerated().map { place, part in
+      let role: Palette.Role? =
+        place == board.chosen ? .heading : picture.products[place].stock == 0 ? .quiet : nil
+      let lines =
+        fits
+        ? [part.0 + " " + part.1] : Screen.sentence(part.0, columns: columns) + ["     " + part.1]
+      return lines.map { palette.paint($0, role) }
+    }
+    return Screen.window(entries, around: board.chosen, room: room)
   }
 
   // MARK: - The strip
@@ -111,7 +128,7 @@ struct CustomerBoardPicture {
     let all = board.purchases.dropLast(board.pushed)
     let total = board.picture?.sales.reduce(0) { $0 + $1.count } ?? 0
     let label = "\(board.words.purchases) \(Words.grouped(total)) │ "
-    let end = board.pushed > 0 ? " … │" : " │"
+    let end = (board.pushed > 0 ? " … │" : " │") + (columns >= 60 ? " , ." : "")
     let room = max(0, columns - DisplayWidth.of(label) - DisplayWidth.of(end) - 2)
     var shown: [String] = []
     var width = 0

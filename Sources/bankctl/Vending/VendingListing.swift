@@ -10,6 +10,8 @@ struct VendingListing {
   let picture: VendingPicture
   let words: Words
   let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
 
   /// Everything, top to bottom.
   var lines: [String] {
@@ -24,13 +26,14 @@ struct VendingListing {
       let role: Palette.Role? = product.stock == 0 ? .quiet : nil
       table.add([
         .init("\(product.emoji) \(product.name(in: words.language))", role),
-        .init("\(product.brand) \(product.volume)ml", .quiet), .init(words.won(product.price), role),
+        .init("\(words.brand(product.brand)) \(product.volume)ml", .quiet),
+        .init(words.won(product.price), role),
         .init(words.pieces(product.stock), product.stock == 0 ? .alarm : nil),
         .init(isBuyable ? words.canBeBought : words.whyNot(product, picture), isBuyable ? .waiting : .quiet),
         .init(product.id.name, .quiet),
       ])
     }
-    return table.lines(palette)
+    return table.lines(palette, within: columns)
   }
 }
 
@@ -39,6 +42,8 @@ struct VendingShelves {
   let picture: VendingPicture
   let words: Words
   let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
 
   /// Every product under its kind, with its lots.
   var lines: [String] {
@@ -50,16 +55,20 @@ struct VendingShelves {
   }
 
   private func lines(_ product: ProductReport) -> [String] {
-    let expired = product.expired > 0 ? palette.paint(words.expiredPieces(product.expired), .alarm) : nil
-    let head = [
-      "  \(product.emoji) \(product.name(in: words.language))", words.pieces(product.stock), expired,
-      palette.paint(product.id.name, .quiet),
+    let head: [TextTable.Cell] = [
+      .init("\(product.emoji) \(product.name(in: words.language))"), .init(words.pieces(product.stock)),
+      .init(product.expired > 0 ? words.expiredPieces(product.expired) : "", .alarm),
+      .init(product.id.name, .quiet),
     ]
-    let lots = (product.lots ?? []).map { lot in
+    let lots = (product.lots ?? []).flatMap { lot in
       let isExpired = lot.dates.map { $0.expires < picture.today } ?? false
-      let text = "\(lot.description.isEmpty ? "-" : lot.description) × \(Words.grouped(lot.quantity))"
-      return "      " + palette.paint(text, isExpired ? .alarm : .quiet)
+      let text = "\(words.description(of: lot, product)) × \(Words.grouped(lot.quantity))"
+      return record([.init(text, isExpired ? .alarm : .quiet)], indent: 6)
     }
-    return [head.compactMap(\.self).joined(separator: "  ")] + lots
+    return record(head, indent: 2) + lots
+  }
+
+  private func record(_ cells: [TextTable.Cell], indent: Int) -> [String] {
+    TextTable.record(cells, [], palette, indent: indent, columns: columns ?? .max)
   }
 }

@@ -1,11 +1,11 @@
-// Owns the terminal while the vending machine is on it: its raw mode, its other screen, its keys, its size, and the
-// signals that would end this program meanwhile; and which of the two screens is shown.
-// It must not know what a key means (the boards do) nor how a screen looks (their pictures do).
-// Invariant: however it ends, by a key, by a signal, or by a failure, the terminal is as it was before. Each side speaks
-// on its own socket.
+// Owns the conversation of the vending machine's screen with the machine, on both of its sockets, and which of the two
+// screens is shown.
+// It must not know what a key means (the boards do), how a screen looks (their pictures do), nor how it comes to the
+// terminal (FullScreen does).
+// Invariant: each side speaks on its own socket; a wish that was granted is waited for, unless somebody leaves twice or
+// presses Ctrl-C.
 // Failure: CommandError. A machine that is away is waited for on the screen; the person decides for how long.
 import BankModel
-import Glibc
 import Posix
 import VendingClient
 import Wire
@@ -14,137 +14,76 @@ import Wire
 final class VendingScreen {
   private let session: Session
   private let customers: VendingCounter
+  private let screen: FullScreen
   private var managers: VendingCounter?
   private var customerBoard: CustomerBoard
   private var adminBoard: AdminBoard
   private var isManaging = false
-  private var keys = KeyDecoder()
-  private var escapeBy: MonotonicInstant?
   private var isClosed = false
   /// Wishes that the machine has not answered yet; they are waited for, unless somebody leaves twice.
   private var outstanding = 0
   private var isAbandoned = false
   private var isFetching = false
-  private var isDirty = true
-  private var signal: CInt?
   private var failure: CommandError?
 
-  /// How long the rest of a key's sequence may take; a lone escape is known by nothing following it.
-  private static let sequencePatience = Duration.milliseconds(50)
   /// How long a wish waits for a machine that has just gone.
   private static let wishPatience = Duration.seconds(10)
-  private static let endings = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-  /// The other screen with the cursor hidden, and back. xterm's ctlseqs, DECSET 1049 and 25
-  private static let begin = "\u{1B}[?1049h\u{1B}[?25l"
-  private static let end = "\u{1B}[?25h\u{1B}[?1049l"
 
   /// Shows the machine, and returns when the person has left it.
   static func run(_ session: Session) throws(CommandError) {
-    let screen = VendingScreen(session, try VendingCounter(session, .customers))
-    try screen.show()
+    let customers = try VendingCounter(session, .customers)
+    let screen = try FullScreen(session.output, on: customers.loop)
+    defer { screen.end() }
+    try VendingScreen(session, customers, screen).show()
+    screen.end()
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
-  private init(_ session: Session, _ customers: VendingCounter) {
+  private init(_ session: Session, _ customers: VendingCounter, _ screen: FullScreen) {
     self.session = session
     self.customers = customers
+    self.screen = screen
     customerBoard = CustomerBoard(session.words)
     adminBoard = AdminBoard(session.words)
   }
 
   private func show() throws(CommandError) {
-    let terminal: RawTerminal
-    let signals: SignalSource
-    do throws(SystemError) {
-      // Blocked before the terminal is taken over, so that none can come in between.
-      signals = try SignalSource(Self.endings + [SIGWINCH, SIGTSTP], on: customers.loop) { [unowned self] in
-        hear($0.signal)
-      }
-      terminal = try RawTerminal()
-    } catch {
-      throw .system(error)
-    }
-    defer {
-      // What has come too late to be heard here ends this program now, with its terminal in order.
-      terminal.restore()
-      withExtendedLifetime(signals) {}
-      try? Signals.unblock(Self.endings + [SIGWINCH, SIGTSTP])
-    }
-    session.output.write(Self.begin)
-    defer {
-      session.output.write(Self.end)
-      try? session.output.flush()
-    }
     customers.client.follow { [unowned self] notice in
       customerBoard.hear(notice)
-      isDirty = true
+      screen.isDirty = true
     }
-    try work(terminal)
-  }
-
-  private func work(_ terminal: RawTerminal) throws(CommandError) {
-    let loop = customers.loop
-    let registration: Registration
-    do throws(SystemError) {
-      registration = try loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read(terminal)
-      }
-    } catch {
-      throw .system(error)
-    }
-    defer { loop.deregister(registration) }
-    while !isClosed || (outstanding > 0 && !isAbandoned), signal == nil, failure == nil {
+    try screen.begin { [unowned self] key in press(key) }
+    while !screen.isEnded, failure == nil, !isClosed || (outstanding > 0 && !isAbandoned) {
       noteConnections()
-      if isDirty { try draw() }
-      let wake = [escapeBy, managers?.client.nextDeadline].compactMap { $0 }.min()
+      if screen.isDirty { try draw() }
+      let wake = [screen.wake, managers?.client.nextDeadline].compactMap { $0 }.min()
       managers?.client.endTurn()
       do throws(VendingClientError) { try customers.client.turn(until: wake) } catch {
         throw session.words.refusal(ofMachine: error, trouble: customers.trouble)
       }
       managers?.client.endTurn()
-      if let due = escapeBy, SystemClock.monotonic() >= due {
-        escapeBy = nil
-        if let key = keys.settle() { press(key) }
-      }
+      screen.settle()
     }
-    if let failure { throw failure }
+    if let failure = failure ?? screen.failure { throw failure }
   }
 
   private func noteConnections() {
     let (customer, manager) = (customers.client.isConnected, managers?.client.isConnected ?? false)
-    if customerBoard.isConnected != customer || adminBoard.isConnected != manager { isDirty = true }
+    if customerBoard.isConnected != customer || adminBoard.isConnected != manager { screen.isDirty = true }
     (customerBoard.isConnected, adminBoard.isConnected) = (customer, manager)
   }
 
   private func draw() throws(CommandError) {
-    isDirty = false
     let (size, palette) = (Terminal.size, session.output.palette)
-    customerBoard.columns = CustomerBoardPicture.columns(size: size)
+    customerBoard.columns = CustomerBoardPicture.columns(size: size, of: customerBoard)
     let lines =
       isManaging
       ? AdminBoardPicture(board: adminBoard, palette: palette).lines(size: size)
       : CustomerBoardPicture(board: customerBoard, palette: palette).lines(size: size)
-    session.output.write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
-    try session.output.flush()
-  }
-
-  private func hear(_ signal: CInt) {
-    // A size that has changed; Ctrl-Z is a key here, and from outside there is nothing to stop for.
-    if signal == SIGWINCH { isDirty = true } else if signal != SIGTSTP { self.signal = self.signal ?? signal }
-  }
-
-  private func read(_ terminal: RawTerminal) {
-    do throws(SystemError) {
-      // A terminal that is gone has nobody in front of it.
-      guard let bytes = try terminal.read() else { return (isClosed, isAbandoned) = (true, true) }
-      for key in keys.take(bytes) { press(key) }
-      escapeBy = keys.isWaiting ? SystemClock.monotonic() + Self.sequencePatience : nil
-    } catch {
-      failure = .system(error)
-    }
+    try screen.draw(lines, size: size)
   }
 
   private func press(_ key: Key) {
-    isDirty = true
     if isManaging {
       if let wish = adminBoard.press(key) { grant(wish) }
     } else if let wish = customerBoard.press(key) {
@@ -156,7 +95,9 @@ final class VendingScreen {
 
   private func grant(_ wish: CustomerBoard.Wish) {
     switch wish {
-    case .leave: (isAbandoned, isClosed) = (isClosed, true)
+    case .leave:
+      (isAbandoned, isClosed) = (isClosed, true)
+      screen.isClosed = true
     case .manage: openManager()
     case .insert(let amount): ask(.insert(amount))
     case .buy(let product): ask(.buy(product))
@@ -172,7 +113,7 @@ final class VendingScreen {
       guard let self else { return }
       outstanding -= 1
       customerBoard.hear(result)
-      isDirty = true
+      screen.isDirty = true
     }
   }
 
@@ -188,7 +129,7 @@ final class VendingScreen {
       if case .success(.history(let purchases)) = result {
         customerBoard.hear(older: purchases.filter { $0.sequence < first })
       }
-      isDirty = true
+      screen.isDirty = true
     }
   }
 
@@ -199,7 +140,7 @@ final class VendingScreen {
       let counter = try VendingCounter(session, .manager, on: customers.loop)
       counter.client.follow { [unowned self] notice in
         adminBoard.hear(notice)
-        isDirty = true
+        screen.isDirty = true
       }
       managers = counter
     } catch {
@@ -223,7 +164,7 @@ final class VendingScreen {
       guard let self else { return }
       outstanding -= 1
       adminBoard.hear(result, wish)
-      isDirty = true
+      screen.isDirty = true
     }
   }
 }

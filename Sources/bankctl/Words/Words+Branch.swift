@@ -5,6 +5,25 @@
 import BankModel
 
 extension Words {
+  /// A list of customers in which nobody stands.
+  var nobody: String { say("nobody", "없음") }
+
+  /// A list of receipts without any.
+  var noReceipts: String { say("There are no receipts.", "영수증이 없습니다.") }
+
+  /// Logs in which nothing stands that was asked for.
+  var noLogLines: String { say("There are no such lines in the logs.", "그런 기록은 없습니다.") }
+
+  /// A ledger in which nothing stands.
+  var noEntries: String { say("There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다.") }
+
+  /// An account that nobody ever used.
+  func noSuchAccount(_ number: Int64) -> String {
+    say(
+      "There is no account \(number): nobody has ever paid into it or borrowed on it.",
+      "계좌 \(number): 그런 계좌는 없습니다. 입금도 대출도 한 적이 없습니다.")
+  }
+
   /// Where a customer stands.
   func state(_ state: CustomerState) -> String {
     switch state {
@@ -40,8 +59,8 @@ extension Words {
   /// What a worker does.
   func state(_ state: WorkerState) -> String {
     switch state {
-    case .starting: say("starting", "준비중")
-    case .idle: say("idle", "한가함")
+    case .starting: say("starting", "준비 중")
+    case .idle: say("idle", "쉬는 중")
     case .serving: say("serving", "업무중")
     case .backoff: say("backing off", "재시작 대기")
     case .stopped: say("stopped", "닫힘")

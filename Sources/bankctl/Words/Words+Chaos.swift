@@ -1,6 +1,7 @@
 // Owns the words of a chaos run.
 // It must not know how it is made.
 // Invariant and failure: see Words.
+import Arguments
 
 extension Words {
   /// What it begins with.
@@ -11,7 +12,8 @@ extension Words {
   /// How far it has come; the number that follows is customers who are served.
   func chaosProgress(_ kills: [ChaosTarget: Int64], acknowledged: Int64) -> String {
     let parts = ChaosTarget.allCases.map { "\(victim($0)) \(kills[$0, default: 0])" }.joined(separator: ", ")
-    return say("killed: \(parts); tickets \(acknowledged); served", "죽임: \(parts); 번호표 \(acknowledged); 처리")
+    return say(
+      "killed: \(parts); tickets \(acknowledged); served", "강제 종료: \(parts); 번호표 \(acknowledged); 처리")
   }
 
   /// Everything is as promised.
@@ -25,7 +27,7 @@ extension Words {
   func chaosBroken(_ seed: Int64, _ home: String) -> String {
     say(
       "A promise was broken. Repeat with --seed \(seed); the home is kept: \(home)",
-      "지켜지지 않은 약속이 있습니다. --seed \(seed)로 되풀이하세요. 홈은 남겨 두었습니다: \(home)")
+      "지켜지지 않은 약속이 있습니다. --seed \(Particle.by.on(String(seed))) 되풀이하세요. 홈은 남겨 두었습니다: \(home)")
   }
 
   /// A home with customers in it.
@@ -58,7 +60,7 @@ extension Words {
     case .coordinator: say("coordinator", "코디네이터")
     case .guardian: say("guardian", "수호자")
     case .stock: say("stock", "재고")
-    case .juice: say("juice stations", "쥬스 창구")
+    case .juice: say("juice stations", "쥬스 스테이션")
     case .vending: say("vending machine", "자판기")
     }
   }
@@ -74,7 +76,7 @@ extension Words {
   var chaosReceipts: String { say("receipts", "영수증") }
   var chaosReserved: String { say("served in more than one attempt", "다시 시도해 처리한 고객") }
   var chaosRequeued: String { say("dead letters brought back", "다시 줄에 세운 고객") }
-  var chaosOvertakenByCrash: String { say("overtaken over a coordinator's death", "코디네이터가 죽어 순서가 밀린 고객") }
+  var chaosOvertakenByCrash: String { say("overtaken over a coordinator's death", "코디네이터가 종료되어 순서가 밀린 고객") }
   var chaosJuices: String { say("juices made", "만든 쥬스") }
   var chaosSentAway: String { say("sent away for want of fruit", "재료가 모자라 돌아간 고객") }
   var chaosDeliveries: String { say("deliveries of fruit", "과일 반입") }
@@ -117,13 +119,15 @@ extension Words {
         "\(phrases.service(service)): off by \(won(difference))",
         "\(phrases.service(service)): \(won(difference)) 차이가 납니다")
     case .orphan(let pid, let name):
-      say("process \(pid) (\(name)) outlived its bank", "프로세스 \(pid)(\(name))가 은행보다 오래 남았습니다")
+      say(
+        "process \(pid) (\(name)) outlived its bank",
+        "프로세스 \(Particle.subject.on("\(pid)(\(name))")) 은행보다 오래 남았습니다")
     case .unanswered(let key): say("key \(key) was never answered", "키 \(key): 끝내 답이 없었습니다")
     case .notRecovered: say("the bank did not come back by itself", "은행이 스스로 돌아오지 않았습니다")
     case .stock(let item, let difference):
       say(
-        "\(item): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
-        "\(item): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
+        "\(self.item(item.name)): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
+        "\(self.item(item.name)): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
     case .watch(let words): say("a watcher of the stock: \(words)", "재고를 지켜본 이: \(words)")
     case .audit(let problem): say("audit: \(problem)", "점검: \(problem)")
     }

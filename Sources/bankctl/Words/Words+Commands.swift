@@ -210,6 +210,6 @@ extension Words {
     }
     let left = Self.grouped(queue.waiting + queue.serving + queue.delayed)
     return say(
-      "Time is up, and \(left) are still waiting or being served.", "시간이 지났지만 아직 \(left)명이 기다리거나 업무 중입니다.")
+      "Time is up, and \(left) are still waiting or being served.", "시간이 지났지만 아직 \(left)명이 기다리거나 업무중입니다.")
   }
 }

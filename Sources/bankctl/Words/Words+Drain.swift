@@ -24,7 +24,7 @@ extension Words {
       say(
         "Finishing those being served: \(serving) at a window, \(waiting) waiting"
           + (bound.map { ", for at most \($0)" } ?? "") + ".",
-        "업무 중인 고객을 마칩니다. 업무중 \(serving)명, 대기중 \(waiting)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
+        "업무중인 고객을 마칩니다. 업무중 \(serving)명, 대기중 \(waiting)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
         + " " + further(.kill)
     case .kill:
       say(
@@ -43,7 +43,7 @@ extension Words {
     case .kill:
       say(
         "Ctrl-C kills the tellers; their customers wait for the next start.",
-        "Ctrl-C를 누르면 은행원을 강제로 끝내고, 업무 중인 고객은 다음 개점을 기다립니다.")
+        "Ctrl-C를 누르면 은행원을 강제로 끝내고, 업무중인 고객은 다음 개점을 기다립니다.")
     }
   }
 
@@ -55,11 +55,11 @@ extension Words {
       say(
         "Those being served are finished; those who wait go on waiting for the next start. Once more kills the "
           + "tellers.",
-        "업무 중인 고객만 마칩니다. 기다리는 고객은 다음 개점을 기다립니다. 한 번 더 누르면 은행원을 강제로 끝냅니다.")
+        "업무중인 고객만 마칩니다. 기다리는 고객은 다음 개점을 기다립니다. 한 번 더 누르면 은행원을 강제로 끝냅니다.")
     case .kill:
       say(
         "The tellers are killed. Nothing is lost: their customers wait for the next start.",
-        "은행원을 강제로 끝냅니다. 잃은 것은 없습니다. 업무 중이던 고객은 다음 개점을 기다립니다.")
+        "은행원을 강제로 끝냅니다. 잃은 것은 없습니다. 업무중이던 고객은 다음 개점을 기다립니다.")
     }
   }
 

@@ -2,6 +2,7 @@
 // what, why, and what to do. It must not know how an error came about.
 // Invariant: every error has a code, an exit code and a sentence of one line in both languages.
 // Failure: none.
+import Arguments
 import BankModel
 import ControlClient
 import Wire
@@ -24,6 +25,13 @@ extension Words {
     }
   }
 
+  /// A language that the environment names and that nobody speaks here.
+  func noSuchLanguage(_ name: String) -> String {
+    say(
+      "BANK_LANG is \(quoted(name)), which is no language of this program. Set it to ko or en, or unset it.",
+      "BANK_LANG 값 \(quoted(name)): 그런 언어는 없습니다. ko나 en으로 정하거나 지우세요.")
+  }
+
   /// A refusal of the coordinator.
   func sentence(_ failure: Failure, home: String) -> String {
     let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
@@ -33,13 +41,13 @@ extension Words {
       say(
         "The queue is full\(detail): nobody was added. Try again when some have been served, or raise "
           + "max_waiting in the configuration.",
-        "대기열이 가득 찼습니다\(detail). 아무도 추가하지 않았습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 "
+        "대기열이 가득 찼습니다\(detail). 추가된 고객이 없습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 "
           + "max_waiting을 늘리세요.")
     case .draining:
       say(
         "The bank is closing and takes no new customers\(detail): nobody was added. Try again after the next "
           + "start.",
-        "은행이 마감 중이라 새 고객을 받지 않습니다\(detail). 아무도 추가하지 않았습니다. 다음 개점 뒤에 다시 시도하세요.")
+        "은행이 마감 중이라 새 고객을 받지 않습니다\(detail). 추가된 고객이 없습니다. 다음 개점 뒤에 다시 시도하세요.")
     case .diskFull:
       say(
         "The disk is full\(detail): nothing was changed. Make room for \(home) and try again.",
@@ -83,7 +91,7 @@ extension Words {
       say(
         "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was "
           + "changed.",
-        "설정 \(subject)을(를) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
+        "설정 \(Particle.object.on(subject)) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
     case .withdrawn: withdrawn(isKeyed: false)
     case .tooSlow:
       say(
@@ -122,7 +130,7 @@ extension Words {
       say(
         "The home \(home) cannot be used\(detail). Check its owner and permissions, or choose another with "
           + "--home.",
-        "홈 \(home)을(를) 쓸 수 없습니다\(detail). 소유자와 권한을 확인하거나 --home으로 다른 곳을 고르세요.")
+        "홈 \(Particle.object.on(home)) 쓸 수 없습니다\(detail). 소유자와 권한을 확인하거나 --home으로 다른 곳을 고르세요.")
     case .removed:
       say(
         "\(failure.subject) was removed or renamed while the bank in \(home) was open, so nothing is promised any "
@@ -152,7 +160,7 @@ extension Words {
       "Ticket \(parts[0]) is \(self.state(state)), so this cannot be done\(detail). Nothing was changed; see "
         + "'bankctl ticket \(parts[0])'.",
       "\(parts[0])번 고객은 \(self.state(state)) 상태라서 할 수 없습니다\(detail). 바뀐 것은 없습니다. "
-        + "'bankctl ticket \(parts[0])'을(를) 보세요.")
+        + "\(Particle.object.on("'bankctl ticket \(parts[0])'")) 보세요.")
   }
 
   /// Nobody listens.

@@ -1,6 +1,7 @@
 // Owns the sentences of a guardian to whoever stays with it.
 // It must not know when they are said.
 // Invariant and failure: see Words.
+import Arguments
 import BankModel
 import Guardian
 
@@ -28,7 +29,7 @@ extension Words {
     say(
       "The bank could not be opened again, and the coordinator ended with \(end) each time. Nothing is lost. See "
         + "'bankctl logs coordinator guardian' and bankd.stderr beside the logs.",
-      "은행을 다시 열지 못했습니다. 코디네이터가 매번 \(end)(으)로 끝났습니다. 잃은 것은 없습니다. 'bankctl logs coordinator "
+      "은행을 다시 열지 못했습니다. 코디네이터가 매번 \(Particle.by.on(String(describing: end))) 끝났습니다. 잃은 것은 없습니다. 'bankctl logs coordinator "
         + "guardian'과 로그 옆의 bankd.stderr를 보세요.")
   }
 }

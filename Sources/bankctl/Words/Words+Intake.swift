@@ -2,6 +2,7 @@
 // It must not know where the list came from beyond its name.
 // Invariant: every fault of a line has a sentence in both languages that says what belongs there.
 // Failure: none.
+import Arguments
 import BankModel
 
 extension Words {
@@ -12,20 +13,20 @@ extension Words {
     case .unreadable(let error):
       say(
         "The customers could not be read from \(name): \(error). Nobody was added.",
-        "\(name)에서 고객을 읽을 수 없습니다: \(error). 아무도 추가하지 않았습니다.")
+        "\(name)에서 고객을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
     case .line(let number, let fault):
       say(
         "Line \(number) of \(name): \(sentence(fault)) Nobody was added.",
-        "\(name)의 \(number)번째 줄: \(sentence(fault)) 아무도 추가하지 않았습니다.")
+        "\(name)의 \(number)번째 줄: \(sentence(fault)) 추가된 고객이 없습니다.")
     case .empty:
       say(
         "\(name) names no customer: write a JSON object a line, such as {\"service\":\"deposit\"}. Nobody was added.",
-        "\(name)에 고객이 없습니다. 한 줄에 {\"service\":\"deposit\"} 같은 JSON 객체를 쓰세요. 아무도 추가하지 않았습니다.")
+        "\(name)에 고객이 없습니다. 한 줄에 {\"service\":\"deposit\"} 같은 JSON 객체를 쓰세요. 추가된 고객이 없습니다.")
     case .tooMany:
       say(
         "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody "
           + "was added.",
-        "\(name)의 고객이 \(Self.grouped(Limits.customersPerCommand))명보다 많습니다. 나누어 주세요. 아무도 추가하지 않았습니다.")
+        "\(name)의 고객이 \(Self.grouped(Limits.customersPerCommand))명보다 많습니다. 나누어 주세요. 추가된 고객이 없습니다.")
     }
   }
 
@@ -53,12 +54,12 @@ extension Words {
       let offered = alternatives(near.isEmpty ? known : near)
       return say(
         "there is no \(field.rawValue) \(quoted(name)); did you mean \(offered)?",
-        "'\(field.rawValue)'에 \(quoted(name))은(는) 없습니다. 혹시 \(offered)인가요?")
+        "'\(field.rawValue)'에 \(Particle.topic.on(quoted(name))) 없습니다. 혹시 \(offered)인가요?")
     case .outOfRange(let field, let number, let range):
       return say(
         "'\(field.rawValue)' is \(number); it must be from \(Self.grouped(range.lowerBound)) to "
           + "\(Self.grouped(range.upperBound)).",
-        "'\(field.rawValue)'이(가) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
+        "\(Particle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
           + "\(Self.grouped(range.upperBound))까지여야 합니다.")
     case .badKey(let length):
       return badKey(length)
@@ -77,9 +78,13 @@ extension Words {
   private func wrongType(_ field: CustomerLine.Field) -> String {
     switch field {
     case .amount, .account:
-      say("'\(field.rawValue)' must be a whole number.", "'\(field.rawValue)'은(는) 정수여야 합니다.")
+      say(
+        "'\(field.rawValue)' must be a whole number.", "\(Particle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
+      )
     case .service, .grade, .key:
-      say("'\(field.rawValue)' must be a text in quotes.", "'\(field.rawValue)'은(는) 따옴표로 묶은 글이어야 합니다.")
+      say(
+        "'\(field.rawValue)' must be a text in quotes.",
+        "\(Particle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 글이어야 합니다.")
     }
   }
 

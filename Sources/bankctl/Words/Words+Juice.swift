@@ -2,6 +2,7 @@
 // It must not know how a juice is made. The alerts themselves are the original's, and BankModel's.
 // Invariant: what is said of an order that was not made tells whether anything was taken, and what to do.
 // Failure: none.
+import Arguments
 import BankModel
 import Wire
 
@@ -11,6 +12,13 @@ extension Words {
     let (needed, available) = (Self.grouped(shortage.needed), Self.grouped(shortage.available))
     return phrases.outOfStock(fruit)
       + say(" (\(needed) needed, \(available) there)", " (\(needed)개 필요, \(available)개 있음)")
+  }
+
+  /// The commands that bring what is missing.
+  func mended(by shortages: [Shortage]) -> String {
+    let commands = shortages.map { "bankctl stock add \($0.item.name) \($0.needed - $0.available)" }
+    let line = commands.joined(separator: " && ")
+    return say("To fill it up: \(line)", "채우려면: \(line)")
   }
 
   /// Only some were made.
@@ -78,7 +86,7 @@ extension Words {
     let name = juice.name(in: language)
     let many =
       count == 1
-      ? say("The \(name) (order \(order)) ", "\(name)(주문 \(order))을(를) ")
+      ? say("The \(name) (order \(order)) ", "\(Particle.object.on("\(name)(주문 \(order))")) ")
       : say(
         "\(undone) of \(count) \(name) (from order \(order)) ",
         "\(name) \(count)잔 중 \(undone)잔(주문 \(order)부터)을 ")

@@ -69,6 +69,11 @@ extension Words {
         + "'bankctl reload'나 'bankctl scale'로 다시 시도하세요.")
   }
 
+  /// Rows that a terminal has no room for.
+  func moreRows(_ count: Int) -> String {
+    say("… \(count) more \(count == 1 ? "row" : "rows")", "… \(count)줄 더 있음")
+  }
+
   /// A bank without windows.
   var noWindows: String { say("no windows are open", "열린 창구가 없습니다") }
 }

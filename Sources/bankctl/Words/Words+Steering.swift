@@ -2,6 +2,7 @@
 // It must not know how the change was made.
 // Invariant: a sentence says what is true when it is printed.
 // Failure: none.
+import Arguments
 import BankModel
 import Posix
 import Wire
@@ -15,7 +16,7 @@ extension Words {
     }
     return say(
       "The service \(service.name) is paused; 'bankctl resume \(service.name)' goes on.",
-      "\(phrases.service(service))업무를 멈췄습니다. 'bankctl resume \(service.name)'으로 다시 시작합니다.")
+      "\(phrases.service(service))업무를 멈췄습니다. \(Particle.by.on("'bankctl resume \(service.name)'")) 다시 시작합니다.")
   }
 
   /// After `resume`.
@@ -80,21 +81,25 @@ extension Words {
 
   /// The end of a bank: the closing message where the day is closed, else what is left.
   func stopped(_ report: StoppedReport) -> [String] {
-    let killed = (report.killed ?? 0) > 0 ? [self.killed(report.killed ?? 0)] : []
+    var notes = (report.killed ?? 0) > 0 ? [self.killed(report.killed ?? 0)] : []
+    let sentAway = report.sentAway ?? 0
+    if sentAway > 0 { notes.append(sentAwayToday(sentAway)) }
+    // The books count whoever was attended to; whoever left with nothing was not served.
+    let served = report.served - sentAway
     if report.isDayClosed {
       // The closing message is the last line of a day.
-      return killed + [
-        phrases.closing(served: report.served, business: .milliseconds(report.businessMilliseconds))
+      return notes + [
+        phrases.closing(served: served, business: .milliseconds(report.businessMilliseconds))
       ]
     }
     var lines = [
       say(
         "The bank has closed; \(day(report.day)) goes on with the next start. Served so far: "
-          + "\(Self.grouped(report.served)).",
-        "은행을 닫았습니다. \(day(report.day))은(는) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
-          + "\(Self.grouped(report.served))명입니다.")
+          + "\(Self.grouped(served)).",
+        "은행을 닫았습니다. \(Particle.topic.on(day(report.day))) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
+          + "\(Self.grouped(served))명입니다.")
     ]
-    lines += killed
+    lines += notes
     if report.waiting > 0 {
       lines.append(
         say(
@@ -113,6 +118,13 @@ extension Words {
     return lines
   }
 
+  /// Customers who left without what they came for.
+  private func sentAwayToday(_ count: Int64) -> String {
+    say(
+      "Sent away because too little was in stock: \(Self.grouped(count)).",
+      "재고가 모자라 돌아간 고객은 \(Self.grouped(count))명입니다.")
+  }
+
   /// A teller was lost with its customer.
   func interrupted(_ event: BranchEvent) -> String {
     let grade = phrases.grade(event.grade)
@@ -127,14 +139,14 @@ extension Words {
     say(
       "Closing: those being served are finished. Once more kills the tellers; their customers wait for the next "
         + "start.",
-      "마감합니다. 업무 중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제로 끝내고, 그 고객은 다음 개점을 기다립니다.")
+      "마감합니다. 업무중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제로 끝내고, 그 고객은 다음 개점을 기다립니다.")
   }
 
   /// After the first signal to a bank in the foreground.
   var draining: String {
     say(
       "Closing: everyone waiting is served. Once more finishes only those being served.",
-      "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무 중인 고객만 마칩니다.")
+      "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무중인 고객만 마칩니다.")
   }
 
   /// The coordinator of a bank in the foreground ended as it should not.

@@ -2,6 +2,7 @@
 // It must not know where the stock is.
 // Invariant: every refusal of the stock service has a code for scripts, an exit code and a sentence in both languages.
 // Failure: none.
+import Arguments
 import BankModel
 import StockClient
 import Wire
@@ -102,7 +103,7 @@ extension Words {
     case .unknownItem:
       say(
         "The stock keeps no \(quoted(failure.subject))\(detail).",
-        "재고에 \(quoted(failure.subject))은(는) 없습니다\(detail).")
+        "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
         + nothing
     case .badRequest:
       say(
@@ -112,19 +113,20 @@ extension Words {
     case .otherOrder, .givenBack:
       say(
         "The order \(failure.subject) cannot be repeated\(detail).",
-        "주문 \(failure.subject)은(는) 되풀이할 수 없습니다\(detail).")
+        "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).")
         + nothing
     case .overflow:
       say(
-        "There would be more than \(Self.grouped(StockLimits.quantity)) of \(failure.subject).",
-        "\(failure.subject) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.") + nothing
+        "There would be more than \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
+        "\(item(failure.subject)) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.") + nothing
     case .datedItem:
       say(
-        "\(failure.subject) has lots with dates, so its amount cannot be set\(detail).",
-        "\(failure.subject)에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).") + nothing
+        "\(item(failure.subject)) has lots with dates, so its amount cannot be set\(detail).",
+        "\(item(failure.subject))에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).") + nothing
     case .tooManyLots:
       say(
-        "There are too many lots of \(failure.subject)\(detail).", "\(failure.subject)의 묶음이 너무 많습니다\(detail)."
+        "There are too many lots of \(item(failure.subject))\(detail).",
+        "\(item(failure.subject))의 묶음이 너무 많습니다\(detail)."
       ) + nothing
     case .diskFull:
       say("The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")

@@ -2,6 +2,7 @@
 // It must not know how a story is laid out.
 // Invariant: every end of an attempt and every outcome has its words in both languages.
 // Failure: none.
+import Arguments
 import BankModel
 import Wire
 
@@ -36,7 +37,8 @@ extension Words {
   func putAside(_ number: Int64) -> String {
     say(
       "a dead letter: 'bankctl requeue \(number)' or 'bankctl cancel \(number)' decides",
-      "보류: 'bankctl requeue \(number)'나 'bankctl cancel \(number)'로 정하세요")
+      "보류: \(Particle.or.on("'bankctl requeue \(number)'")) \(Particle.by.on("'bankctl cancel \(number)'")) 정하세요"
+    )
   }
 
   /// An attempt began.
@@ -49,11 +51,30 @@ extension Words {
   func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: say("served", "업무 완료")
-    case .killed: say("the teller died; back to the head of the line", "은행원이 죽어 줄의 맨 앞으로 돌아감")
-    case .leaseExpired: say("the teller was stuck; back to the head of the line", "은행원이 멈춰 줄의 맨 앞으로 돌아감")
+    case .killed: say("the teller died; back to the head of the line", "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감")
+    case .leaseExpired: say("the teller was stuck; back to the head of the line", "은행원 프로세스가 멈춰 줄의 맨 앞으로 돌아감")
+    case .recalled, .failed: attemptFailed(end)
+    }
+  }
+
+  /// Why an attempt ended without a receipt, where the customer does not go back to the line.
+  func attemptFailed(_ end: AttemptEnd) -> String {
+    switch end {
+    case .served: attemptEnded(end)
+    case .killed: say("the teller died", "은행원 프로세스가 종료됨")
+    case .leaseExpired: say("the teller was stuck", "은행원 프로세스가 멈춤")
     case .recalled: say("taken back", "업무를 거둬들임")
     case .failed: say("the teller could not", "은행원이 처리하지 못함")
     }
+  }
+
+  /// The customer was put aside.
+  ///
+  /// - Parameter reason: How the last attempt ended.
+  func becameDead(attempts: Int, _ reason: String) -> String {
+    say(
+      "put aside as a dead letter after \(attempts) \(attempts == 1 ? "attempt" : "attempts"): \(reason) at the last one",
+      "\(attempts)번 시도한 뒤 보류됨: 마지막 시도에서 \(reason)")
   }
 
   /// An attempt ended for want of something.
@@ -61,7 +82,7 @@ extension Words {
 
   /// What somebody came for: an amount of money, or what a customer without money has asked for.
   func business(_ service: Service, _ amount: Int64, _ payload: String?) -> String {
-    service.movesMoney ? won(amount) : payload.map(safe) ?? "-"
+    service.movesMoney ? won(amount) : payload.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
   /// `exit code 7`.
@@ -71,7 +92,7 @@ extension Words {
   func receipt(_ receipt: ReceiptReport) -> String {
     let transfer =
       if let debit = receipt.debit, let credit = receipt.credit { ", \(debit) → \(credit)" } else { "" }
-    let missing = (receipt.shortages ?? []).map { ", \(safe($0.item.name)) \($0.available)/\($0.needed)" }
+    let missing = (receipt.shortages ?? []).map { ", \(item($0.item.name)) \($0.available)/\($0.needed)" }
       .joined()
     return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer + missing
   }

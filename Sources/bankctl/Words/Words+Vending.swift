@@ -2,6 +2,7 @@
 // It must not know where the machine is.
 // Invariant: every refusal of the machine has a code for scripts, an exit code and a sentence in both languages.
 // Failure: none.
+import Arguments
 import BankModel
 import Posix
 import VendingClient
@@ -37,6 +38,9 @@ extension Words {
   /// A list of nothing.
   var noProducts: String { say("None.", "없습니다.") }
 
+  /// A history of nothing.
+  var noPurchases: String { say("Nothing has been bought yet.", "아직 구매 내역이 없습니다.") }
+
   /// One purchase in the history.
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
     let day = purchase.dates.map { say(", good until ", ", 유통기한 ") + CalendarDate($0.expires).dashed } ?? ""
@@ -58,6 +62,16 @@ extension Words {
     return say(
       "\(name): \(count) removed, \(Self.grouped(present)) in the machine.",
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
+  }
+
+  /// One lot: in Korean the drink's own description, as the original has it, else the same with English names.
+  func description(of lot: LotReport, _ product: ProductReport) -> String {
+    guard !lot.description.isEmpty else { return "-" }
+    guard language == .english, let dates = lot.dates else { return lot.description }
+    return [
+      brand(product.brand), "\(product.volume)ml", won(product.price), product.english,
+      "made \(CalendarDate(dates.made).dashed)", "good until \(CalendarDate(dates.expires).dashed)",
+    ].joined(separator: ", ")
   }
 
   /// Nothing has expired.
@@ -101,7 +115,7 @@ extension Words {
   func noSuchDay(_ text: String, _ option: String) -> String {
     say(
       "\(option) \(quoted(text)) is no day from 1970 to 9999. Write it like 2026-03-01.",
-      "\(option) \(quoted(text))은(는) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
+      "\(option) \(Particle.topic.on(quoted(text))) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
   }
 
   /// Dates in the wrong order.
@@ -111,12 +125,33 @@ extension Words {
       "유통기한(\(expires.dashed))이 제조일(\(made.dashed))보다 빠릅니다. 바뀐 것은 없습니다.")
   }
 
+  /// Dates that are seldom meant: made in days to come, or expired already. Nil for all others.
+  func oddDates(_ name: String, made: DayNumber?, expires: DayNumber?, today: DayNumber) -> String? {
+    if let made, made > today {
+      let (date, now) = (CalendarDate(made).dashed, CalendarDate(today).dashed)
+      return say(
+        "\(name): made on \(date), which is still to come; today is \(now).",
+        "\(name): 제조일 \(date)은 아직 오지 않은 날입니다. 오늘은 \(now)입니다.")
+    }
+    // Whoever says only when they were made gets the usual shelf life.
+    guard let last = expires ?? made.map({ $0 + ProductTable.shelfLife }), last < today else { return nil }
+    let date = CalendarDate(last).dashed
+    return say(
+      "\(name): expired on \(date), so nobody can buy them.", "\(name): 유통기한 \(date)이 이미 지나 팔 수 없습니다.")
+  }
+
+  /// Whether drinks with such dates are to be put in.
+  var addAnyway: String { say("Put them in anyway?", "그래도 넣을까요?") }
+
+  /// A question was answered with no.
+  var nothingChanged: String { say("Nothing was changed.", "바뀐 것은 없습니다.") }
+
   /// A product that there is not.
   func noSuchProduct(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       near.isEmpty
       ? say("There are \(alternatives(known)).", "있는 것: \(alternatives(known))")
-      : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))?")
+      : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
     return say("There is no product \(quoted(name)). \(hint)", "\(quoted(name)) 상품은 없습니다. \(hint)")
   }
 
@@ -125,15 +160,15 @@ extension Words {
   /// Which keys customers have.
   var customerKeys: String {
     say(
-      "1 ₩1,000 · 5 ₩5,000 · arrows choose · Enter buys · r change back · , . purchases · a manager · q leaves",
-      "1 천원 · 5 오천원 · 화살표 고르기 · Enter 구매 · r 반환 · , . 구매 내역 · a 관리자 · q 나가기")
+      "1 ₩1,000 · 5 ₩5,000 · arrows · Enter buys · r change · a manager · q leaves",
+      "1 천원 · 5 오천원 · 화살표 고르기 · Enter 구매 · r 반환 · a 관리자 · q 나가기")
   }
 
   /// Which keys the manager has.
   var managerKeys: String {
     say(
-      "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q or Enter on Close returns",
-      "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 유통기한 지난 것만 · d 폐기 · q 또는 닫기에서 Enter로 돌아가기")
+      "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q back",
+      "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
   }
 
   /// The machine is not there just now.
@@ -188,7 +223,7 @@ extension Words {
     case .otherOrder:
       say(
         "The request \(failure.subject) cannot be repeated\(detail).",
-        "요청 \(failure.subject)은(는) 되풀이할 수 없습니다\(detail).") + nothing
+        "요청 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).") + nothing
     case .tooLittleMoney:
       phrases.tooLittleMoney
         + say(
@@ -203,8 +238,8 @@ extension Words {
       say("The till is full\(detail).", "돈통이 가득 찼습니다\(detail).") + nothing
     case .shelfFull:
       say(
-        "There is no room for more of \(failure.subject)\(detail).",
-        "\(failure.subject)을(를) 더 넣을 자리가 없습니다\(detail)."
+        "There is no room for more of \(item(failure.subject))\(detail).",
+        "\(Particle.object.on(item(failure.subject))) 더 넣을 자리가 없습니다\(detail)."
       ) + nothing
     case .wrongSide:
       say("This is not the socket for that\(detail).", "이 소켓으로는 할 수 없습니다\(detail).") + nothing

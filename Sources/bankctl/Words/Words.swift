@@ -50,6 +50,36 @@ struct Words: Sendable {
     return shown
   }
 
+  /// A fruit or a drink that only its name in commands is known of, in the language of the sentence; the name
+  /// itself where a branch keeps or sells something of its own.
+  func item(_ name: String) -> String {
+    let id = ItemID(name)
+    let known =
+      Assortment.standard.fruits.first { $0.id == id }?.name(in: language)
+      ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english }
+    return known ?? safe(name)
+  }
+
+  /// A juice that only its name in commands is known of, in the same way.
+  func juice(_ name: String) -> String {
+    Assortment.standard.juices.first { $0.id == ItemID(name) }?.name(in: language) ?? safe(name)
+  }
+
+  /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
+  func brand(_ name: String) -> String {
+    guard language == .english else { return name }
+    return switch name {
+    case "서울우유": "Seoul Milk"
+    case "팹시": "Pepsi"
+    case "칠성사이다": "Chilsung Cider"
+    case "맥심": "Maxim"
+    case "롯데칠성음료": "Lotte Chilsung"
+    case "조지아": "Georgia"
+    case "몬스터음료": "Monster Beverage"
+    default: name
+    }
+  }
+
   /// A number with commas: `1,234,567`.
   static func grouped(_ number: some BinaryInteger) -> String {
     var text = ""

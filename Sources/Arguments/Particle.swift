@@ -1,0 +1,128 @@
+// The Korean particles whose form follows the last sound of the word before them.
+// Owns: how the end of a word sounds when it is read aloud: Hangul, numbers, Latin letters and words. It knows no sentence.
+// Invariant: exactly one form comes out, never both with a parenthesis; an end that nobody reads counts as a vowel.
+// Latin words are judged by their spelling, which is right for the words of this program (stock, juice, status, home) and
+// for most others; a slip costs a particle and no meaning.
+
+/// A particle that has two forms.
+public enum Particle: Sendable, CaseIterable {
+  /// 은, 는
+  case topic
+  /// 이, 가
+  case subject
+  /// 을, 를
+  case object
+  /// 과, 와
+  case and
+  /// 이나, 나
+  case or
+  /// 으로, 로; 로 follows ㄹ, too.
+  case by
+
+  /// The word and the form that follows it: `Particle.topic.on("재고")` is `재고는`.
+  ///
+  /// Quotes and a remark in parentheses at the end of the word are not read: `'stock'` and `stock (full)` end in k.
+  public func on(_ word: String) -> String { word + form(after: word) }
+
+  /// The form that follows a word.
+  public func form(after word: String) -> String {
+    let end = Ending(of: word)
+    switch self {
+    case .topic: return end == .vowel ? "는" : "은"
+    case .subject: return end == .vowel ? "가" : "이"
+    case .object: return end == .vowel ? "를" : "을"
+    case .and: return end == .vowel ? "와" : "과"
+    case .or: return end == .vowel ? "나" : "이나"
+    case .by: return end == .consonant ? "으로" : "로"
+    }
+  }
+
+  private enum Ending {
+    case vowel
+    /// ㄹ
+    case liquid
+    case consonant
+
+    init(of word: String) {
+      var text = word[...]
+      Self.dropSilence(&text)
+      guard let last = text.unicodeScalars.last else {
+        self = .vowel
+        return
+      }
+      switch last.value {
+      case 0xAC00...0xD7A3:
+        // The final of a syllable is its number modulo 28: 0 is none, 8 is ㄹ. Unicode 15, 3.12
+        switch (last.value - 0xAC00) % 28 {
+        case 0: self = .vowel
+        case 8: self = .liquid
+        default: self = .consonant
+        }
+      // A letter alone is called by its name: 기역, 니은, 리을.
+      case 0x3131...0x314E: self = last.value == 0x3139 ? .liquid : .consonant
+      case 0x30...0x39: self = Self.number(text)
+      case 0x41...0x5A, 0x61...0x7A: self = Self.latin(text)
+      default: self = .vowel
+      }
+    }
+
+    /// Takes away what is not read aloud: quotes, punctuation, and a remark in parentheses.
+    private static func dropSilence(_ text: inout Substring) {
+      while let last = text.last, !(last.isLetter || last.isNumber) {
+        if last == ")", let open = text.lastIndex(of: "("), open != text.startIndex {
+          text = text[..<open]
+        } else {
+          text.removeLast()
+        }
+      }
+    }
+
+    /// 영 일 이 삼 사 오 육 칠 팔 구, and 십 백 천 만 억 조 for the zeros at the end.
+    private static func number(_ text: Substring) -> Ending {
+      let digits = text.reversed().prefix { $0.isASCII && ($0.isNumber || $0 == ",") }.filter { $0 != "," }
+      let zeros = digits.prefix { $0 == "0" }.count
+      if zeros > 0 { return (12...15).contains(zeros) && digits.count > zeros ? .vowel : .consonant }
+      return switch digits.first {
+      case "1", "7", "8": .liquid
+      case "3", "6": .consonant
+      default: .vowel
+      }
+    }
+
+    private static func latin(_ text: Substring) -> Ending {
+      let word = Array(text.reversed().prefix { $0.isASCII && $0.isLetter }.reversed())
+      let letters = word.map { Character($0.lowercased()) }
+      let isSpelled =
+        letters.count == 1 || word.allSatisfy(\.isUppercase) || !letters.contains(where: isVowel)
+      return isSpelled ? named(letters[letters.count - 1]) : spoken(letters)
+    }
+
+    /// The name of a letter: 엘, 엠, 엔, 알; all others end in a vowel.
+    private static func named(_ letter: Character) -> Ending {
+      switch letter {
+      case "l", "r": .liquid
+      case "m", "n": .consonant
+      default: .vowel
+      }
+    }
+
+    /// How a word with vowels sounds at its end: 스톡, 파일, 홈, 뱅크.
+    private static func spoken(_ letters: [Character]) -> Ending {
+      func letter(_ back: Int) -> Character? { letters.count >= back ? letters[letters.count - back] : nil }
+      let isAfterOneVowel = letter(2).map(isVowel) == true && letter(3).map(isVowel) != true
+      switch letters[letters.count - 1] {
+      case "l": return .liquid
+      case "m", "n": return .consonant
+      case "g": return letter(2) == "n" ? .consonant : .vowel
+      case "p", "t", "k", "c", "b":
+        return isAfterOneVowel || (letter(1) == "k" && letter(2) == "c") ? .consonant : .vowel
+      case "e" where letters.dropLast().contains(where: isVowel):
+        // Silent: file, time, line.
+        return letter(2) == "l" ? .liquid : letter(2) == "m" || letter(2) == "n" ? .consonant : .vowel
+      default: return .vowel
+      }
+    }
+
+    private static func isVowel(_ letter: Character) -> Bool { "aeiouy".contains(letter) }
+  }
+}

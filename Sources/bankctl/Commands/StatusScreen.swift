@@ -1,0 +1,134 @@
+// Owns `status --watch` on a terminal: the picture of a bank on the whole screen, drawn again with every change and every
+// new size, until somebody leaves or the bank closes.
+// It must not know how the picture looks (StatusPicture does), nor how it comes to the terminal (FullScreen does).
+// Invariant: what does not fit is said to be hidden. What was shown last stands on the terminal afterwards.
+// Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// A bank that is watched on a terminal.
+final class StatusScreen {
+  private let session: Session
+  private let loop: EventLoop
+  private let screen: FullScreen
+  private var desk: Desk
+  private var registration: Registration?
+  private var report: StatusReport?
+  private var isClosed = false
+
+  /// How long one attempt to reach a coordinator that is coming back keeps from hearing keys.
+  private static let attempt = Duration.milliseconds(100)
+
+  /// Watches until the bank closes or somebody leaves.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let desk = try Desk.open(session)
+    let loop: EventLoop
+    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
+    let screen = try FullScreen(session.output, on: loop)
+    defer { screen.end() }
+    let watching = StatusScreen(session, desk, loop, screen)
+    try watching.watch()
+    screen.end()
+    for line in watching.picture(nil) { try session.output.line(line) }
+    try session.output.flush()
+    if let signal = screen.signal { Signals.end(by: signal) }
+    return .done
+  }
+
+  private init(_ session: Session, _ desk: Desk, _ loop: EventLoop, _ screen: FullScreen) {
+    self.session = session
+    self.desk = desk
+    self.loop = loop
+    self.screen = screen
+  }
+
+  deinit { if let registration { loop.deregister(registration) } }
+
+  private func watch() throws(CommandError) {
+    try screen.begin { [unowned self] key in press(key) }
+    try follow()
+    while !screen.isEnded, !isClosed {
+      try hear()
+      if isClosed { break }
+      if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
+      try turn(until: screen.wake)
+    }
+    if let failure = screen.failure { throw failure }
+  }
+
+  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
+    screen.settle()
+  }
+
+  private func press(_ key: Key) {
+    switch key {
+    // The second letter is the same key on a keyboard that writes Hangul.
+    case .escape, .control("d"), .character("q"), .character("ㅂ"): (isClosed, screen.isClosed) = (true, true)
+    default: break
+    }
+  }
+
+  /// The picture; with a size as much of it as there is room for.
+  private func picture(_ size: Terminal.Size?) -> [String] {
+    guard let report else { return [] }
+    return Screen.fit(session.picture(report).lines, to: size, session.words)
+  }
+
+  // MARK: - The bank
+
+  private func follow() throws(CommandError) {
+    try desk.send(.watch)
+    do throws(SystemError) {
+      // What has come is looked for after every turn of the loop; the handler only has to wake it.
+      registration = try loop.register(fd: desk.connection.fd, interest: .read) { _ in }
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Takes everything that the coordinator has said.
+  private func hear() throws(CommandError) {
+    do throws(CommandError) {
+      while let reply = try desk.next(until: MonotonicInstant(nanoseconds: 0)) {
+        let news = try reply.answer.status
+        if news != report { screen.isDirty = true }
+        report = news
+        if !reply.more { return isClosed = true }
+      }
+    } catch {
+      guard error.isLoss else { throw error }
+      if report?.state == .draining || report?.state == .closed { return isClosed = true }
+      try reunite()
+    }
+  }
+
+  /// Waits for a coordinator that was lost, as long as it may take to come back, and for the keys meanwhile.
+  private func reunite() throws(CommandError) {
+    if let registration { loop.deregister(registration) }
+    registration = nil
+    let deadline = SystemClock.monotonic() + Desk.reunion
+    while !screen.isEnded, !isClosed {
+      do throws(CommandError) {
+        desk = try Desk.reopen(session, until: SystemClock.monotonic() + Self.attempt)
+        return try follow()
+      } catch {
+        guard error.mayPass, SystemClock.monotonic() < deadline else { throw error }
+        if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
+        try turn(until: MonotonicInstant(nanoseconds: 0))
+      }
+    }
+  }
+}
+
+extension CommandError {
+  /// Whether a coordinator that comes back may make it go away.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .control(let error): error.mayPass
+    default: false
+    }
+  }
+}

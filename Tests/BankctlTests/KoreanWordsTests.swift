@@ -1,0 +1,78 @@
+// Words that a Korean reader stumbles over, and names in the language of the sentence that they stand in.
+
+import BankModel
+import Testing
+import Wire
+
+@testable import bankctl
+
+private let english = Words(language: .english)
+private let korean = Words(language: .korean)
+
+@Suite("Words in both languages")
+struct KoreanWordsTests {
+  private func hasHangul(_ text: String) -> Bool {
+    text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
+  }
+
+  @Test("a particle follows the last sound of a word that was put in")
+  func particles() {
+    #expect(korean.putAside(3) == "보류: 'bankctl requeue 3'이나 'bankctl cancel 3'으로 정하세요")
+    #expect(korean.putAside(2) == "보류: 'bankctl requeue 2'나 'bankctl cancel 2'로 정하세요")
+    #expect(korean.putAside(1) == "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'로 정하세요")
+    #expect(korean.chaosBroken(6, "/h").contains("--seed 6으로 되풀이하세요"))
+    #expect(korean.chaosBroken(7, "/h").contains("--seed 7로 되풀이하세요"))
+    let unusable = Failure(.badConfiguration, subject: "/etc/bank.json", detail: "")
+    #expect(korean.sentence(unusable, home: "/h").hasPrefix("설정 /etc/bank.json을 쓸 수 없습니다."))
+    let home = Failure(.badHome, subject: "", detail: "")
+    #expect(korean.sentence(home, home: "/tmp/a").hasPrefix("홈 /tmp/a를 쓸 수 없습니다."))
+    #expect(korean.sentence(home, home: "/srv/은행").hasPrefix("홈 /srv/은행을 쓸 수 없습니다."))
+    #expect(korean.paused(.juice).contains("'bankctl resume juice'로 다시"))
+    #expect(korean.paused(.loan).contains("'bankctl resume loan'으로 다시"))
+  }
+
+  @Test("states and ends are called what the screens call them")
+  func states() {
+    #expect(korean.state(WorkerState.idle) == "쉬는 중")
+    #expect(korean.state(WorkerState.serving) == "업무중" && korean.state(CustomerState.serving) == "업무중")
+    #expect(korean.attemptEnded(.killed) == "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감")
+    let nobody = EnqueuedReport(day: 1, first: 0, last: 0, count: 0)
+    #expect(korean.enqueued(nobody, ofList: true) == "추가된 고객이 없습니다.")
+    #expect(korean.noSuchProduct("colla", ["coke"], []) == "'colla' 상품은 없습니다. 혹시 coke인가요?")
+  }
+
+  @Test("fruits, drinks and brands are called in the language of the sentence")
+  func names() {
+    #expect(korean.item("strawberry") == "딸기" && english.item("strawberry") == "strawberry")
+    #expect(korean.item("top") == "맥심TOP" && english.item("top") == "Maxim T.O.P")
+    #expect(korean.item("durian") == "durian")
+    #expect(
+      korean.business(.juice, 0, "mango") == "망고쥬스" && english.business(.juice, 0, "mango") == "mango juice")
+    #expect(korean.business(.juice, 0, "durian") == "durian" && korean.business(.juice, 0, nil) == "-")
+    #expect(korean.brand("맥심") == "맥심" && english.brand("맥심") == "Maxim")
+    #expect(english.brand("Acme") == "Acme")
+    for product in ProductTable.standard.products { #expect(!hasHangul(english.brand(product.brand))) }
+  }
+
+  @Test("the machine speaks no Korean in English: its list, its lots")
+  func machine() {
+    let products = ProductTable.standard.products.map { product in
+      ProductReport(
+        product, stock: 2, expired: 0,
+        lots: [
+          LotReport(
+            dates: LotDates(made: 20_500, expires: 20_507), quantity: 2,
+            description: "\(product.brand), 200ml")
+        ])
+    }
+    let picture = VendingPicture(
+      sequence: 1, balance: 5_000, free: 5_000, today: 20_501, products: products, sales: [], recent: [])
+    for language in [Language.english, .korean] {
+      let words = Words(language: language)
+      let text =
+        VendingListing(picture: picture, words: words, palette: .none).lines
+        + VendingShelves(picture: picture, words: words, palette: .none).lines
+      #expect(hasHangul(text.joined()) == (language == .korean), "\(text.filter(hasHangul))")
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// The full screens in a shell, where a person leaves them by Ctrl-C and puts them away by Ctrl-Z: what is typed behind is
+// the shell's, and the terminal is in order all the while. And `status --watch`, which fills the screen like the others.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Full screens", .serialized)
+struct FullScreenTests {
+  private static let hidden = "\u{1B}[?1049h\u{1B}[?25l"
+  private static let shown = "\u{1B}[?25h\u{1B}[?1049l"
+
+  /// A shell that runs these lines.
+  private func shell(_ branch: Branch, _ script: String) throws -> TerminalProgram {
+    try TerminalProgram(
+      branch, ["--norc", "-c", script], program: "/bin/bash", size: (columns: 80, rows: 24))
+  }
+
+  @Test(
+    "Ctrl-C leaves the vending machine from either screen with code 130, buys nothing, and leaves what follows to the shell",
+    arguments: ["", "a"])
+  func interrupt(way: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("vending", "admin", "add", "strawberry-milk", "2")
+      try branch.done("vending", "insert", "5000")
+      let program = try shell(
+        branch, "\(Binaries.bankctl) vending; echo code=$?; read -r line; echo \"heard <$line>\"")
+      try program.waitFor("5,000 won")
+      program.type(way)
+      if way == "a" { try program.waitFor("Vending machine, manager") }
+      // All at once, as by somebody who types ahead: b would buy a milk, and + would bring one.
+      program.type("\u{3}1+b")
+      try program.waitFor("code=130")
+      program.type("\r")
+      try program.waitFor("heard <1+b>")
+      #expect(try program.finish() == 0, "\(program.screen)")
+      #expect(program.isInLineMode)
+      let machine = try branch.json("vending")
+      #expect(machine["balance"].integer == 5_000, "\(machine)")
+      #expect(machine["products"].item(where: "product", is: "strawberry-milk")["stock"].integer == 2)
+    }
+  }
+
+  @Test(
+    "Ctrl-Z stops the screen and whoever was started with it, with the terminal in order; fg brings it back as it is now",
+    arguments: [["stock", "edit"], ["vending"], ["status", "--watch"]])
+  func suspend(words: [String]) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      // The shell in between is what a script is; if it were not stopped, the outer one would wait for ever.
+      let program = try shell(
+        branch,
+        "set -m; /bin/bash -c '\(Binaries.bankctl) \(words.joined(separator: " ")); exit $?'; echo stopped=$?; "
+          + "read -r line; fg; echo ended=$?")
+      try program.waitFor(Self.hidden)
+      let sign = words[0] == "stock" ? "Close" : words[0] == "vending" ? "Balance: 0 won" : "deposit-1"
+      try program.waitFor(sign)
+      program.type("\u{1A}")
+      try program.waitFor("stopped=148")
+      #expect(program.screen.contains(Self.shown) && program.isInLineMode, "\(program.screen)")
+      if words[0] == "vending" { try branch.done("vending", "insert", "1000") }
+      program.clear()
+      program.type("on\r")
+      try program.waitFor(Self.hidden)
+      try program.waitFor(words[0] == "vending" ? "Balance: 1,000 won" : sign)
+      try branch.waitUntil("it has the terminal again") { !program.isInLineMode }
+      program.type("\u{3}")
+      try program.waitFor("ended=130")
+      #expect(try program.finish() == 0 && program.isInLineMode, "\(program.screen)")
+    }
+  }
+
+  @Test("a screen that was stopped from outside takes the terminal back when it goes on")
+  func stoppedFromOutside() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(branch, ["stock", "edit"], size: (columns: 80, rows: 24))
+      try program.waitFor("Close")
+      kill(program.pid, SIGSTOP)
+      program.clear()
+      kill(program.pid, SIGCONT)
+      try program.waitFor(Self.hidden)
+      try program.waitFor("Close")
+      program.type("q")
+      #expect(try program.finish() == 0 && program.isInLineMode)
+    }
+  }
+
+  @Test(
+    "status --watch draws anew for another size, shows no typed letters, and marks the rows that it hides")
+  func status() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(branch, ["status", "--watch"], size: (columns: 100, rows: 40))
+      try program.waitFor("vending")
+      #expect(!program.screen.contains("more row") && !program.isInLineMode)
+      program.clear()
+      program.type("xyz\r\u{1B}[A")
+      program.resize(columns: 100, rows: 8)
+      try program.waitFor("more rows")
+      #expect(!program.screen.contains("vending"), "\(program.screen)")
+      program.clear()
+      program.resize(columns: 20, rows: 60)
+      try program.waitFor("state idle")
+      try program.waitFor("vending")
+      program.clear()
+      try branch.done("enqueue", "3", "--service", "deposit", "--wait")
+      try program.waitFor("served 3")
+      #expect(!program.screen.contains("xyz") && !program.screen.contains("^["), "\(program.screen)")
+      program.clear()
+      program.type("q")
+      #expect(try program.finish() == 0 && program.isInLineMode)
+      #expect(
+        program.screen.components(separatedBy: Self.shown).last?.contains("served 3") == true,
+        "what was shown last stays: \(program.screen)")
+    }
+  }
+
+  @Test("status --watch goes on over a killed coordinator, and ends with the bank")
+  func watchOn() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(branch, ["status", "--watch"], size: (columns: 100, rows: 40))
+      try program.waitFor("generation 1")
+      branch.processes.signal(try branch.status().pid, SIGKILL)
+      try program.waitFor("generation 2")
+      try branch.done("stop")
+      #expect(try program.finish() == 0, "\(program.screen)")
+      #expect(program.isInLineMode && program.screen.contains(Self.shown))
+    }
+  }
+}

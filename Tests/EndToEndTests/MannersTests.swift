@@ -1,0 +1,199 @@
+// What somebody notices who uses the bank for a day: that it says what is empty, what is odd, what is missing, and what
+// would mend it.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Manners", .serialized)
+struct MannersTests {
+  @Test("empty lists say that they are empty, and leave standard output to scripts")
+  func empty() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let cases: [([String], String, String)] = [
+        (["receipts"], "There are no receipts.", "영수증이 없습니다."),
+        (["vending", "history"], "Nothing has been bought yet.", "아직 구매 내역이 없습니다."),
+        (
+          ["logs", "--since", "2100-01-01T00:00:00Z"], "There are no such lines in the logs.", "그런 기록은 없습니다."
+        ),
+        (["ledger"], "There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다."),
+      ]
+      for (words, english, korean) in cases {
+        for (tongue, sentence) in [(Tongue.en, english), (.ko, korean)] {
+          let outcome = try branch.launch(words, language: tongue).finish()
+          #expect(outcome.code == 0 && outcome.err == sentence + "\n", outcome.story)
+          #expect(words == ["ledger"] || outcome.out == "", outcome.story)
+        }
+        let lines = try branch.launch(words + ["--json"]).finish()
+        #expect(lines.code == 0 && lines.err == "", lines.story)
+      }
+      #expect(try branch.done("tickets", "--state", "dead").outLines == ["Dead letters", "  nobody"])
+      try branch.expectRefusal(4, "no_such_account", of: "account", "999")
+    }
+  }
+
+  @Test(
+    "a juice that was out of stock is no served customer in the closing sentence; off a terminal the command is named"
+  )
+  func outOfStock() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let refused = try branch.order("strawberry", language: .en)
+      #expect(refused.code == 5 && refused.err.contains("bankctl stock add strawberry 6\n"), refused.story)
+      #expect(try branch.order("kiwi").code == 0)
+      try branch.done("enqueue", "2", "--wait")
+      let closing = try branch.done("stop")
+      #expect(
+        closing.outLines.last?.hasPrefix("The branch has closed. Customers served today: 3.") == true,
+        closing.story)
+      #expect(closing.outLines.contains("Sent away because too little was in stock: 1."), closing.story)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("several juices in JSON are one object a line, one for each, also those that are taken out")
+  func severalJuices() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let outcome = try branch.launch(["juice", "order", "kiwi", "4", "--json"]).finish()
+      let lines = try JSON.lines(outcome.out)
+      #expect(outcome.code == 5 && lines.count == 4, outcome.story)
+      #expect(lines.map { $0["outcome"].text } == ["made", "made", "made", "out_of_stock"])
+      #expect(Set(lines.compactMap { $0["order"].text }).count == 4)
+      try branch.done("pause", "juice")
+      let stuck = try branch.launch(["juice", "order", "mango", "2", "--json", "--timeout", "100ms"]).finish()
+      let told = try JSON.lines(stuck.out)
+      #expect(stuck.code == 75 && told.count == 3, stuck.story)
+      #expect(told.prefix(2).map { $0["outcome"].text } == ["withdrawn", "withdrawn"], stuck.story)
+      #expect(told.last?["error"]["code"].text == "station_stands_still", stuck.story)
+      let single = try branch.launch(["juice", "order", "mango", "--json", "--timeout", "100ms"]).finish()
+      #expect(try single.json()["error"]["code"].text == "station_stands_still", single.story)
+    }
+  }
+
+  @Test("after a restart whoever is first in line has waited since the ticket was issued")
+  func firstInLine() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause", "deposit")
+      try branch.done("enqueue", "2", "--service", "deposit")
+      let issued = Date()
+      try branch.waitUntil("they have waited a while") { try branch.status().queue("oldest_wait_ms") >= 300 }
+      let pid = try branch.status().pid
+      branch.processes.signal(pid, SIGKILL)
+      try branch.waitUntil("the bank is back") {
+        let status = try branch.launch(["status", "--json"]).finish()
+        guard status.code == 0 else { return false }
+        return Status(try status.json()).pid != pid
+      }
+      let waited = try branch.status().queue("oldest_wait_ms")
+      #expect(
+        waited >= 300 && waited <= Int(Date().timeIntervalSince(issued) * 1_000) + 1_000, "\(waited) ms")
+      #expect(try branch.status().queue("waiting") == 2)
+    }
+  }
+
+  @Test("drinks that are made in days to come, or expired already, are told, and asked about at a terminal")
+  func oddDates() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let future = try branch.done("vending", "admin", "add", "top", "1", "--made", "2999-01-01")
+      #expect(future.err.contains("made on 2999-01-01, which is still to come"), future.story)
+      let expired = try branch.done(
+        "vending", "admin", "add", "coke", "1", "--made", "2020-01-01", language: .ko)
+      #expect(expired.err.contains("유통기한 2020-01-08이 이미 지나"), expired.story)
+      #expect(try branch.done("vending", "admin", "add", "coke", "1").err == "")
+      for (answer, code) in [("no", Int32(5)), ("yes", 0)] {
+        let program = try TerminalProgram(
+          branch, ["vending", "admin", "add", "hot6", "3", "--made", "2999-01-01"])
+        try program.waitFor("[Yes/No]")
+        #expect(program.screen.contains("still to come"))
+        program.type(answer + "\r")
+        #expect(try program.finish() == code, "\(program.screen)")
+        let products = try branch.json("vending", "admin", "stock")["products"]
+        #expect(products.item(where: "product", is: "hot6")["stock"].integer == (answer == "yes" ? 3 : 0))
+      }
+    }
+  }
+
+  @Test("a target of chaos that there is not is refused before anything is made")
+  func noSuchVictim() throws {
+    try withBranch { branch in
+      let scratch = branch.path("scratch")
+      mkdir(scratch, 0o700)
+      let outcome = try branch.launch(
+        ["chaos", "--kill", "me", "--for", "1s"], environment: ["TMPDIR": scratch]
+      ).finish()
+      #expect(outcome.code == 2 && outcome.err.contains("'me'"), outcome.story)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: scratch) == [])
+      // Nor is anything left of a bank that could not be opened.
+      let file = try branch.write("{", to: "home-bank.json")
+      let failed = try branch.launch(
+        ["chaos", "--home", branch.path("new"), "--for", "1s"],
+        environment: ["TMPDIR": scratch, "BANK_CONFIG": file]
+      ).finish()
+      #expect(failed.code == 2, failed.story)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a language in the environment that there is not is an error like one on the command line")
+  func noSuchLanguage() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      for words in [["status"], ["status", "--json"], ["receipts"]] {
+        let outcome = try branch.launch(words, language: nil, environment: ["BANK_LANG": "xx"]).finish()
+        #expect(outcome.code == 2 && (outcome.out + outcome.err).contains("'xx'"), outcome.story)
+      }
+      #expect(try branch.launch(["--lang", "fr", "status"]).finish().code == 2)
+      // The flag decides, and a locale may name any language.
+      for (words, environment) in [
+        (["--lang", "en", "status"], ["BANK_LANG": "xx"]), (["status"], ["LC_ALL": "fr_FR.UTF-8"]),
+      ] {
+        let outcome = try branch.launch(words, language: nil, environment: environment).finish()
+        #expect(outcome.code == 0 && outcome.out.contains("open · day 1"), outcome.story)
+      }
+    }
+  }
+
+  @Test(
+    "a mark of the byte order in front of a list, on standard input too, and of a configuration is skipped")
+  func byteOrderMark() throws {
+    try withBranch { branch in
+      let file = try branch.write("\u{FEFF}{\"speed\": \"max\"}", to: "marked.json")
+      try branch.start("--config", file)
+      let list = "\u{FEFF}{\"service\":\"loan\"}\n{}\n"
+      let path = try branch.write(list, to: "list.jsonl")
+      #expect(try branch.json("enqueue", "--from", path)["count"].integer == 2)
+      #expect(try branch.json("enqueue", "--from", "-", input: list)["count"].integer == 2)
+    }
+  }
+
+  @Test(
+    "completions know the juices, the fruits, the drinks and the workers", arguments: ["bash", "zsh", "fish"])
+  func completions(shell: String) throws {
+    try withBranch { branch in
+      let script = try branch.done("completions", shell).out
+      for word in [
+        "strawberry-banana", "mango-kiwi", "pineapple", "cantata", "monster", "deposit-1", "juice-1",
+        "guardian",
+      ] {
+        #expect(script.contains(word), "\(word)")
+      }
+    }
+  }
+
+  @Test("every page of help begins with examples", arguments: [Tongue.en, .ko])
+  func examplesFirst(language: Tongue) throws {
+    try withBranch { branch in
+      let first = language == .en ? "Examples" : "예"
+      for words in [
+        ["start"], ["enqueue"], ["juice", "order"], ["vending"], ["vending", "admin"], ["stock", "set"],
+        ["logs"], ["chaos"],
+      ] {
+        let page = try branch.launch(words + ["--help"], language: language).finish()
+        #expect(page.outLines.first == first, page.story)
+      }
+    }
+  }
+}
