@@ -93,6 +93,8 @@ extension Coordinator {
   private func takeSlice(of order: EnqueueIntake.Order) {
     var order = order
     let isFirst = order.taken == 0
+    let before = machine.books.issued
+    if isFirst { order.first = before + 1 }
     var keys: [SliceKey] = []
     let slice: [CustomerOrder]
     do throws(SliceTrouble) {
@@ -108,8 +110,6 @@ extension Coordinator {
       return
     }
     let isLast = order.taken >= order.total
-    let before = machine.books.issued
-    if isFirst { order.first = before + 1 }
     intake.current = isLast ? nil : order
     requests.setKnown(order.known, order.knownTickets, for: order.request)
     // Customers who are known already need no room.

@@ -305,6 +305,7 @@ func ticket() throws {
 func cancelAndRequeue() throws {
   try with({ command, _ in
     switch command {
+    case .status: [.answer(.status(picture()))]
     case .requeueDead: [.answer(.requeued(3))]
     case .cancel(9, _): [.answer(.failure(Failure(.wrongState, subject: "9 serving")))]
     default: [.answer(.ticket(waiting(7)))]
@@ -323,7 +324,8 @@ func cancelAndRequeue() throws {
     )
     #expect(
       branch.heard == [
-        .cancel(7), .cancel(9), .requeue(7), .cancel(7, day: 2), .requeue(7, day: 2), .requeueDead,
+        .status, .cancel(7, day: 1), .status, .cancel(9, day: 1), .status, .requeue(7, day: 1),
+        .cancel(7, day: 2), .requeue(7, day: 2), .requeueDead,
       ])
   }
 }

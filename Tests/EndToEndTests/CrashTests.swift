@@ -135,7 +135,8 @@ struct CrashTests {
           outcome.code == 3
           ? try branch.json("enqueue", "400", "--key", "round-\(round)") : try outcome.json()
         #expect(reply["count"].integer == 400, outcome.story)
-        #expect(try branch.json("enqueue", "400", "--key", "round-\(round)") == reply)
+        let again = try branch.json("enqueue", "400", "--key", "round-\(round)")
+        #expect(again.tickets == reply.tickets && again.isKnown, "\(again)")
       }
       try branch.done("wait", timeout: .seconds(60))
       try branch.expectOneReceiptEach(1600)

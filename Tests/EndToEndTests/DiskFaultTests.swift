@@ -120,7 +120,9 @@ struct DiskFaultTests {
     let first = try enqueue.finish()
     let again = try branch.json("enqueue", "5", "--key", "five")
     #expect(again["count"].integer == 5 && again["first"].integer == 1, "\(again)")
-    if first.code == 0 { #expect(try first.json() == again, "the same key, the same tickets") }
+    if first.code == 0 {
+      #expect(try first.json().tickets == again.tickets && again.isKnown, "the same key, the same tickets")
+    }
     try branch.done("wait")
     try branch.expectOneReceiptEach(5, day: again["day"].integer ?? 0)
     #expect(try branch.receipts().count == 5)

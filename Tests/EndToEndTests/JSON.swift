@@ -41,6 +41,13 @@ enum JSON: Equatable, Sendable {
   func item(where name: String, is text: String) -> JSON { items.first { $0[name].text == text } ?? .missing }
 }
 
+extension JSON {
+  /// Which tickets an answer to `enqueue` names: day, first, last, and how many.
+  var tickets: [Int?] { ["day", "first", "last", "count"].map { self[$0].integer } }
+  /// Whether these were there before the request.
+  var isKnown: Bool { self["known"].flag == true }
+}
+
 extension JSON: Decodable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

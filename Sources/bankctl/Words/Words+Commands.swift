@@ -159,7 +159,7 @@ extension Words {
 
   /// The request was withdrawn in time.
   func withdrawn(isKeyed: Bool) -> String {
-    say("Withdrawn: nobody was added.", "요청을 거두었습니다. 아무도 추가하지 않았습니다.")
+    say("Withdrawn: nobody was added.", "요청을 거두었습니다. 추가된 고객이 없습니다.")
       + (isKeyed
         ? say(
           " The same command with the same key may be typed again.",
