@@ -76,7 +76,7 @@ struct IntakeTests {
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 4)
     bank.serveAll()
     let paused = other.ask(.pause(.loan), bank.coordinator)
-    let reset = other.ask(.reset, bank.coordinator)
+    let reset = other.ask(.reset(day: nil), bank.coordinator)
     bank.coordinator.giveUpIntake(Failure(.system, detail: "of this test"))
     bank.coordinator.commit()
     #expect(try client.answers(to: large, bank.coordinator).first?.failure?.code == .system)
@@ -267,7 +267,7 @@ struct IntakeTests {
       return try client.answers(to: number, bank.coordinator).first
     }
     _ = try bank.enqueue(1, client)
-    client.ask(.reset, bank.coordinator)
+    client.ask(.reset(day: nil), bank.coordinator)
     bank.coordinator.commit()
     _ = try bank.enqueue(1, client)
     #expect(try change(1)?.failure?.code == .wrongDay)

@@ -64,7 +64,7 @@ struct ToldTests {
   @Test("an answer tells what the disk says where the commit was refused", arguments: [false, true])
   func afterARefusal(isReset: Bool) throws {
     let (bank, client) = try served()
-    if isReset { client.ask(.reset, bank.coordinator) }
+    if isReset { client.ask(.reset(day: nil), bank.coordinator) }
     let number = client.ask(.ticket(number: 1, day: nil), bank.coordinator)
     bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
     bank.coordinator.commit()
