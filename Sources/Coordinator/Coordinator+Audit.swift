@@ -91,6 +91,7 @@ extension Coordinator {
     whenKept(seat) { [unowned self] store throws(StoreError) in
       var report = AuditReport(try store.audit())
       report.problems += problems
+      addMismatches(to: &report)
       stockAudits.append(StockAuditing(seat: seat, report: report, books: booksName))
     }
   }

@@ -20,6 +20,7 @@ extension Coordinator {
       }
       return orders(for: post)
     }
+    house.onDatabase = { [unowned self] post, mark in hear(mark, from: post) }
     house.onChange = { [unowned self] in followers.changed = true }
     releases.onReleased = { [unowned self] ticket in
       // While the disk is full the note stays, and the stock is asked again.
@@ -106,6 +107,7 @@ extension Coordinator {
 
   /// Asks the stock to give back what cancelled tickets hold.
   func advanceReleases() {
+    noteDatabases()
     if retryAt == nil, !isEmptying {
       do throws(StoreError) { try releases.advance(store, now: now.monotonic) } catch { storeFailed(error) }
     }
@@ -147,7 +149,7 @@ extension Coordinator {
         name: post.trade.name, role: post.trade.workerRole, service: nil, window: nil, pid: post.pid,
         generation: post.generation, state: state, ticket: nil, restarts: post.restarts, served: 0,
         residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil, trouble: post.lastEnd,
-        failure: post.failure)
+        failure: post.failure, mismatch: post.mismatch)
     }
   }
 }

@@ -278,6 +278,7 @@ extension Coordinator {
     staff.retryGivenUp(at: now)
     renewHouse(assortment, products)
     house.retryFailing(at: now)
+    acceptDatabases()
     return nil
   }
 

@@ -28,6 +28,10 @@ final class Coordinator {
   /// What the orders of this bank's tickets are called by at the stock.
   let booksName: BooksName
   let openedAt: Moment
+  /// What these books remember of the databases beside them; nil where nobody remembers.
+  var memory: SQLiteStore?
+  /// What is to be written down of them as soon as nothing is staged.
+  var databasesToNote: [String: KnownDatabase] = [:]
 
   var configuration: BankConfiguration
   var machine: QueueMachine

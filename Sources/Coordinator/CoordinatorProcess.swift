@@ -108,6 +108,7 @@ public enum CoordinatorProcess {
     }
     coordinator.onLockLost = { lock.retake(home) }
     coordinator.files = store.files
+    coordinator.memory = store
     coordinator.onReserveLost = { store.renewReserve() }
     coordinator.onLogsLost = { redirectStandardError(to: home.standardError) }
     coordinator.guardianship = Guardianship(
@@ -203,7 +204,8 @@ public enum CoordinatorProcess {
     let store = try SQLiteStore(inspecting: home.database)
     let now = WallTime(milliseconds: SystemClock.wallMilliseconds())
     let inspector = try Inspector(
-      home: home, loop: loop, server: server, store: store, booksName: try store.knownBooksName() ?? .none,
+      home: home, loop: loop, server: server, store: store, memory: store,
+      booksName: try store.knownBooksName() ?? .none,
       now: now)
     try server.adopt(FileDescriptor(owning: descriptor))
     try inspector.run()

@@ -79,6 +79,10 @@ final class HousePost {
   /// Whether there is a database with which a process has worked since the bank was opened: its successors make no new one
   /// in its place.
   var hasDatabase = false
+  /// What is wrong between its database and the bank's; nil where nothing is, or the operator goes on with it.
+  var mismatch: DatabaseMismatch?
+  /// Whether the operator goes on with the database that is there.
+  var isAccepted = false
   /// Whether the present process has said itself why it cannot begin.
   var hasExplained = false
 

@@ -84,6 +84,7 @@ extension HouseStaff {
     case (.ready, .beat(let number)) where number == post.unanswered:
       (post.unanswered, post.answerBy) = (nil, nil)
       post.history.didWork()
+    case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(post, mark)
     case (.leaving, _): break
     default: abort(post, reason: "spoke out of turn", at: loop.moment())
     }

@@ -16,6 +16,8 @@ final class HouseStaff {
   var onChange: (() -> Void)?
   /// What a process is told when it comes.
   var orders: ((HousePost) -> WorkerOrders)?
+  /// Called when a process tells of its database.
+  var onDatabase: ((HousePost, DatabaseMark) -> Void)?
   private(set) var posts: [HousePost] = []
 
   let loop: EventLoop
@@ -106,6 +108,12 @@ final class HouseStaff {
 
   /// Whether no stock service comes any more by itself.
   var isStockGivenUp: Bool { posts.contains { $0.trade.workerRole == .stock && $0.isGivenUp } }
+
+  /// Says something to a process.
+  func say(_ message: SupervisorMessage, to post: HousePost) {
+    post.channel?.send(message)
+    post.channel?.flush()
+  }
 
   /// Processes that have not ended.
   var count: Int { posts.count { $0.child != nil } }

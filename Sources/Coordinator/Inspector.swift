@@ -15,6 +15,7 @@ final class Inspector {
   private let loop: EventLoop
   private let server: ControlServer
   private let store: any QueueStore
+  private let memory: SQLiteStore
   private let booksName: BooksName
   /// The day that is meant where none is named: the last one on which the bank was open.
   private let presentDay: BusinessDay
@@ -24,13 +25,15 @@ final class Inspector {
   private var hasEnded = false
 
   init(
-    home: BankHome, loop: EventLoop, server: ControlServer, store: any QueueStore, booksName: BooksName,
+    home: BankHome, loop: EventLoop, server: ControlServer, store: any QueueStore, memory: SQLiteStore,
+    booksName: BooksName,
     now: WallTime
   ) throws(StoreError) {
     self.home = home
     self.loop = loop
     self.server = server
     self.store = store
+    self.memory = memory
     self.booksName = booksName
     let books = try store.load(now: now).books
     day = books.day
@@ -87,8 +90,8 @@ final class Inspector {
     }
     var report = AuditReport(try store.audit())
     report.problems += HomeAudit.sentences(strangers) + outside.permissions()
-    try StockInspection(home: home, day: day, books: booksName).audit(store, into: &report)
-    VendingInspection(home: home).audit(into: &report)
+    try StockInspection(home: home, day: day, books: booksName, memory: memory).audit(store, into: &report)
+    VendingInspection(home: home, books: booksName, memory: memory).audit(into: &report)
     return report
   }
 

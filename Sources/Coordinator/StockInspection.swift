@@ -17,6 +17,8 @@ struct StockInspection {
   let day: BusinessDay
   /// What the orders of the bank's tickets are called by.
   let books: BooksName
+  /// The same database, for what it remembers of the stock's.
+  let memory: SQLiteStore
 
   /// How long a stock service that is just ending may keep its lock.
   private static let patience = Duration.seconds(3)
@@ -35,7 +37,8 @@ struct StockInspection {
       }
       let lock = try visit()
       let stock = try SQLiteStockStore(inspecting: home.stockDatabase)
-      _ = try stock.load(newLedger: 1)
+      let mark = DatabaseMark(identity: try stock.load(newLedger: 1).ledger, bank: try stock.lastBank())
+      report.add(try DatabaseMismatch.find(mark, of: "stock", books: books, memory), of: "stock")
       while let question = try reckoning.question(from: store) {
         try reckoning.hear(try answer(question, stock), store, day: day)
       }

@@ -15,6 +15,10 @@ import Wire
 /// Audits the vending machine of a home in which nobody works.
 struct VendingInspection {
   let home: BankHome
+  /// What the bank's books are called.
+  let books: BooksName
+  /// Their database, for what it remembers of the machine's.
+  let memory: SQLiteStore
 
   /// How long a process that is just ending may keep its lock.
   private static let patience = Duration.seconds(3)
@@ -30,6 +34,8 @@ struct VendingInspection {
       let locks = try Locks(machine: visit(machine), stock: visit(stockHome))
       let store = try SQLiteVendingStore(inspecting: machine.database)
       let name = try store.load(newMachine: 1).machine
+      let mark = DatabaseMark(identity: name, bank: try store.lastBank())
+      report.add(try DatabaseMismatch.find(mark, of: "vending", books: books, memory), of: "vending")
       let stock = try open(stockHome)
       while let question = reckoning.question {
         switch question {

@@ -84,7 +84,6 @@ struct VendingReckoning {
 
   /// What the names of all orders of a machine begin with.
   private static func beginning(_ machine: Int64) -> String {
-    let first = VendingStateMachine.stockOrder(machine: machine, purchase: 0).text
-    return String(first.prefix(through: first.lastIndex(of: "-") ?? first.startIndex))
+    VendingStateMachine.beginningOfOrders(of: machine)
   }
 }

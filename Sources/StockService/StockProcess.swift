@@ -79,6 +79,8 @@ public enum StockProcess {
       generation: orders.generation, limit: orders.logPath.isEmpty ? 0 : orders.logLimit, keep: orders.logKeep
     )
     let service = StockService(desk: desk, assortment: assortment, loop: loop, log: log, link: link)
+    service.mark = DatabaseMark(identity: desk.machine.ledger, bank: try store.lastBank())
+    service.remember = store.remember
     // A terminal sends SIGINT and SIGHUP to everybody; under a coordinator the end is for the coordinator to say.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { service.askToEnd() }

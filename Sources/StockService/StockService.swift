@@ -55,6 +55,10 @@ final class StockService {
   private var watch: ServiceWatch?
   /// What of its files was removed, for good.
   private var loss: Failure?
+  /// The database, as it tells of itself; nil where nobody wants to know.
+  var mark: DatabaseMark?
+  /// Writes down the opening of the bank with which the database is used.
+  var remember: ((BankMark) throws(StoreError) -> Void)?
 
   init(desk: StockDesk, assortment: Assortment, loop: EventLoop, log: LogFile, link: ParentLink?) {
     self.desk = desk
@@ -85,6 +89,7 @@ final class StockService {
       $0.field("items", desk.machine.picture.items.count)
       $0.field("changes", desk.machine.settledSequence)
     }
+    if let mark { link?.say(.database(mark)) }
     link?.say(.ready)
   }
 
@@ -152,6 +157,7 @@ final class StockService {
     desk.lookForRoom(at: now)
     answerQuestions()
     tellViewers()
+    rememberBank()
     link?.endTurn()
     socket.flush()
     log.flushIfDue(MonotonicInstant(now.monotonic))
@@ -177,6 +183,19 @@ final class StockService {
     let until = SystemClock.monotonic() + (link?.state == .gone ? .zero : .seconds(1))
     while !socket.sessions.isEmpty, SystemClock.monotonic() < until { try loop.runOnce(until: until) }
     return 0
+  }
+
+  /// The bank knows this database: with the next turn that stages nothing that is on disk, and the bank hears of it.
+  private func rememberBank() {
+    guard !desk.machine.isUnsettled, let remember, let bank = link?.takeBank() else { return }
+    do throws(StoreError) {
+      try remember(bank)
+      mark?.bank = bank
+      if let mark { link?.say(.database(mark)) }
+    } catch {
+      // Without room the note is made with the next opening.
+      guard case .diskFull = error else { return desk.end(because: error) }
+    }
   }
 
   private func noteDisk(_ error: StoreError?) {

@@ -71,7 +71,13 @@ public final class SQLiteVendingStore: VendingStore {
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
     let known = try database.number(
       "SELECT value FROM meta WHERE name = 'machine'", while: "reading the machine's name")
-    if known == nil, !database.isReadOnly { try begin(machine) }
+    let lastPurchase =
+      try database.number("SELECT max(number) FROM purchase", while: "counting purchases") ?? 0
+    let plain = try database.number(
+      "SELECT value FROM meta WHERE name = 'plain purchases'", while: "reading how purchases are called")
+    if known == nil || plain == nil, !database.isReadOnly {
+      try begin(known ?? machine, lastPlain: plain ?? lastPurchase)
+    }
     var stored = StoredVending(machine: known ?? machine, account: try readAccount())
     stored.sequence = try database.number("SELECT max(sequence) FROM ledger", while: "counting changes") ?? 0
     let last = try database.number(
@@ -79,8 +85,8 @@ public final class SQLiteVendingStore: VendingStore {
     guard (last ?? 0) == stored.account.balance else {
       throw damage("the last balance is \(last ?? 0), and the rows add up to \(stored.account.balance)")
     }
-    stored.lastPurchase =
-      try database.number("SELECT max(number) FROM purchase", while: "counting purchases") ?? 0
+    stored.lastPurchase = lastPurchase
+    stored.lastPlainPurchase = plain ?? lastPurchase
     stored.unfinished = try unfinished()
     guard stored.unfinished.allSatisfy({ $0.state != .open || $0.price <= stored.account.balance }) else {
       throw damage("a purchase under way costs more than there is")
@@ -89,9 +95,12 @@ public final class SQLiteVendingStore: VendingStore {
     return stored
   }
 
-  private func begin(_ machine: Int64) throws(StoreError) {
+  /// Purchases that a program began which called their orders by number alone keep these names.
+  private func begin(_ machine: Int64, lastPlain: PurchaseNumber) throws(StoreError) {
     try attempt { _ throws(StoreError) in
-      try database.execute("INSERT INTO meta VALUES ('machine', \(machine))", while: "naming the machine")
+      try database.execute(
+        "INSERT OR IGNORE INTO meta VALUES ('machine', \(machine)), ('plain purchases', \(lastPlain))",
+        while: "naming the machine")
       try transactions.commit()
     }
   }

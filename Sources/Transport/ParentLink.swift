@@ -4,6 +4,7 @@
 // works is the loop that answers.
 // Failure: a coordinator that is gone, or cannot be understood, is the end of the service.
 
+import BankModel
 import Glibc
 import Posix
 import Wire
@@ -30,6 +31,8 @@ public final class ParentLink {
   public private(set) var orders: WorkerOrders?
   private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
   private var checks: [Int64] = []
+  /// The opening of the bank that the service is to write down; nil where it has.
+  private var bank: BankMark?
   private var progressAt = MonotonicInstant(nanoseconds: 0)
 
   /// The shortest time between two reports of progress.
@@ -70,8 +73,9 @@ public final class ParentLink {
         "the coordinator (build \(refusal.build)) refuses this service: \(refusal.detail)")
       channel.close()
     case (.check(let number), .atWork), (.check(let number), .closing): checks.append(number)
+    case (.bank(let mark), .atWork), (.bank(let mark), .closing): bank = mark
     case (.close, .atWork), (.close, .closing), (.close, .greeting): state = .closing
-    case (.welcome, _), (.check, _), (.close, _):
+    case (.welcome, _), (.check, _), (.close, _), (.bank, _):
       state = .misunderstood("a message out of turn")
       channel.close()
     }
@@ -91,6 +95,12 @@ public final class ParentLink {
     guard state == .atWork, now - progressAt >= Self.progressPause else { return }
     progressAt = now
     say(.beat(WorkerMessage.progress))
+  }
+
+  /// The opening of the bank that the service is to write down, once.
+  public func takeBank() -> BankMark? {
+    defer { bank = nil }
+    return bank
   }
 
   /// Answers the checks of this turn.

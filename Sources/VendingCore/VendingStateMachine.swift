@@ -22,6 +22,7 @@ import BankModel
 public struct VendingStateMachine: Sendable {
   /// Which machine this is; see ``StoredVending/machine``.
   public let machine: Int64
+  private let lastPlainPurchase: PurchaseNumber
 
   struct State: Sendable {
     var account: MoneyAccount
@@ -58,6 +59,7 @@ public struct VendingStateMachine: Sendable {
   /// A machine as a store has kept it, with the prices of what it sells.
   public init(_ stored: StoredVending, prices: [ItemID: Won]) {
     machine = stored.machine
+    lastPlainPurchase = stored.lastPlainPurchase
     let open = stored.unfinished.filter { $0.state == .open }
     state = State(
       account: stored.account, sequence: stored.sequence, lastPurchase: stored.lastPurchase,
@@ -85,14 +87,28 @@ public struct VendingStateMachine: Sendable {
   /// Purchases whose end is not known.
   public var unfinishedCount: Int { state.unfinished.count }
 
-  /// The name under which the stock is asked for a purchase.
-  public func stockOrder(of purchase: PurchaseNumber) -> OrderID {
-    Self.stockOrder(machine: machine, purchase: purchase)
+  /// The name under which the stock is asked for a purchase that has not ended; nil for any other.
+  public func stockOrder(of purchase: PurchaseNumber) -> OrderID? {
+    state.unfinished[purchase].map {
+      Self.stockOrder(machine: machine, purchase: $0, lastPlain: lastPlainPurchase)
+    }
   }
 
-  /// The name under which a machine asks the stock for a purchase. Names sort in the order of the purchases.
-  public static func stockOrder(machine: Int64, purchase: PurchaseNumber) -> OrderID {
-    OrderID("v" + hexadecimal(UInt64(bitPattern: machine), 16) + "-" + hexadecimal(UInt64(purchase), 10))
+  /// The name under which a machine asks the stock for a purchase. Names sort in the order of the purchases. They carry the
+  /// moment at which the purchase was begun: in an older copy of the machine its number is given once more.
+  ///
+  /// - Parameter lastPlain: see ``StoredVending/lastPlainPurchase``.
+  public static func stockOrder(
+    machine: Int64, purchase: StoredPurchase, lastPlain: PurchaseNumber = 0
+  ) -> OrderID {
+    let plain = beginningOfOrders(of: machine) + hexadecimal(UInt64(purchase.number), 10)
+    guard purchase.number > lastPlain else { return OrderID(plain) }
+    return OrderID(plain + "-" + String(purchase.at.milliseconds, radix: 36))
+  }
+
+  /// What the names of all orders of a machine begin with.
+  public static func beginningOfOrders(of machine: Int64) -> String {
+    "v" + hexadecimal(UInt64(bitPattern: machine), 16) + "-"
   }
 
   private static func hexadecimal(_ number: UInt64, _ width: Int) -> String {

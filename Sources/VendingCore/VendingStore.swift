@@ -14,18 +14,22 @@ public struct StoredVending: Sendable, Equatable {
   public var sequence: Int64
   /// The last purchase that was begun; 0 before the first.
   public var lastPurchase: PurchaseNumber
+  /// The last purchase whose order at the stock is called by its number alone, without its moment; 0 where none is.
+  public var lastPlainPurchase: PurchaseNumber
   /// Purchases whose end is not known, in the order in which they were begun.
   public var unfinished: [StoredPurchase]
 
   /// Puts the parts together.
   public init(
     machine: Int64, account: MoneyAccount = MoneyAccount(), sequence: Int64 = 0,
-    lastPurchase: PurchaseNumber = 0, unfinished: [StoredPurchase] = []
+    lastPurchase: PurchaseNumber = 0, lastPlainPurchase: PurchaseNumber = 0,
+    unfinished: [StoredPurchase] = []
   ) {
     self.machine = machine
     self.account = account
     self.sequence = sequence
     self.lastPurchase = lastPurchase
+    self.lastPlainPurchase = lastPlainPurchase
     self.unfinished = unfinished
   }
 }

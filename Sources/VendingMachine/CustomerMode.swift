@@ -42,7 +42,7 @@ final class CustomerMode {
     shelf.whenKnown(until: deadline) { [weak self] isKnown in
       guard let self else { return }
       guard isKnown else { return settle(purchase, .away) }
-      let order = desk.machine.stockOrder(of: purchase)
+      guard let order = desk.machine.stockOrder(of: purchase) else { return }
       let command = StockCommand.take([ItemAmount(product, 1)], today: clock.today)
       stock.ask(command, as: order, until: deadline) { [weak self] in self?.hear($0, product, purchase) }
     }
@@ -69,7 +69,7 @@ final class CustomerMode {
   }
 
   private func release(_ purchase: PurchaseNumber) {
-    let order = desk.machine.stockOrder(of: purchase)
+    guard let order = desk.machine.stockOrder(of: purchase) else { return }
     stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + Self.releasePatience) {
       [weak self] result in
       guard let self else { return }

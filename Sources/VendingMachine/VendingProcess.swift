@@ -94,6 +94,8 @@ public enum VendingProcess {
     )
     let stock = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
     let service = VendingService(desk: desk, table: table, stock: stock, loop: loop, log: log, link: link)
+    service.mark = DatabaseMark(identity: desk.machine.machine, bank: try store.lastBank())
+    service.remember = store.remember
     // A terminal sends SIGINT and SIGHUP to everybody; under a coordinator the end is for the coordinator to say.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { service.askToEnd() }

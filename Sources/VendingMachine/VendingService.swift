@@ -55,6 +55,10 @@ final class VendingService {
   private var watch: ServiceWatch?
   /// What of its files was removed, for good.
   private var loss: Failure?
+  /// The database, as it tells of itself; nil where nobody wants to know.
+  var mark: DatabaseMark?
+  /// Writes down the opening of the bank with which the database is used.
+  var remember: ((BankMark) throws(StoreError) -> Void)?
 
   init(
     desk: VendingDesk, table: ProductTable, stock: StockClient, loop: EventLoop, log: LogFile,
@@ -105,6 +109,7 @@ final class VendingService {
       $0.field("changes", desk.machine.settledSequence)
       $0.field("unfinished", desk.machine.unfinishedCount)
     }
+    if let mark { link?.say(.database(mark)) }
     link?.say(.ready)
   }
 
@@ -199,6 +204,7 @@ final class VendingService {
     if !desk.machine.isUnsettled, shelf.isKnown { viewers.tell(self) }
     retryReleases()
     stock.endTurn()
+    rememberBank()
     link?.endTurn()
     customers.flush()
     managers.flush()
@@ -238,6 +244,19 @@ final class VendingService {
       try loop.runOnce(until: until)
     }
     return 0
+  }
+
+  /// The bank knows this database: with the next turn that stages nothing that is on disk, and the bank hears of it.
+  private func rememberBank() {
+    guard !desk.machine.isUnsettled, let remember, let bank = link?.takeBank() else { return }
+    do throws(StoreError) {
+      try remember(bank)
+      mark?.bank = bank
+      if let mark { link?.say(.database(mark)) }
+    } catch {
+      // Without room the note is made with the next opening.
+      guard case .diskFull = error else { return desk.end(because: error) }
+    }
   }
 
   private func noteDisk(_ error: StoreError?) {

@@ -89,8 +89,7 @@ final class TestBank {
       log: try LogFile(
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
       store: store, contents: contents, incarnation: try store.beginIncarnation(at: now.wall),
-      booksName: .none,
-      programs: try WorkerPrograms(), now: now)
+      booksName: .none, programs: try WorkerPrograms(), now: now)
     coordinator.server.mayQuote = { [unowned coordinator] in coordinator.isKept }
     coordinator.server.onEnd = { [unowned coordinator] session in coordinator.forget(session) }
   }

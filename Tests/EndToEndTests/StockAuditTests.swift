@@ -76,7 +76,10 @@ struct StockAuditTests {
       try shop(branch)
       try branch.done("stop")
       for suffix in ["", "-wal", "-shm"] { unlink("\(branch.home)/bank.db\(suffix)") }
-      try branch.start("--speed", "max")
+      let start = try branch.done("start", "--speed", "max").err
+      #expect(start.contains("stock.db has last worked with another bank.db"), "\(start)")
+      let report = try audit(branch, code: 0)["notes"].items.compactMap(\.text)
+      #expect(report.contains("vending.db has last worked with another bank.db"), "\(report)")
       try branch.done("stop")
       // Whether the last one, who did not wait, is known to the stock is a matter of a moment.
       let noted = ["3", "4"].map {
@@ -115,13 +118,66 @@ struct StockAuditTests {
       try branch.done("stop", "--timeout", "5s")
       unlink(paths[0])
       try FileManager.default.moveItem(atPath: paths[1], toPath: paths[0])
+      let sentences = ["stock", "vending"].map { "bank.db is an older copy than \($0).db beside it" }
+      #expect(try Set(sentences).isSubset(of: words(audit(branch))))
       try branch.start("--speed", "max")
+      #expect(try Set(sentences).isSubset(of: words(audit(branch))))
       #expect(try branch.stock()["mango"] == 4)
       #expect(try branch.order("mango").code == 0)
       #expect(try branch.stock()["mango"] == 1)
       let report = try audit(branch)
       #expect(words(report).contains { $0.hasPrefix("the stock has an order of ticket ") }, "\(report)")
       #expect(!words(report).contains { $0.contains("got a juice") }, "\(report)")
+    }
+  }
+
+  @Test(
+    "an older copy of the stock is told at each start, until the right one is back or the operator goes on")
+  func olderStock() throws {
+    try withBranch { branch in
+      let paths = ["\(branch.home)/stock.db", branch.path("older"), branch.path("right")]
+      let sentence = "stock.db is an older copy than bank.db beside it"
+      try branch.start("--speed", "max")
+      try branch.done("stop", "--timeout", "5s")
+      try FileManager.default.copyItem(atPath: paths[0], toPath: paths[1])
+      try branch.start("--speed", "max")
+      #expect(try branch.order("mango").code == 0)
+      try branch.done("stop", "--timeout", "5s")
+      try FileManager.default.copyItem(atPath: paths[0], toPath: paths[2])
+      func put(_ path: String) throws {
+        unlink(paths[0])
+        try FileManager.default.copyItem(atPath: path, toPath: paths[0])
+      }
+      try put(paths[1])
+      #expect(try words(audit(branch)).contains(sentence))
+      for language in Tongue.allCases {
+        let start = try branch.done("start", "--speed", "max", language: language).err
+        let status = try branch.done("status", language: language).out
+        for word in ["stock.db", "bank.db", "bankctl reload"] {
+          #expect(start.contains(word) && status.contains(word), "\(start)\(status)")
+        }
+        #expect(try words(audit(branch)).contains(sentence))
+        #expect(
+          try branch.json("status")["workers"].item(where: "name", is: "stock")["mismatch"].text
+            == "older_database")
+        try branch.done("stop", "--timeout", "5s")
+      }
+      // The right one is as it was left.
+      try put(paths[2])
+      #expect(try !branch.done("start", "--speed", "max").err.contains("stock.db"))
+      _ = try audit(branch, code: 0)
+      try branch.done("stop", "--timeout", "5s")
+      // Whoever goes on with the older one is not told again.
+      try put(paths[1])
+      #expect(try branch.done("start", "--speed", "max").err.contains("stock.db"))
+      try branch.done("reload")
+      for _ in 1...2 {
+        try branch.waitUntil("nothing is said of it any more") {
+          try !words(audit(branch)).contains(sentence)
+        }
+        try branch.done("stop", "--timeout", "5s")
+        #expect(try !branch.done("start", "--speed", "max").err.contains("stock.db"))
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 // The vending machine as a person and a script have it: the scenario of the original from the first coin to a kill of
 // everything, and each of its commands with what it prints, its JSON and its exit codes.
+import Foundation
 import Glibc
 import Testing
 
@@ -273,6 +274,42 @@ struct VendingTests {
       try branch.done("reload")
       #expect(try branch.stock()["kiwi"] == 10)
       #expect(try !branch.done("status").out.contains("stock.db"))
+    }
+  }
+
+  @Test(
+    "an older copy of the machine is told at the start and by the audit, and sells no drink that stays where it is"
+  )
+  func olderCopy() throws {
+    try withBranch { branch in
+      func left() throws -> Int64? {
+        try branch.json("vending")["products"].item(where: "product", is: "top")["stock"].integer.map {
+          Int64($0)
+        }
+      }
+      let paths = ["\(branch.home)/vending.db", branch.path("older")]
+      try branch.start()
+      try branch.done("vending", "admin", "add", "top", "3")
+      try branch.done("vending", "insert", "10000")
+      try branch.done("vending", "buy", "top")
+      try branch.done("stop")
+      try FileManager.default.copyItem(atPath: paths[0], toPath: paths[1])
+      try branch.start()
+      try branch.done("vending", "buy", "top")
+      #expect(try left() == 1)
+      try branch.done("stop")
+      unlink(paths[0])
+      try FileManager.default.moveItem(atPath: paths[1], toPath: paths[0])
+      #expect(try branch.done("start").err.contains("vending.db is an older copy than bank.db"))
+      // The second purchase of the machine has been before.
+      try branch.done("vending", "buy", "top")
+      #expect(try left() == 0)
+      #expect(try branch.run("vending", "buy", "top").code == 5)
+      for isOpen in [true, false] {
+        if !isOpen { try branch.done("stop") }
+        let problems = try branch.run("audit", "--json").json()["problems"].items.compactMap(\.text)
+        #expect(problems.contains("vending.db is an older copy than bank.db beside it"), "\(problems)")
+      }
     }
   }
 

@@ -119,8 +119,9 @@ private struct History {
     if disk.changes.last.map({ $0.balance != account.balance }) == true { problem = "the balance is another" }
     // The stock holds nothing that no intent on disk stands for.
     for case (let name, .taken) in world.names
-    where !disk.purchases.keys.contains(where: { name.text.hasPrefix(world.machine.stockOrder(of: $0).text) })
-    {
+    where !disk.purchases.values.contains(where: {
+      name.text.hasPrefix(VendingStateMachine.stockOrder(machine: 7, purchase: $0).text)
+    }) {
       problem = "\(name) took a drink, and nobody knows why"
     }
     let reserved = disk.purchases.values.reduce(0) { $0 + ($1.state == .open ? $1.price : 0) }

@@ -204,10 +204,22 @@ struct VendingStateMachineTests {
 
   @Test("the stock is asked under names that no other machine gives, in the order of the purchases")
   func names() {
-    let names = [1, 2, 300, 70_000].map { VendingStateMachine.stockOrder(machine: 5, purchase: $0).text }
+    func name(_ machine: Int64, _ number: PurchaseNumber, at moment: Int64 = 9, lastPlain: PurchaseNumber = 0)
+      -> String
+    {
+      let purchase = StoredPurchase(
+        number: number, request: OrderID("r"), product: ItemID("top"), price: 1, state: .open,
+        at: WallTime(milliseconds: moment))
+      return VendingStateMachine.stockOrder(machine: machine, purchase: purchase, lastPlain: lastPlain).text
+    }
+    let names = [1, 2, 300, 70_000].map { name(5, $0) }
     #expect(names == names.sorted() && Set(names).count == 4)
     #expect(names.allSatisfy { OrderID($0).isValid })
-    #expect(!names.contains(VendingStateMachine.stockOrder(machine: 6, purchase: 1).text))
-    #expect(VendingStateMachine.stockOrder(machine: .max, purchase: .max).isValid)
+    #expect(!names.contains(name(6, 1)))
+    #expect(OrderID(name(.max, .max, at: .max)).isValid)
+    // The same number of an older copy was given at another moment; those from before names had one keep theirs.
+    #expect(!names.contains(name(5, 1, at: 10)))
+    #expect(name(5, 2, lastPlain: 2) == "v0000000000000005-0000000002")
+    #expect(name(5, 3, lastPlain: 2) != name(5, 3, lastPlain: 3))
   }
 }

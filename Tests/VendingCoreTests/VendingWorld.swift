@@ -104,7 +104,9 @@ final class VendingWorld {
   // MARK: - The stock
 
   private func name(_ purchase: PurchaseNumber) -> OrderID {
-    let order = machine.stockOrder(of: purchase)
+    guard let order = machine.stockOrder(of: purchase) else {
+      preconditionFailure("purchase \(purchase) has ended")
+    }
     return bug == .renamesPurchases ? OrderID(order.text + "-\(epoch)") : order
   }
 

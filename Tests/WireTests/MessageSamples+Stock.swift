@@ -152,8 +152,10 @@ extension StockResult {
   ]
 }
 
+private let bankMark = BankMark(books: 4_096, opening: 3, openedAt: WallTime(milliseconds: 1_700_000_000_000))
+
 extension WorkerMessage {
-  enum Case: String, CaseIterable { case hello, ready, failed, beat }
+  enum Case: String, CaseIterable { case hello, ready, failed, beat, database }
 
   var itsCase: Case {
     switch self {
@@ -161,6 +163,7 @@ extension WorkerMessage {
     case .ready: .ready
     case .failed: .failed
     case .beat: .beat
+    case .database: .database
     }
   }
 
@@ -169,11 +172,12 @@ extension WorkerMessage {
     Sample("worker-ready", .ready),
     Sample("worker-failed", .failed(Failure(.damaged, subject: "/srv/bank/stock.db", detail: "cut"))),
     Sample("worker-beat", .beat(300)),
+    Sample("worker-database", .database(DatabaseMark(identity: 300, bank: bankMark))),
   ]
 }
 
 extension SupervisorMessage {
-  enum Case: String, CaseIterable { case welcome, refused, check, close }
+  enum Case: String, CaseIterable { case welcome, refused, check, close, bank }
 
   var itsCase: Case {
     switch self {
@@ -181,6 +185,7 @@ extension SupervisorMessage {
     case .refused: .refused
     case .check: .check
     case .close: .close
+    case .bank: .bank
     }
   }
 
@@ -194,5 +199,6 @@ extension SupervisorMessage {
     Sample("supervisor-refused", .refused(refusal)),
     Sample("supervisor-check", .check(300)),
     Sample("supervisor-close", .close),
+    Sample("supervisor-bank", .bank(bankMark)),
   ]
 }

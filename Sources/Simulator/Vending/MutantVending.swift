@@ -27,7 +27,7 @@ struct MutantVending: VendingCoreUnderTest {
   var settledAccount: MoneyAccount { machine.settledAccount }
   var settledSequence: Int64 { machine.settledSequence }
   var settledFree: Won { machine.settledFree }
-  func stockOrder(of purchase: PurchaseNumber) -> OrderID { machine.stockOrder(of: purchase) }
+  func stockOrder(of purchase: PurchaseNumber) -> OrderID? { machine.stockOrder(of: purchase) }
 
   mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
     var wanted: [VendingEffect] = []

@@ -16,7 +16,7 @@ extension SimulatedMachine {
     shelf.whenKnown(until: deadline) { [weak self] isKnown in
       guard let self, isAlive else { return }
       guard isKnown else { return settle(purchase, .away) }
-      var order = core.stockOrder(of: purchase)
+      guard var order = core.stockOrder(of: purchase) else { return }
       if bug == .renamesPurchases { order = OrderID("\(order)-\(number)") }
       let today = bug == .sellsTheExpired ? 0 : world.today
       world.checker.vending.asksToTake(purchase, as: order)
@@ -55,7 +55,7 @@ extension SimulatedMachine {
 
   /// Has the stock put back whatever a purchase holds.
   func release(_ purchase: PurchaseNumber) {
-    let order = core.stockOrder(of: purchase)
+    guard let order = core.stockOrder(of: purchase) else { return }
     world.checker.vending.asksToRelease(purchase)
     let deadline = world.clock.now + world.plan.vending.releasePatience
     asker.ask(.giveBack, as: order, until: deadline) { [weak self] result in

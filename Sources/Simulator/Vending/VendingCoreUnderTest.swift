@@ -15,7 +15,7 @@ protocol VendingCoreUnderTest {
   var settledAccount: MoneyAccount { get }
   var settledSequence: Int64 { get }
   var settledFree: Won { get }
-  func stockOrder(of purchase: PurchaseNumber) -> OrderID
+  func stockOrder(of purchase: PurchaseNumber) -> OrderID?
 }
 
 extension VendingStateMachine: VendingCoreUnderTest {}

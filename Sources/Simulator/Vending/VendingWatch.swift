@@ -149,7 +149,7 @@ final class VendingWatch {
 
   private func begin(_ purchase: StoredPurchase, at place: Int) {
     purchases.append(purchase)
-    let order = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase.number)
+    let order = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)
     purchaseOfOrder[order] = place
     if purchase.number != Int64(place + 1) || wanted[purchase.request] != .buy(purchase.product)
       || purchase.price != price(of: purchase.product) || purchaseOfRequest[purchase.request] != nil
@@ -209,13 +209,13 @@ final class VendingWatch {
 
   /// What the stock knows of a purchase's drink.
   func order(of purchase: StoredPurchase) -> StoredOrder? {
-    let name = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase.number)
+    let name = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)
     return (try? world.stockDisk.order(name)) ?? nil
   }
 
   private func deed(of purchase: StoredPurchase) -> StockWatch.Deed? {
     checker.stock.deeds[
-      VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase.number)]
+      VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
   }
 
   // MARK: - Words

@@ -176,15 +176,19 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var trouble: String?
   /// The same as it said it itself, with its file; nil where it said nothing.
   public var failure: Failure?
+  /// What is wrong between its database and the bank's; nil where nothing is.
+  public var mismatch: DatabaseMismatch?
 
   /// Puts the parts together.
   public init(
     name: String, role: WorkerRole, service: Service?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
-    isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil
+    isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil,
+    mismatch: DatabaseMismatch? = nil
   ) {
     self.trouble = trouble
     self.failure = failure
+    self.mismatch = mismatch
     self.isFailed = isFailed
     self.lastExit = lastExit
     self.name = name
@@ -216,6 +220,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     case lastExit = 13
     case trouble = 14
     case failure = 15
+    case mismatch = 16
   }
 }
 

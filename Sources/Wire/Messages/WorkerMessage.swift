@@ -14,12 +14,16 @@ public enum WorkerMessage: Sendable, Equatable {
   case failed(Failure)
   /// The answer to a check, said by the loop that does the work, behind everything that came before.
   case beat(Int64)
+  /// Which database it works with and what that has seen of the bank: before it is ready, and when it has written down what
+  /// ``SupervisorMessage/bank(_:)`` says.
+  case database(DatabaseMark)
 
   private enum Kind: Int, CodingKey {
     case hello = 1
     case ready = 2
     case failed = 4
     case beat = 6
+    case database = 7
   }
 }
 
@@ -32,6 +36,7 @@ extension WorkerMessage: FrameMessage {
     case .ready: try message.encode(Nothing(), forKey: .ready)
     case .failed(let failure): try message.encode(failure, forKey: .failed)
     case .beat(let number): try message.encode(number, forKey: .beat)
+    case .database(let mark): try message.encode(mark, forKey: .database)
     }
   }
 
@@ -45,6 +50,7 @@ extension WorkerMessage: FrameMessage {
       self = .ready
     case .failed: self = .failed(try message.decode(Failure.self, forKey: .failed))
     case .beat: self = .beat(try message.decode(Int64.self, forKey: .beat))
+    case .database: self = .database(try message.decode(DatabaseMark.self, forKey: .database))
     }
   }
 }
@@ -59,12 +65,15 @@ public enum SupervisorMessage: Sendable, Equatable {
   case check(Int64)
   /// Answer what has been asked, and end.
   case close
+  /// The database belongs to this bank: write down that it works with this opening.
+  case bank(BankMark)
 
   private enum Kind: Int, CodingKey {
     case welcome = 1
     case refused = 2
     case check = 3
     case close = 6
+    case bank = 7
   }
 }
 
@@ -82,6 +91,7 @@ extension SupervisorMessage: FrameMessage {
     case .refused(let refusal): try message.encode(refusal, forKey: .refused)
     case .check(let number): try message.encode(number, forKey: .check)
     case .close: try message.encode(Nothing(), forKey: .close)
+    case .bank(let mark): try message.encode(mark, forKey: .bank)
     }
   }
 
@@ -95,6 +105,7 @@ extension SupervisorMessage: FrameMessage {
     case .close:
       _ = try message.decode(Nothing.self, forKey: .close)
       self = .close
+    case .bank: self = .bank(try message.decode(BankMark.self, forKey: .bank))
     }
   }
 }

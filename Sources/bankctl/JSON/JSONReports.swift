@@ -46,7 +46,7 @@ extension JSONValue {
   }
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {
-    let shape: JSONValue = [
+    var shape: JSONValue = [
       "name": .string(worker.name), "role": .string(worker.role.name),
       "service": .init(worker.service?.name), "window": .init(worker.window), "pid": .init(worker.pid),
       "generation": .init(worker.generation),
@@ -54,6 +54,7 @@ extension JSONValue {
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
       "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
     ]
+    if let mismatch = worker.mismatch { shape = shape.adding(["mismatch": .string(mismatch.name)]) }
     return worker.failure.map { shape.adding(["trouble": trouble($0)]) } ?? shape
   }
 

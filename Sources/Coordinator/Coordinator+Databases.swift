@@ -1,0 +1,105 @@
+// Owns whether the databases beside the bank's are those that it knows. It knows no process and no message.
+// Invariant: a database is told to write down the present opening only where nothing is wrong, or where what is wrong was
+// done on purpose, or where the operator has said 'reload' to go on with it; the bank follows when it has.
+
+import BankModel
+import QueueCore
+import Storage
+import Wire
+
+extension Coordinator {
+  /// This opening, as the databases beside the bank's write it down.
+  private var mark: BankMark {
+    BankMark(books: booksName.number, opening: incarnation, openedAt: openedAt.wall)
+  }
+
+  /// A service tells of its database: before it is ready, and when it has written down this opening.
+  func hear(_ database: DatabaseMark, from post: HousePost) {
+    guard let memory else { return }
+    let name = post.trade.name
+    do throws(StoreError) {
+      if database.bank == mark {
+        databasesToNote[name] = KnownDatabase(identity: database.identity, opening: incarnation)
+        return noteDatabases()
+      }
+      let mismatch = try DatabaseMismatch.find(database, of: name, books: booksName, memory)
+      let isProblem = mismatch?.isProblem == true && !post.isAccepted
+      // Whoever sets a file aside while the bank is open has just been told what becomes of it.
+      post.mismatch = mismatch == .newDatabase && post.generation > 1 || post.isAccepted ? nil : mismatch
+      if let mismatch { write(mismatch, of: name) }
+      if !isProblem { house.say(.bank(mark), to: post) }
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  /// The operator goes on with the databases that are there.
+  func acceptDatabases() {
+    for post in house.posts where post.mismatch?.isProblem == true {
+      post.mismatch = nil
+      post.isAccepted = true
+      house.say(.bank(mark), to: post)
+      log.write(event: "database_accepted", at: now) { $0.field("worker_name", post.trade.name) }
+      followers.changed = true
+    }
+  }
+
+  /// Writes down which databases have written down this opening, as soon as nothing is staged.
+  func noteDatabases() {
+    guard !databasesToNote.isEmpty, isKept, retryAt == nil, let memory else { return }
+    let notes = databasesToNote
+    databasesToNote.removeAll()
+    do throws(StoreError) {
+      for (name, known) in notes where try memory.knownDatabase(of: name) != known {
+        try memory.remember(known, of: name)
+      }
+    } catch {
+      // Without the note an older copy is not noticed by this opening, and nothing else is wrong.
+      guard case .diskFull = error else { return storeFailed(error) }
+    }
+  }
+
+  private func write(_ mismatch: DatabaseMismatch, of name: String) {
+    log.write(event: "database_mismatch", level: mismatch.isProblem ? .error : .warn, at: now) {
+      $0.field("worker_name", name)
+      $0.field("msg", mismatch.sentence(for: name))
+    }
+  }
+
+  /// What an audit says of the databases.
+  func addMismatches(to report: inout AuditReport) {
+    for post in house.posts { report.add(post.mismatch, of: post.trade.name) }
+  }
+}
+
+extension DatabaseMismatch {
+  /// What is wrong between the books and a database beside them.
+  static func find(
+    _ database: DatabaseMark, of name: String, books: BooksName, _ memory: SQLiteStore
+  ) throws(StoreError) -> DatabaseMismatch? {
+    var moment: WallTime?
+    if let seen = database.bank { moment = try memory.moment(ofOpening: seen.opening) }
+    return between(
+      database, books: books.number, known: try memory.knownDatabase(of: name), moment: moment)
+  }
+
+  /// The same in English, of a service.
+  func sentence(for name: String) -> String {
+    switch self {
+    case .newBank: "\(name).db has last worked with another bank.db"
+    case .newDatabase: "\(name).db is a new one, and the bank has worked with another"
+    case .olderBank: "bank.db is an older copy than \(name).db beside it"
+    case .olderDatabase: "\(name).db is an older copy than bank.db beside it"
+    case .otherDatabase: "\(name).db belongs to another bank"
+    }
+  }
+}
+
+extension AuditReport {
+  /// Adds what is wrong with a database beside the bank's: a note where it was done on purpose, and a problem otherwise.
+  mutating func add(_ mismatch: DatabaseMismatch?, of name: String) {
+    guard let mismatch else { return }
+    let sentence = mismatch.sentence(for: name)
+    if mismatch.isProblem { problems.append(sentence) } else { notes = (notes ?? []) + [sentence] }
+  }
+}

@@ -1,0 +1,45 @@
+// What follows from what the databases of a home remember of each other.
+import Testing
+
+@testable import BankModel
+
+@Suite("The databases of one home")
+struct DatabaseMarkTests {
+  private let moment = WallTime(milliseconds: 1_770_000_000_000)
+  private let later = WallTime(milliseconds: 1_770_000_009_000)
+
+  private func database(_ identity: Int64 = 7, books: Int64 = 5, opening: Int64 = 3) -> DatabaseMark {
+    DatabaseMark(
+      identity: identity, bank: BankMark(books: books, opening: opening, openedAt: moment))
+  }
+
+  private func judge(_ database: DatabaseMark, _ known: KnownDatabase?, _ moment: WallTime?)
+    -> DatabaseMismatch?
+  {
+    .between(database, books: 5, known: known, moment: moment)
+  }
+
+  @Test(
+    "belong together when they are new, and after any crash between what the one and the other wrote down")
+  func together() {
+    #expect(judge(DatabaseMark(identity: 7, bank: nil), nil, nil) == nil)
+    // The database has written the opening down, and the bank nothing, or only the one before.
+    for known in [nil, KnownDatabase(identity: 7, opening: 2), KnownDatabase(identity: 7, opening: 3)] {
+      #expect(judge(database(), known, moment) == nil)
+    }
+  }
+
+  @Test("an older copy of either is told apart from a file that was set aside")
+  func mismatches() {
+    let known = KnownDatabase(identity: 7, opening: 4)
+    #expect(judge(database(), known, moment) == .olderDatabase)
+    #expect(judge(DatabaseMark(identity: 7, bank: nil), known, nil) == .olderDatabase)
+    #expect(judge(database(8, opening: 9), KnownDatabase(identity: 7, opening: 4), moment) == .olderDatabase)
+    for other in [nil, later] { #expect(judge(database(), known, other) == .olderBank) }
+    #expect(judge(DatabaseMark(identity: 8, bank: nil), known, nil) == .newDatabase)
+    #expect(judge(database(books: 6), nil, moment) == .newBank)
+    #expect(judge(database(books: 6), known, moment) == .newBank)
+    #expect(judge(database(8, books: 6), known, moment) == .otherDatabase)
+    #expect(DatabaseMismatch.allCases.filter(\.isProblem) == [.olderBank, .olderDatabase, .otherDatabase])
+  }
+}

@@ -1,0 +1,67 @@
+// What the databases of a home remember of each other, and the names that a machine's purchases keep.
+import BankModel
+import QueueCore
+import Testing
+import VendingCore
+
+@testable import Storage
+
+@Suite("What databases remember of each other")
+struct BankMarkTests {
+  private let mark = BankMark(books: 1 << 60, opening: 3, openedAt: WallTime(milliseconds: 1_770_000_000_000))
+
+  @Test("a stock and a machine remember the last opening of the bank that they were told of")
+  func services() throws {
+    let scratch = Scratch()
+    for opening in 3...4 as ClosedRange<Int64> {
+      let (stock, machine) = (
+        try SQLiteStockStore(path: scratch.stock), try SQLiteVendingStore(path: scratch.vending)
+      )
+      var told = mark
+      told.opening = opening - 1
+      let expected = opening == 3 ? nil : told
+      #expect(try stock.lastBank() == expected && machine.lastBank() == expected)
+      told.opening = opening
+      try stock.remember(told)
+      try machine.remember(told)
+      #expect(try stock.lastBank() == told && machine.lastBank() == told)
+      try stock.close()
+      try machine.close()
+    }
+  }
+
+  @Test("the bank remembers the databases beside it, and the moment of each opening")
+  func bank() throws {
+    let scratch = Scratch()
+    for identity in 7...8 as ClosedRange<Int64> {
+      let store = try SQLiteStore(path: scratch.path + "/bank.db")
+      _ = try store.load(now: mark.openedAt)
+      let opening = try store.beginIncarnation(at: mark.openedAt)
+      #expect(try store.moment(ofOpening: opening) == mark.openedAt)
+      #expect(try store.moment(ofOpening: opening + 1) == nil)
+      let known = KnownDatabase(identity: identity, opening: opening)
+      #expect(try store.knownDatabase(of: "stock")?.identity == (identity == 7 ? nil : 7))
+      try store.remember(known, of: "stock")
+      #expect(try store.knownDatabase(of: "stock") == known)
+      #expect(try store.knownDatabase(of: "vending") == nil)
+      #expect(try store.audit().problems == [])
+      try store.close()
+    }
+  }
+
+  @Test("purchases from before their moment was part of the name keep the names that they had")
+  func plainPurchases() throws {
+    let room = try VendingRoom(.sqlite)
+    try room.insert(9_000, as: "a")
+    try room.buy("top", as: "b")
+    try room.ask(.buy(ItemID("top")), as: "c")
+    try room.commit()
+    try #require(room.sqlite).database.execute(
+      "DELETE FROM meta WHERE name = 'plain purchases'", while: "making an older database")
+    for _ in 0..<2 {
+      try room.crash()
+      let stored = try room.store.load(newMachine: 9)
+      #expect(stored.lastPurchase == 2 && stored.lastPlainPurchase == 2)
+    }
+  }
+}
