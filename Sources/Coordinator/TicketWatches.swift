@@ -54,7 +54,7 @@ struct TicketWatches {
     }
     watches.append(watch)
     watch.seat.session.seats += 1
-    if watch.remaining <= 0 || !changes.isEmpty { owesAnEnd = true }
+    if watch.remaining <= 0 { owesAnEnd = true }
   }
 
   /// A change was staged.
