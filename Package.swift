@@ -58,7 +58,7 @@ let package = Package(
 
     // Floor 3: machines meet the outside.
     floor("Storage", on: ["BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
-    floor("Transport", on: ["Wire", "Posix", "CBuild"]),
+    floor("Transport", on: ["BankModel", "Wire", "Posix", "CBuild"]),
     floor("Supervision", on: ["BankModel"]),
     floor("Logbook", on: ["BankModel", "Posix"]),
     floor("Configuration", on: ["BankModel", "Arguments", "Posix"]),
