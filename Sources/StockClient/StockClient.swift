@@ -125,7 +125,9 @@ public final class StockClient {
   public var nextDeadline: MonotonicInstant? {
     var earliest = open.values.lazy.map(\.deadline).min().map { loop.attended.wake(for: $0) }
     let own =
-      channel == nil ? retryAt : isConnected ? nil : loop.attended.wake(for: connectedAt + Self.helloPatience)
+      channel == nil
+      ? wantsConnection ? retryAt : nil
+      : isConnected ? nil : loop.attended.wake(for: connectedAt + Self.helloPatience)
     if let own { earliest = min(earliest ?? own, own) }
     return earliest
   }
@@ -164,8 +166,12 @@ public final class StockClient {
 
   // MARK: - The connection
 
+  /// Whether there is anything to connect for. A moment to try again in which nothing is to be tried is none: it would pass,
+  /// and keep the loop of the caller awake for ever.
+  private var wantsConnection: Bool { !open.isEmpty || view != nil }
+
   private func connectIfDue() {
-    guard channel == nil, !open.isEmpty || view != nil else { return }
+    guard channel == nil, wantsConnection else { return }
     let now = SystemClock.monotonic()
     if let retryAt, retryAt > now { return }
     do throws(SystemError) {

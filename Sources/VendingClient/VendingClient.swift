@@ -121,7 +121,9 @@ public final class VendingClient {
   public var nextDeadline: MonotonicInstant? {
     let earliest = open.values.lazy.map(\.deadline).min().map { loop.attended.wake(for: $0) }
     let own =
-      channel == nil ? retryAt : isConnected ? nil : loop.attended.wake(for: connectedAt + Self.helloPatience)
+      channel == nil
+      ? wantsConnection ? retryAt : nil
+      : isConnected ? nil : loop.attended.wake(for: connectedAt + Self.helloPatience)
     return [earliest, own].compactMap { $0 }.min()
   }
 
@@ -159,8 +161,12 @@ public final class VendingClient {
 
   // MARK: - The connection
 
+  /// Whether there is anything to connect for. A moment to try again in which nothing is to be tried is none: it would pass,
+  /// and keep the loop of the caller awake for ever.
+  private var wantsConnection: Bool { !open.isEmpty || view != nil }
+
   private func connectIfDue() {
-    guard channel == nil, !open.isEmpty || view != nil else { return }
+    guard channel == nil, wantsConnection else { return }
     let now = SystemClock.monotonic()
     if let retryAt, retryAt > now { return }
     do throws(SystemError) {

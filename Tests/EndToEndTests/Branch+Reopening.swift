@@ -5,11 +5,15 @@ extension Branch {
   /// Opens the bank unless somebody else has already, and returns when it answers.
   func reopen(_ words: String..., at location: SourceLocation = #_sourceLocation) throws {
     var last: Outcome?
-    try waitUntil("the bank is open again", at: location) {
-      let outcome = try launch(["start"] + words).finish(at: location)
-      last = outcome
-      guard outcome.code == 0 || outcome.code == 5 else { return false }
-      return try run("status", at: location).code == 0
+    do {
+      try waitUntil("the bank is open again", at: location) {
+        let outcome = try launch(["start"] + words).finish(at: location)
+        last = outcome
+        guard outcome.code == 0 || outcome.code == 5 else { return false }
+        return try run("status", at: location).code == 0
+      }
+    } catch {
+      throw Trouble("\(error)\nThe last attempt: \(last?.story ?? "none")", at: location)
     }
     #expect(last?.code == 0 || last?.code == 5, last?.story ?? "", sourceLocation: location)
   }

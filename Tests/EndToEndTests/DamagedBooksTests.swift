@@ -106,6 +106,8 @@ struct DamagedBooksTests {
         }
         let issued = try branch.status().queue("issued")
         #expect(isAllThere ? issued == 20 : issued % 5 == 0 && issued < 20, "\(name): \(issued)")
+        // It is an older database than its neighbours have seen by now, which somebody has to accept.
+        try branch.done("reload")
         try branch.expectClean()
         try branch.done("resume")
         try branch.done("wait")

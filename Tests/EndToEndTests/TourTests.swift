@@ -17,6 +17,8 @@ struct TourTests {
       let shell = try TerminalProgram(
         branch, ["--norc", "--noprofile", "--noediting", "-i"], program: "/bin/bash",
         path: "\(programs):/usr/bin:/bin")
+      // What is typed before the shell is there is echoed before its first prompt.
+      try shell.waitFor("bash-")
       shell.type("unset BANK_LANG; PS1='\(Self.prompt)'\n")
       try shell.waitFor("\n" + Self.prompt)
       var processes = TourProcesses()

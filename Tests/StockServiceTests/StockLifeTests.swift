@@ -63,6 +63,24 @@ struct StockLifeTests {
     }
   }
 
+  @Test("that has gone is nothing to wake up for while nobody asks it anything")
+  func goneWhileNobodyAsks() throws {
+    let house = try StockHouse()
+    try house.start()
+    let client = house.client()
+    guard case .picture = try client.call(.look, within: StockHouse.patience) else {
+      Issue.record("it does not say what it has")
+      return
+    }
+    house.process?.kill(SIGKILL)
+    try house.wait {
+      client.endTurn()
+      return !client.isConnected
+    }
+    // A moment that has passed would keep the loop of whoever asks awake for ever.
+    #expect(client.nextDeadline == nil)
+  }
+
   @Test("answers what it has heard before a signal ends it")
   func terminated() throws {
     let house = try StockHouse()

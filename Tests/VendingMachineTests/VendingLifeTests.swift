@@ -31,6 +31,17 @@ struct VendingLifeTests {
     #expect(try FileFacts.inspect(Paths.join(house.home, "run", "vending.sock")) == nil)
   }
 
+  @Test("whose client has hung up is nothing for that client to wake up for")
+  func nothingAsked() throws {
+    let house = try VendingHouse()
+    try house.start()
+    let client = house.customer()
+    _ = try client.call(.balance, within: .seconds(30))
+    client.close()
+    // A moment that has passed would keep the loop of whoever asks awake for ever.
+    #expect(!client.isConnected && client.nextDeadline == nil)
+  }
+
   @Test("ends when its coordinator is gone, and a successor goes on at once")
   func orphaned() throws {
     let house = try VendingHouse()
