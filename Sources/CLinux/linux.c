@@ -141,6 +141,12 @@ int linux_signals_ignore(int number) {
   return sigaction(number, &action, NULL);
 }
 
+int linux_signals_default(int number) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigemptyset(&action.sa_mask);
+  return sigaction(number, &action, NULL);
+}
+
 int linux_signals_reset(void) {
   struct sigaction action = {.sa_handler = SIG_DFL};
   sigemptyset(&action.sa_mask);

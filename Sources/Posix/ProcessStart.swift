@@ -26,6 +26,7 @@ public enum ProcessStart {
   /// - No signal is blocked, and none is ignored but for these: SIGPIPE, because a write that nobody reads is an error
   ///   (EPIPE), and SIGXFSZ, because a file that may not grow is a full disk (EFBIG). Above all SIGCHLD is not ignored:
   ///   the kernel would reap the children, and nobody would learn how they ended. `signal(7)`, `wait(2)`
+  /// - A service that is aborted ends at once, as the process that aborts it expects.
   /// - What is made is for its owner alone. `umask(2)`
   /// - A service may have as many files open as the hard limit allows. `getrlimit(2)` Other limits are whoever set them
   ///   meant: they are met, and not lifted.
@@ -35,7 +36,7 @@ public enum ProcessStart {
     let result = linux_signals_heed(kept, CInt(kept.count))
     precondition(result == 0, "an empty mask is a valid mask")
     Signals.ignorePipe()
-    Signals.ignoreFileSizeLimit()
+    if kind == .service { Signals.endAtOnceWhenAborted() }
     _ = umask(0o077)
     // With fewer the process does what it can: it says so when one more is wanted.
     if kind == .service { _ = try? ResourceLimits.raiseOpenFiles() }

@@ -33,10 +33,15 @@ public enum Signals {
     }
   }
 
-  /// From now on a write beyond the limit of a file's size is an error (EFBIG) and does not end the process.
-  static func ignoreFileSizeLimit() {
-    let result = linux_signals_ignore(SIGXFSZ)
-    precondition(result == 0, "SIGXFSZ exists and can be ignored")
+  /// From now on SIGABRT and SIGQUIT end the process at once, with a core where cores are kept.
+  ///
+  /// The language's runtime answers them with a backtrace where its tools are installed. These two come from outside,
+  /// and SIGKILL follows soon after; a backtracer whose process is killed waits for ever, and holds what it inherited.
+  static func endAtOnceWhenAborted() {
+    for signal in [SIGABRT, SIGQUIT] {
+      let result = linux_signals_default(signal)
+      precondition(result == 0, "SIGABRT and SIGQUIT exist and have a default")
+    }
   }
 
   /// Puts every signal back to its default and blocks none, for a process that does not know who started it.

@@ -49,6 +49,7 @@ int linux_signal_descriptor(const int *signals, int count);
 int linux_signal_read(int fd, struct linux_signal *signal);
 int linux_signals_unblock(const int *signals, int count);
 int linux_signals_ignore(int signal);
+int linux_signals_default(int signal);
 int linux_signals_reset(void);
 // Puts the signals that are ignored back to their default, but for those in `kept`, and blocks none.
 int linux_signals_heed(const int *kept, int count);
