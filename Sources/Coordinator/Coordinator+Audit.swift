@@ -102,11 +102,13 @@ extension Coordinator {
   private static let patience = Duration.seconds(10)
   private static let longestCount = Duration.seconds(300)
 
+  /// Whether there is somebody to be asked. Where the house has gone home nothing can be asked any more, and that is no
+  /// finding: the bank closes in a moment, and whoever wants to know looks into the closed one.
+  var canAskStock: Bool { ending?.isDismissing != true }
+
   /// Goes on with the audits that wait for nothing, page by page.
   func advanceStockAudits() {
-    // Where the house has gone home nothing can be asked any more, and that is no finding: the bank closes in a moment,
-    // and whoever wants to know looks into the closed one.
-    guard isKept, ending?.isDismissing != true else { return }
+    guard isKept, canAskStock else { return }
     for audit in stockAudits where audit.isReady {
       do throws(StoreError) {
         try advance(audit)

@@ -29,8 +29,9 @@ extension Coordinator {
   }
 
   /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
-  /// start. Each further one goes one step further.
+  /// start. Each further one goes one step further; after the end, while the last words leave, none does anything.
   func stopBySignal(now isUrgent: Bool) {
+    guard exitCode == nil else { return }
     takeTime()
     if ending != nil {
       ending?.drain.askFurther(at: now.monotonic)

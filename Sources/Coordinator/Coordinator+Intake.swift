@@ -47,7 +47,7 @@ extension Coordinator {
 
   /// Takes customers in for a while.
   func advanceIntake() {
-    guard retryAt == nil || !intake.isEmpty, !isEmptying else { return }
+    guard !isEmptying else { return }
     let until = now.monotonic + Self.intakeTime
     while let order = intake.advance() {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }

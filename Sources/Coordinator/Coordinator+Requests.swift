@@ -284,6 +284,7 @@ extension Coordinator {
 
   /// SIGHUP asks for the same as the command.
   func reloadBySignal() {
+    guard exitCode == nil else { return }
     takeTime()
     _ = reload()
   }
@@ -337,13 +338,14 @@ extension Coordinator {
   func reportProgress() {
     tellWindowWaiters()
     tellViews()
+    // Whoever begins to wait for tickets that have ended already is answered with those who have waited.
+    answerReadings()
     followers.tickets.count(at: now.monotonic)
     if followers.tickets.owesAnEnd, !machine.isUnsettled, isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, machine.isIdle, !machine.isUnsettled, intake.isEmpty {
       let report = statusReport()
       for seat in followers.takeIdleWaiters() { server.answer(seat.session, seat.number, .status(report)) }
     }
-    answerReadings()
     pumpStreams()
     advanceEnding()
     tellEnding()

@@ -286,9 +286,9 @@ final class Coordinator {
   private var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending?.drain.nextDeadline) }
 
   /// Whether there is something to do for which nobody has to speak.
-  private var hasOwnWork: Bool {
+  var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
-    let canRead = isKept && (isPumpDue || stockAudits.contains(where: \.isReady))
+    let canRead = isKept && (isPumpDue || canAskStock && stockAudits.contains(where: \.isReady))
     return (!intake.isEmpty && !isEmptying) || hasPatientWork || canRead
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }

@@ -22,6 +22,9 @@ final class Inspector {
   private let issued: TicketNumber
   /// The day that comes next, or has begun.
   private let day: BusinessDay
+  /// What was asked and is not answered. It is answered between the turns of the loop: a long answer lets the loop turn
+  /// until its reader has room, which no handler may.
+  private var asked: [(request: ControlRequest, session: ControlSession)] = []
   private var hasEnded = false
 
   init(
@@ -44,12 +47,26 @@ final class Inspector {
 
   /// Answers until the client leaves.
   func run() throws(SystemError) {
-    server.onCommand = { [unowned self] session, request in serve(request, for: session) }
+    server.onCommand = { [unowned self] session, request in
+      asked.append((request, session))
+      // One at a time: a client that asks for more is heard when it has its answer.
+      session.channel.pauseReading()
+    }
     server.onEnd = { [unowned self] _ in hasEnded = true }
     while !hasEnded {
       try loop.runOnce(until: server.nextJudgement.map { MonotonicInstant(loop.wake(for: $0)) })
       server.keepTime(loop.moment())
+      answerAll()
       server.flush()
+    }
+  }
+
+  private func answerAll() {
+    while !asked.isEmpty {
+      let (request, session) = asked.removeFirst()
+      serve(request, for: session)
+      // What was held back is delivered before this returns.
+      session.channel.resumeReading()
     }
   }
 
@@ -110,7 +127,7 @@ final class Inspector {
       day = chosen
     }
     var after = max(0, query.after)
-    while session.isOpen {
+    while isHeard(by: session) {
       let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
       let more = page.count == AnswerStream.page
       server.answer(session, number, .receipts(page.map { ReceiptReport($0) }), more: more)
@@ -126,7 +143,7 @@ final class Inspector {
     let kept: [CustomerState] = [.waiting, .delayed, .dead]
     for state in state.map({ [$0] }) ?? kept where kept.contains(state) {
       var cursor: TicketCursor?
-      while session.isOpen {
+      while isHeard(by: session) {
         let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
         let reports = page.map { TicketReport($0, day: presentDay, attempts: []) }
         if !reports.isEmpty { server.answer(session, number, .tickets(reports), more: true) }
@@ -137,6 +154,9 @@ final class Inspector {
     }
     server.answer(session, number, .tickets([]))
   }
+
+  /// Whether the client is still there to read an answer.
+  private func isHeard(by session: ControlSession) -> Bool { session.isOpen && !session.channel.isPeerDeaf }
 
   /// Nobody else is waiting, so a slow reader may be waited for.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {

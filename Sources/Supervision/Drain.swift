@@ -92,6 +92,7 @@ public struct Drain: Sendable {
   ///   - step: go on to this step at once; nil lets everyone be served. A step that has begun already is no change.
   ///   - bound: how long each step may take; the shortest that anybody has asked for counts.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
+    guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }
     guard let bound else { return }
     self.bound = min(self.bound ?? bound, bound)
@@ -117,7 +118,7 @@ public struct Drain: Sendable {
     }
     while let leaving = farewell(sight, now) {
       guard let next = step.next else {
-        hasEnded = true
+        (hasEnded, nextDeadline) = (true, nil)
         return actions + leaving
       }
       past.append(DrainSpan(step: step, span: now.since(began)))

@@ -21,7 +21,9 @@ enum ShellProbe {
     let bytes = Array(script.utf8)
     let written = bytes.isEmpty ? 0 : write(descriptor, bytes, bytes.count)
     close(descriptor)
-    guard written == bytes.count, let pipe = popen("SCRIPT='\(name)'; export SCRIPT\n\(command)", "r") else {
+    guard written == bytes.count,
+      let pipe = popen("exec </dev/null; SCRIPT='\(name)'; export SCRIPT\n\(command)", "r")
+    else {
       return ""
     }
     var output: [UInt8] = []

@@ -5,6 +5,7 @@ import Dispatch
 import Glibc
 import Posix
 import Synchronization
+import Testing
 import Wire
 
 /// A coordinator that does what a test tells it.
@@ -44,7 +45,10 @@ final class FakeBranch: Sendable {
   /// Ends everything and takes the home away.
   func end() {
     isClosed.withLock { $0 = true }
-    finished.wait()
+    // It looks a hundred times a second whether it shall end.
+    if finished.wait(timeout: .now() + 60) == .timedOut {
+      Issue.record("a fake branch does not end: \(heard)")
+    }
     unlink(home.socket)
     rmdir(Paths.directory(of: home.socket))
     rmdir(home.path)

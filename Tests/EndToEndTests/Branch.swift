@@ -190,9 +190,14 @@ final class Branch {
 }
 
 /// Gives a test a branch, and takes it away again.
-func withBranch(_ test: (Branch) throws -> Void) throws {
+func withBranch(within limit: Duration = Patience.ofATest, _ test: (Branch) throws -> Void) throws {
   let branch = try Branch()
-  defer { branch.close() }
+  let watchdog = Watchdog(
+    branch.processes.branch, Test.current.map { "\($0.id)" } ?? "a test without a name", limit: limit)
+  defer {
+    branch.close()
+    if let words = watchdog.end() { Issue.record("\(words)") }
+  }
   do {
     try test(branch)
   } catch let trouble as Trouble {

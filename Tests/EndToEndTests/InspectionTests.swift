@@ -61,4 +61,23 @@ struct InspectionTests {
       try branch.expectClean()
     }
   }
+
+  @Test(
+    "a long list of a closed bank is read to its end by whoever reads slowly",
+    arguments: ["receipts --day all", "tickets"])
+  func slowReader(list: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max", "--deposit", "0", "--loan", "0")
+      try branch.done("enqueue", "20000")
+      if list != "tickets" { try branch.done("reset", "--yes") }
+      try branch.done("stop", "--now")
+      // A shell reads a byte at a time, and much more is written than every buffer on the way holds.
+      let script = """
+        { '\(Binaries.bankctl)' \(list) --json; echo "code $?"; } |
+        { count=0; while read -r line; do last=$line; count=$((count + 1)); done; echo "$count $last"; }
+        """
+      let outcome = try branch.launch(["-c", script], program: "/bin/sh").finish()
+      #expect(outcome.out == "20001 code 0\n", outcome.story)
+    }
+  }
 }

@@ -39,7 +39,9 @@ struct InterruptTests {
   @Test("the second Ctrl-C leaves at once, and says that it is not known")
   func second() throws {
     try withBranch { branch in
-      try branch.start("--speed", "max")
+      // However long this takes, nobody takes a coordinator that stands still for stuck.
+      let file = try branch.configuration(speed: "max", more: #", "standstill": "1h""#)
+      try branch.start("--config", file)
       try branch.done("pause")
       let large = try branch.launch(["enqueue", "5000000"])
       try branch.waitUntil("it is being taken in") { large.errors.contains("taking tickets") }

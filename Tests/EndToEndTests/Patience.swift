@@ -4,4 +4,7 @@
 enum Patience {
   /// A limit that is right on a quiet machine, as long as a busy one may need.
   static func stretched(_ limit: Duration) -> Duration { limit * 6 }
+
+  /// How long a whole test may take with one branch; see ``Watchdog``.
+  static let ofATest = Duration.seconds(1_200)
 }

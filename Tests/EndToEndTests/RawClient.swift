@@ -1,6 +1,7 @@
 // A client that keeps no rule of the protocol unless the test wants it to: bytes on the control socket, and the frames
 // that come back. It is written from the protocol's description alone and uses nothing of the product.
-// It never waits for ever: sending and receiving have a limit, and a connection that ends is an answer.
+// It never waits for ever: sending and receiving have a limit, listening also to one who goes on talking, and a connection
+// that ends is an answer.
 import Glibc
 
 final class RawClient {
@@ -23,6 +24,9 @@ final class RawClient {
     /// Frames that answer a request.
     var replies: [[UInt8]] { frames.filter { $0.starts(with: [0xA1, 0x03]) } }
   }
+
+  /// How long somebody is listened to who does not stop.
+  private static let longestTalk = Patience.stretched(.seconds(60))
 
   private let descriptor: Int32
   private var rest: [UInt8] = []
@@ -87,7 +91,8 @@ final class RawClient {
   func listen(until wanted: Int = .max) -> Answer {
     var answer = Answer()
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while answer.frames.count < wanted {
+    let deadline = ContinuousClock.now + Self.longestTalk
+    while answer.frames.count < wanted, ContinuousClock.now < deadline {
       if let frame = takeFrame() {
         answer.frames.append(frame)
         continue

@@ -43,9 +43,10 @@ struct ResetTests {
       let reset = try branch.launch(["reset"])
       // Every answer in between is one that a bank which stands still would not have given.
       var between = 0
-      while reset.isRunning {
+      try branch.waitUntil("it is done", within: .seconds(60)) {
         let status = try branch.status()
         if status.day == 2, status.queue("issued") == 0, reset.isRunning { between += 1 }
+        return !reset.isRunning
       }
       let outcome = try reset.finish()
       #expect(outcome.code == 0 && outcome.out.hasPrefix("Cancelled: 400,000."), outcome.story)

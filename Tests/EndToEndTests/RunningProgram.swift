@@ -106,9 +106,14 @@ final class RunningProgram {
     guard isRunning else { return }
     kill(-pid, SIGKILL)
     kill(pid, SIGKILL)
-    var status: Int32 = 0
-    while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-    ended = 128 + SIGKILL
+    let deadline = ContinuousClock.now + Patience.stretched(.seconds(5))
+    while isRunning {
+      guard ContinuousClock.now < deadline else {
+        Issue.record("it outlives SIGKILL: \(outcome(-1))")
+        return
+      }
+      Moment.pass(milliseconds: 1)
+    }
   }
 
   private func exitCode() -> Int32? {

@@ -14,6 +14,7 @@ final class TerminalProgram {
 
   let pid: pid_t
   private var master: Int32
+  private var ended: Int32?
   private(set) var screen = ""
 
   /// - Parameters:
@@ -23,7 +24,7 @@ final class TerminalProgram {
     _ branch: Branch, _ words: [String], program: String = Binaries.bankctl, language: Tongue = .en,
     path: String = "/usr/bin:/bin", size: (columns: UInt16, rows: UInt16)? = nil
   ) throws {
-    master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     var number: Int32 = -1
     var lock: Int32 = 0
     guard master >= 0, ioctl(master, Self.unlock, &lock) == 0, ioctl(master, Self.number, &number) == 0 else {
@@ -64,12 +65,52 @@ final class TerminalProgram {
 
   deinit {
     hangUp()
-    Glibc.kill(pid, SIGKILL)
-    waitpid(pid, nil, WNOHANG)
+    end()
   }
 
-  /// Presses keys; `\u{3}` is Ctrl-C.
-  func type(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
+  /// The exit code, and 128 and the signal where it was ended by one; nil while it runs.
+  private func exitCode() -> Int32? {
+    if let ended { return ended }
+    var status: Int32 = 0
+    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+    ended = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    return ended
+  }
+
+  /// Kills it where it still runs.
+  private func end() {
+    guard exitCode() == nil else { return }
+    kill(pid, SIGKILL)
+    let deadline = ContinuousClock.now + Patience.stretched(.seconds(5))
+    while exitCode() == nil {
+      guard ContinuousClock.now < deadline else {
+        Issue.record("a program in a terminal outlives SIGKILL:\n\(screen)")
+        return
+      }
+      Moment.pass(milliseconds: 1)
+    }
+  }
+
+  /// Presses keys; `\u{3}` is Ctrl-C. Where the terminal takes no more because nobody reads them, that is waited for.
+  func type(_ keys: String, at location: SourceLocation = #_sourceLocation) {
+    var rest = Array(keys.utf8)[...]
+    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(master, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+        continue
+      }
+      // A terminal that is closed takes no keys, and nobody misses them.
+      guard count < 0, errno == EAGAIN || errno == EINTR else { return }
+      guard ContinuousClock.now < deadline else {
+        Issue.record("nobody reads what is typed:\n\(screen)", sourceLocation: location)
+        return
+      }
+      var item = pollfd(fd: master, events: Int16(POLLOUT), revents: 0)
+      _ = poll(&item, 1, 20)
+    }
+  }
 
   /// Gives the terminal another size, which whoever is in it is told by SIGWINCH. ioctl_tty(2) TIOCSWINSZ
   func resize(columns: UInt16, rows: UInt16) { Self.resize(master, columns: columns, rows: rows) }
@@ -147,13 +188,11 @@ final class TerminalProgram {
     let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
     while ContinuousClock.now < deadline {
       if master >= 0 { read(for: 10) } else { Moment.pass(milliseconds: 10) }
-      var status: Int32 = 0
-      guard waitpid(pid, &status, WNOHANG) == pid else { continue }
+      guard let code = exitCode() else { continue }
       if master >= 0 { read(for: 0) }
-      return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+      return code
     }
-    kill(pid, SIGKILL)
-    waitpid(pid, nil, 0)
+    end()
     throw Trouble("still running:\n\(screen)", at: location)
   }
 

@@ -27,7 +27,7 @@ struct WatchingTests {
       let clients = try (1...3).map { _ in try branch.launch(["enqueue", "20", "--wait"]) }
       var served = 0
       var looks = 0
-      while clients.contains(where: \.isRunning) {
+      try branch.waitUntil("all sixty are served", within: .seconds(60)) {
         let status = try branch.status()
         #expect(status.isBalanced, "\(status.document)")
         #expect(status.queue("served") >= served)
@@ -37,6 +37,7 @@ struct WatchingTests {
         #expect(services.compactMap(\.["waiting"].integer).reduce(0, +) == status.queue("waiting"))
         served = status.queue("served")
         looks += 1
+        return !clients.contains(where: \.isRunning)
       }
       for client in clients { #expect(try client.finish().code == 0) }
       #expect(looks > 3)

@@ -154,6 +154,17 @@ import Testing
     #expect(bank.drain.nextDeadline == bank.now + .milliseconds(2_000))
   }
 
+  @Test("a drain that is over is waited for no more, and nobody who asks for it begins it again")
+  func over() {
+    var bank = Bank()
+    bank.sight = DrainSight(isTakingIn: false, hasWaiting: false, isDrained: true, tellers: 0)
+    bank.ask(bound: 500)
+    #expect(bank.look().last == .end)
+    #expect(bank.drain.nextDeadline == nil)
+    bank.ask(for: .kill, bound: 100)
+    #expect(bank.drain.nextDeadline == nil && bank.look() == [])
+  }
+
   @Test("nothing makes a drain go back")
   func forwardOnly() {
     var bank = Bank()

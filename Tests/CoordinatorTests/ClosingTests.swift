@@ -1,0 +1,62 @@
+// The end of a bank, and of a request that is given up: nobody waits for an answer that nobody would give, and a process
+// that has nothing to do sleeps.
+
+import BankModel
+import QueueCore
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("What ends")
+struct ClosingTests {
+  @Test(
+    "whoever waits for tickets that have ended is told so, also where a large request was given up meanwhile")
+  func ticketsAndARequestGivenUp() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, client)
+    bank.serveAll()
+    bank.coordinator.commit()
+    client.ask(.enqueue(.deposits(400_000)), bank.coordinator)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    #expect(bank.coordinator.machine.isTakingIn)
+    let number = other.ask(.awaitTickets(day: 1, first: 1, last: 1), bank.coordinator)
+    bank.round()
+    #expect(try other.answers(bank.coordinator).isEmpty, "what is staged is not read")
+    bank.coordinator.giveUpIntake(Failure(.system))
+    bank.round()
+    guard case .ended(let report)? = try other.answers(to: number, bank.coordinator).first else {
+      Issue.record("nothing else wakes the coordinator, so this was the round in which it is told")
+      return
+    }
+    #expect(report.dead == 0)
+  }
+
+  @Test("an audit that comes too late for the stock keeps nobody awake while the house goes home")
+  func lateAudit() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let seat = Followers.Seat(session: client.session, number: 1)
+    bank.coordinator.stockAudits = [
+      StockAuditing(seat: seat, report: AuditReport(StoreAudit()), books: .none)
+    ]
+    #expect(bank.coordinator.hasOwnWork, "the stock is to be asked")
+    bank.coordinator.ending = Ending(at: bank.coordinator.now.monotonic, served: 0)
+    #expect(bank.coordinator.hasOwnWork, "it still can be")
+    bank.coordinator.ending?.isDismissing = true
+    #expect(!bank.coordinator.hasOwnWork)
+  }
+
+  @Test("a signal that comes after the end begins nothing")
+  func lateSignal() throws {
+    let bank = try TestBank()
+    bank.coordinator.exitCode = 0
+    bank.coordinator.stopBySignal(now: true)
+    #expect(bank.coordinator.ending == nil)
+    bank.coordinator.reloadBySignal()
+    #expect(!bank.log.contains("event=reload"))
+  }
+}

@@ -1,0 +1,19 @@
+// The tests' own last bound: a test that waits for ever is ended, and its name is told.
+import Glibc
+import Testing
+
+@Suite("The bound of a test")
+struct WatchdogTests {
+  @Test("a test that waits for a program without end is named, and what it waits for is killed")
+  func ends() throws {
+    try withKnownIssue {
+      try withBranch(within: .milliseconds(300)) { branch in
+        let sleeper = try branch.launch(["600"], program: "/bin/sleep")
+        #expect(try sleeper.finish().code == 128 + SIGKILL)
+      }
+    } matching: { issue in
+      let words = issue.comments.map(\.rawValue).joined()
+      return words.contains("WatchdogTests/ends()") && words.contains("/bin/sleep 600")
+    }
+  }
+}
