@@ -36,6 +36,7 @@ public enum ProcessStart {
     let result = linux_signals_heed(kept, CInt(kept.count))
     precondition(result == 0, "an empty mask is a valid mask")
     Signals.ignorePipe()
+    Signals.ignoreFileSizeLimit()
     if kind == .service { Signals.endAtOnceWhenAborted() }
     _ = umask(0o077)
     // With fewer the process does what it can: it says so when one more is wanted.

@@ -30,6 +30,12 @@ public enum Signals {
     precondition(result == 0, "SIGPIPE exists and can be ignored")
   }
 
+  /// From now on a write beyond the limit of a file's size is an error (EFBIG) and does not end the process.
+  static func ignoreFileSizeLimit() {
+    let result = linux_signals_ignore(SIGXFSZ)
+    precondition(result == 0, "SIGXFSZ exists and can be ignored")
+  }
+
   /// From now on SIGABRT and SIGQUIT end the process at once, with a core where cores are kept.
   ///
   /// The language's runtime answers them with a backtrace where its tools are installed. These two come from outside,
