@@ -95,24 +95,3 @@ extension Database {
     }
   }
 }
-
-extension SQLiteStore {
-  /// Opens a database that is only looked at; see ``Database/inspect(path:schema:)``.
-  public convenience init(inspecting path: String) throws(StoreError) {
-    try self.init(try Database.inspect(path: path, schema: .bank))
-  }
-}
-
-extension SQLiteStockStore {
-  /// Opens a database that is only looked at; see ``Database/inspect(path:schema:)``.
-  public convenience init(inspecting path: String) throws(StoreError) {
-    try self.init(try Database.inspect(path: path, schema: .stock))
-  }
-}
-
-extension SQLiteVendingStore {
-  /// Opens a database that is only looked at; see ``Database/inspect(path:schema:)``.
-  public convenience init(inspecting path: String) throws(StoreError) {
-    try self.init(try Database.inspect(path: path, schema: .vending))
-  }
-}
