@@ -36,12 +36,10 @@ extension BankConfiguration {
     return configuration
   }
 
-  private static let keys = [
+  static let keys = [
     "windows", "work", "speed", "lang", "max_waiting", "lease", "standstill", "prefetch", "max_crashes",
-    "max_failures",
-    "retry_first",
-    "retry_limit", "restart_first", "restart_limit", "recycle_after_customers", "recycle_above_mb", "gather",
-    "log",
+    "max_failures", "retry_first", "retry_limit", "restart_first", "restart_limit", "recycle_after_customers",
+    "recycle_above_mb", "gather", "log",
   ]
 
   private mutating func set(_ key: String, _ value: ConfigurationReader) throws(ConfigurationError) {

@@ -26,8 +26,9 @@ extension Transactions {
         """, while: "noting the bank")
       try commit()
     } catch {
-      throw recover(from: error) { nil }
+      throw recover(from: error, makesRoom: false)
     }
+    if isLogLost { try checkpointIfDue() }
   }
 }
 

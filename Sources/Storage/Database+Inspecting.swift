@@ -30,89 +30,81 @@ extension Database {
     return database
   }
 
+  /// A copy in the first place that has room for it.
   private static func copied(_ path: String, _ schema: Schema) throws(StoreError) -> Database {
-    let directory = try makeDirectory(for: path)
-    let copy = directory + "/copy"
-    let suffixes = ["", "-wal", "-journal"]
-    defer {
-      for suffix in suffixes + ["-shm"] { unlink(copy + suffix) }
-      rmdir(directory)
-    }
-    for suffix in suffixes where length(of: path + suffix) > 0 || suffix.isEmpty {
-      try copyFile(path + suffix, to: copy + suffix, of: path)
-    }
-    return try open(path: copy, naming: path, schema: schema)
-  }
-
-  /// A directory of our own, in the first place that takes one.
-  private static func makeDirectory(for path: String) throws(StoreError) -> String {
     let wish = getenv("TMPDIR").map { String(cString: $0) }
-    var reason: Int32 = ENOENT
+    var trouble = ""
     for place in [wish, "/tmp", "/var/tmp", "/dev/shm"].compactMap(\.self) where place.hasPrefix("/") {
       var template = Array("\(place)/bank-copy-XXXXXX".utf8CString)
-      if mkdtemp(&template) != nil {
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+      guard mkdtemp(&template) != nil else {
+        trouble = "mkdtemp in \(place): \(String(cString: strerror(errno)))"
+        continue
       }
-      reason = errno
+      let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+      defer { remove(directory) }
+      guard let failure = try copy(path, into: directory) else {
+        return try open(path: directory + name, naming: path, schema: schema)
+      }
+      trouble = failure
     }
-    let words = "there is no place for a copy to look into: \(String(cString: strerror(reason)))"
-    throw .failed(path: path, detail: words + "; set TMPDIR")
+    throw .failed(
+      path: path,
+      detail: "it could not be copied to be looked into (\(trouble)); set TMPDIR to a place with room for it")
   }
 
-  /// Copies a file, 0600. See copy_file_range(2).
-  private static func copyFile(_ source: String, to target: String, of path: String) throws(StoreError) {
-    func fail(_ call: String) -> StoreError {
-      let reason = "\(source) could not be copied (\(call): \(String(cString: strerror(errno))))"
-      if errno == ENOSPC || errno == EDQUOT {
-        return .failed(path: path, detail: reason + "; set TMPDIR to a place with room for it")
-      }
-      return .failed(path: path, detail: reason)
+  private static let name = "/copy"
+  private static let suffixes = ["", "-wal", "-journal"]
+
+  private static func remove(_ directory: String) {
+    for suffix in suffixes + ["-shm"] { unlink(directory + name + suffix) }
+    rmdir(directory)
+  }
+
+  /// Copies a database and what stands beside it.
+  ///
+  /// - Returns: why this place cannot take it; nil when it is there.
+  private static func copy(_ path: String, into directory: String) throws(StoreError) -> String? {
+    for suffix in suffixes where length(of: path + suffix) > 0 || suffix.isEmpty {
+      let failure = try copyFile(path + suffix, to: directory + name + suffix, of: path)
+      if failure != nil { return failure }
+    }
+    return nil
+  }
+
+  /// Copies a file, 0600. See read(2) and write(2).
+  ///
+  /// - Returns: why it could not be written.
+  /// - Throws: why it could not be read.
+  private static func copyFile(
+    _ source: String, to target: String, of path: String
+  ) throws(StoreError) -> String? {
+    func words(_ call: String, _ name: String) -> String {
+      "\(call) of \(name): \(String(cString: strerror(errno)))"
     }
     let from = Glibc.open(source, O_RDONLY | O_CLOEXEC)
-    guard from >= 0 else { throw fail("open") }
+    guard from >= 0 else { throw .failed(path: path, detail: words("open", source)) }
     defer { Glibc.close(from) }
     let to = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard to >= 0 else { throw fail("open") }
+    guard to >= 0 else { return words("open", target) }
     defer { Glibc.close(to) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
     defer { buffer.deallocate() }
     while true {
       let count = read(from, buffer.baseAddress, buffer.count)
-      if count == 0 { return }
+      if count == 0 { return nil }
       if count < 0 {
         if errno == EINTR { continue }
-        throw fail("read")
+        throw .failed(path: path, detail: words("read", source))
       }
       var written = 0
       while written < count {
         let step = write(to, buffer.baseAddress! + written, count - written)
         if step < 0 {
           if errno == EINTR { continue }
-          throw fail("write")
+          return words("write", target)
         }
         written += step
       }
     }
-  }
-}
-
-extension SQLiteStore {
-  /// Opens a database that is only looked at; see ``Database/inspect(path:schema:)``.
-  public convenience init(inspecting path: String) throws(StoreError) {
-    try self.init(try Database.inspect(path: path, schema: .bank))
-  }
-}
-
-extension SQLiteStockStore {
-  /// Opens a database that is only looked at; see ``Database/inspect(path:schema:)``.
-  public convenience init(inspecting path: String) throws(StoreError) {
-    try self.init(try Database.inspect(path: path, schema: .stock))
-  }
-}
-
-extension SQLiteVendingStore {
-  /// Opens a database that is only looked at; see ``Database/inspect(path:schema:)``.
-  public convenience init(inspecting path: String) throws(StoreError) {
-    try self.init(try Database.inspect(path: path, schema: .vending))
   }
 }

@@ -13,16 +13,14 @@ public final class DatabaseFiles {
   public var log: String { database + "-wal" }
 
   private let transactions: Transactions
-  private let copy: Transactions.LogCopy
 
-  init(_ transactions: Transactions, _ copy: @escaping Transactions.LogCopy) {
+  init(_ transactions: Transactions) {
     self.transactions = transactions
-    self.copy = copy
     database = transactions.database.path
   }
 
   /// The log has lost its name: what is in it is copied, where no transaction is open, and with every commit from now on.
-  public func logIsLost() throws(StoreError) { try transactions.logIsLost(copy) }
+  public func logIsLost() throws(StoreError) { try transactions.logIsLost() }
 
   /// Begins a new log in the place of the one that was lost.
   ///
@@ -37,22 +35,9 @@ public final class DatabaseFiles {
 }
 
 extension SQLiteStore {
-  /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
-
   /// Holds back again what was held back in a file that somebody has removed.
   public func renewReserve() {
     guard room.isKept else { return }
     keepReserve()
   }
-}
-
-extension SQLiteStockStore {
-  /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
-}
-
-extension SQLiteVendingStore {
-  /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
 }

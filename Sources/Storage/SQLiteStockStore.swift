@@ -8,9 +8,7 @@ import QueueCore
 import StockCore
 
 /// The stock in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
-public final class SQLiteStockStore: StockStore {
-  let database: Database
-  let transactions: Transactions
+public final class SQLiteStockStore: DatabaseStore, StockStore {
   let statements: StockStatements
   /// Names by number − 1; those that are staged too.
   var items: [ItemID] = []
@@ -18,48 +16,20 @@ public final class SQLiteStockStore: StockStore {
   private var committedItems = 0
   /// What was staged since the last commit: it is written again where a full disk took it and room was made.
   private var staged: [StockEntry] = []
-  let room: HeldRoom
-  /// What is held back: the log of a few orders, and what some thousand orders write.
-  static let reservePlan = HeldRoom.Plan(limit: 2 << 20, share: 16)
   private var isLoaded = false
 
-  /// Opens the database at a path, or makes a new one with mode 0600.
-  ///
-  /// - Parameter onProgress: called by a long work on the database every few milliseconds as it goes on, from within
-  ///   whatever was called here; it must not ask the store anything.
-  /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` where the file is not one of
-  ///   ours or not whole, and then not a byte of it was changed; `.diskFull`; `.failed` with the system's reason.
-  public convenience init(path: String, onProgress: (() -> Void)? = nil) throws(StoreError) {
-    try self.init(path: path, schema: .stock, onProgress: onProgress)
-  }
-
-  /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
-  convenience init(
-    path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
-  ) throws(StoreError) {
-    try self.init(
-      try Database.open(path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress))
-  }
+  override class var schema: Schema { .stock }
+  /// What is held back: the log of a few orders, and what some thousand orders write.
+  override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 2 << 20, share: 16) }
 
   /// What is kept in a database that was opened.
-  init(_ database: Database) throws(StoreError) {
-    self.database = database
-    transactions = try Transactions(database)
+  override init(_ database: Database) throws(StoreError) {
     statements = try StockStatements(database)
-    room = HeldRoom(database, Self.reservePlan)
+    try super.init(database)
   }
-
-  /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
-  public func close() throws(StoreError) { try transactions.close(room.copyLog) }
 
   /// Begins to hold room back for bad days. Without this call nothing is held back.
   public func keepReserve() { room.keep() }
-
-  /// Bytes that are held back.
-  public var reservedBytes: Int64 { room.bytes }
-
-  /// Whether a part of the reserve is given up. See `StockStore`.
-  public var isShort: Bool { room.isShort }
 
   /// Looks whether there is room again. See `StockStore`.
   public func lookForRoom() { room.look() }
@@ -119,9 +89,7 @@ public final class SQLiteStockStore: StockStore {
     committedItems = items.count
     staged.removeAll(keepingCapacity: true)
     room.committed()
-    if try transactions.checkpointIfDue(isUrgent: isShort && room.isLogNearlyFull, room.copyLog) {
-      room.ease()
-    }
+    if try transactions.checkpointIfDue() { room.ease() }
   }
 
   /// Forgets everything that was staged since the last commit.
@@ -133,7 +101,7 @@ public final class SQLiteStockStore: StockStore {
 
   /// Does something with the open transaction, and again with everything that was staged where room was made for it.
   private func attempt(_ body: (_ isAgain: Bool) throws(StoreError) -> Void) throws(StoreError) {
-    do throws(StoreError) { try transactions.attempt(with: room, undo: forgetItems, body) } catch {
+    do throws(StoreError) { try transactions.attempt(undo: forgetItems, body) } catch {
       staged.removeAll(keepingCapacity: true)
       throw error
     }

@@ -8,8 +8,6 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
-  static let reservePlan = HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20)
   /// By how much the database grows when one who waits is served: the receipt less the row that leaves. Measured:
   /// 36 bytes with everyday numbers.
   private static let growthPerCustomer: Int64 = 64
@@ -25,12 +23,6 @@ extension SQLiteStore {
     precondition(saved != nil, "The reserve depends on what was loaded.")
     room.keep(for: need(of: saved))
   }
-
-  /// Bytes that are held back.
-  public var reservedBytes: Int64 { room.bytes }
-
-  /// Whether a part of the reserve is given up. See `QueueStore`.
-  public var isShort: Bool { room.isShort }
 
   /// Looks whether there is room again. See `QueueStore`.
   public func lookForRoom() {

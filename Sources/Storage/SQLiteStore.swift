@@ -13,9 +13,7 @@ import QueueCore
 ///
 /// Two rules for the caller: ``load(now:)`` comes before the first ``commit(_:)``, and the books of a new business day
 /// are committed with or after the changes that end the old one, never before.
-public final class SQLiteStore: QueueStore {
-  let database: Database
-  let transactions: Transactions
+public final class SQLiteStore: DatabaseStore, QueueStore {
   let statements: Statements
   /// The books that are on disk; nil until they were read.
   var saved: Books?
@@ -36,8 +34,6 @@ public final class SQLiteStore: QueueStore {
   var staged = StagedReceipts()
   /// The emptying of the queue that was staged and is not written yet.
   var sweep: QueueSweep?
-  /// Room for bad days.
-  let room: HeldRoom
   /// By how much the database grows at most, beside the receipt, when one who wants a juice is sent away. At first for
   /// two fruits of everyday names; see `QueueStore.holdBack(forJuicesOf:)`.
   var growthPerJuice: Int64 = 96
@@ -45,42 +41,28 @@ public final class SQLiteStore: QueueStore {
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
 
-  /// Opens the database at a path, or makes a new one with mode 0600.
-  ///
-  /// - Parameter onProgress: called by a long work on the database every few milliseconds as it goes on, from within
-  ///   whatever was called here; it must not ask the store anything.
-  /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` where the file is not one of
-  ///   ours or not whole, and then not a byte of it was changed; `.diskFull`; `.failed` with the system's reason.
-  public convenience init(path: String, onProgress: (() -> Void)? = nil) throws(StoreError) {
-    try self.init(path: path, schema: .bank, onProgress: onProgress)
-  }
-
-  /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
-  convenience init(
-    path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
-  ) throws(StoreError) {
-    try self.init(
-      try Database.open(path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress))
+  override class var schema: Schema { .bank }
+  /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
+  override class var reservePlan: HeldRoom.Plan {
+    HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20)
   }
 
   /// What is kept in a database that was opened.
-  init(_ database: Database) throws(StoreError) {
-    self.database = database
-    transactions = try Transactions(database)
+  override init(_ database: Database) throws(StoreError) {
     statements = try Statements(database)
-    room = HeldRoom(database, Self.reservePlan)
     committedSequence =
       try database.number("SELECT max(sequence) FROM receipt", while: "counting receipts") ?? 0
     sequence = committedSequence
+    try super.init(database)
   }
 
   /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
-  public func close() throws(StoreError) {
+  public override func close() throws(StoreError) {
     forgetStaged()
     owesCheckpoint = false
-    try transactions.close(room.copyLog)
+    try super.close()
   }
 
   // MARK: Transactions
@@ -161,16 +143,19 @@ public final class SQLiteStore: QueueStore {
     precondition(!hasStagedChanges, "A transaction is open.")
     while true {
       let heldBack = reservedBytes
+      let result: Result
       do throws(StoreError) {
         try transactions.beginIfNeeded()
-        let result = try body()
+        result = try body()
         try transactions.commit()
-        settleTransaction()
-        return result
       } catch {
         let error = recover(from: error)
         guard case .diskFull = error, reservedBytes < heldBack else { throw error }
+        continue
       }
+      settleTransaction()
+      if transactions.isLogLost { try checkpointIfDue() }
+      return result
     }
   }
 
@@ -181,11 +166,9 @@ public final class SQLiteStore: QueueStore {
     stagedAcceptances = 0
   }
 
-  /// Copies a log that has grown long into the database, earlier while the reserve is in use.
+  /// Copies a log that has grown long into the database.
   private func checkpointIfDue() throws(StoreError) {
-    if try transactions.checkpointIfDue(isUrgent: isShort && room.isLogNearlyFull, room.copyLog) {
-      easeReserve()
-    }
+    if try transactions.checkpointIfDue() { easeReserve() }
   }
 
   // MARK: Errors
@@ -220,7 +203,7 @@ public final class SQLiteStore: QueueStore {
   /// made for those who are to be finished, though nobody new can come.
   func recover(from error: StoreError) -> StoreError {
     defer { forgetStaged() }
-    return transactions.recover(from: error, room.make)
+    return transactions.recover(from: error)
   }
 }
 

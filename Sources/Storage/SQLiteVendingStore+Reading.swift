@@ -75,6 +75,7 @@ extension SQLiteVendingStore {
     guard let state = UInt8(exactly: row.integer(4)).flatMap(StoredPurchase.State.init(rawValue:)) else {
       throw damage("purchase \(row.integer(0)) has the state \(row.integer(4))")
     }
+    guard row.integer(0) > 0 else { throw damage("a purchase has the number \(row.integer(0))") }
     return StoredPurchase(
       number: row.integer(0), request: OrderID(row.text(1)), product: ItemID(row.text(2)),
       price: row.integer(3), state: state, at: WallTime(milliseconds: row.integer(5)))

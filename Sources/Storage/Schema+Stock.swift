@@ -11,7 +11,8 @@ extension Schema {
   /// - `stock_order`: the answer that every named order got, and gets again. The rows of the ledger from `first` to
   ///   `last` are what it did, those from `returned_first` to `returned_last` how it was given back.
   /// - `shortage`: what was missing for an order that was not done.
-  /// - `meta`: named numbers; `ledger` tells this ledger from any other.
+  /// - `meta`: named numbers; `ledger` tells this ledger from any other, and `bank books`, `bank opening` and `bank moment`
+  ///   are the last opening of a bank with which it was used, see `BankMark`.
   static let stock = Schema(applicationID: 0x5354_4F43, migrations: [stockVersion1])
 
   private static let stockVersion1 = """

@@ -8,7 +8,9 @@ extension Schema {
   ///   again. A bought drink is one row, which is its price and its place in the history at once.
   /// - `purchase`: every purchase that was ever begun, and how far it is. Its row comes before the stock is asked, and
   ///   ends in the transaction that books it.
-  /// - `meta`: named numbers; `machine` tells this machine from any other.
+  /// - `meta`: named numbers; `machine` tells this machine from any other, `plain purchases` is the last purchase whose
+  ///   order at the stock is called by its number alone, and `bank books`, `bank opening` and `bank moment` are the last
+  ///   opening of a bank with which it was used, see `BankMark`.
   static let vending = Schema(applicationID: 0x5645_4E44, migrations: [vendingVersion1])
 
   private static let vendingVersion1 = """

@@ -11,10 +11,9 @@ final class Transactions {
   /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
 
-  /// A store's own way of copying the log, in a mode of SQLite's: it holds room back for it.
-  typealias LogCopy = (Int32) throws(StoreError) -> Void
-
   let database: Database
+  /// The room that is held back for bad days.
+  let room: HeldRoom
   /// Whether a transaction is open.
   private(set) var isOpen = false
   /// Whether the log has lost its name, so that no other process would find what is in it.
@@ -23,8 +22,9 @@ final class Transactions {
   private var end: StoreError?
   private let begin, save, forget: Statement
 
-  init(_ database: Database) throws(StoreError) {
+  init(_ database: Database, _ plan: HeldRoom.Plan) throws(StoreError) {
     self.database = database
+    room = HeldRoom(database, plan)
     begin = try database.prepare("BEGIN IMMEDIATE", while: "beginning a transaction")
     save = try database.prepare("COMMIT", while: "committing a transaction")
     forget = try database.prepare("ROLLBACK", while: "rolling back a transaction")
@@ -57,17 +57,19 @@ final class Transactions {
     isOpen = false
   }
 
-  /// Copies a log that has grown long, or has to be copied for another reason, into the database.
+  /// Copies a log into the database that has grown long, has lost its name, or has hardly any place while the reserve is
+  /// in use.
   ///
   /// What was committed is safe whether this succeeds or not. A full disk is met again at the next commit; a failed
   /// fsync is not to be met twice.
   ///
   /// - Returns: whether it was copied.
   @discardableResult
-  func checkpointIfDue(isUrgent: Bool, _ copyLog: LogCopy) throws(StoreError) -> Bool {
-    guard isUrgent || isLogLost || database.logFrames >= Self.checkpointThreshold else { return false }
+  func checkpointIfDue() throws(StoreError) -> Bool {
+    let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
+    guard isUrgent || database.logFrames >= Self.checkpointThreshold else { return false }
     do throws(StoreError) {
-      try copyLog(SQLITE_CHECKPOINT_PASSIVE)
+      try room.copyLog(SQLITE_CHECKPOINT_PASSIVE)
       return true
     } catch {
       if case .diskFull = error { return false }
@@ -79,10 +81,10 @@ final class Transactions {
   // MARK: Removed files
 
   /// Copies a log that has lost its name; from now on it is copied after every commit.
-  func logIsLost(_ copyLog: LogCopy) throws(StoreError) {
+  func logIsLost() throws(StoreError) {
     try requireHealth()
     isLogLost = true
-    if !isOpen { try checkpointIfDue(isUrgent: true, copyLog) }
+    if !isOpen { try checkpointIfDue() }
   }
 
   /// Begins a new log in the place of one that has lost its name; false where that cannot be now.
@@ -103,12 +105,12 @@ final class Transactions {
 
   /// Takes back what was staged, and gives back the error that the caller is to throw.
   ///
-  /// - Parameter makeRoom: What is done about a full disk, with what goes wrong meanwhile and is worse than that.
-  func recover(from error: StoreError, _ makeRoom: () -> StoreError?) -> StoreError {
+  /// - Parameter makesRoom: Whether a part of the reserve is given up where the disk is full.
+  func recover(from error: StoreError, makesRoom: Bool = true) -> StoreError {
     if case .failed = error { end = error }
     rollBack()
-    guard case .diskFull = error else { return error }
-    let second = makeRoom()
+    guard case .diskFull = error, makesRoom else { return error }
+    let second = room.make()
     if let second { end = second }
     return second ?? error
   }
@@ -116,11 +118,9 @@ final class Transactions {
   /// Does something with the open transaction, which is begun where there is none. Where the disk is full and room can be
   /// made for it, the transaction begins anew and everything is done again; `body` hears that it is.
   ///
-  /// - Parameters:
-  ///   - room: What is given up for it.
-  ///   - undo: Called when what was staged is gone.
+  /// - Parameter undo: Called when what was staged is gone.
   func attempt(
-    with room: HeldRoom, undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Void
+    undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Void
   ) throws(StoreError) {
     var isAgain = false
     while true {
@@ -129,7 +129,7 @@ final class Transactions {
         try beginIfNeeded()
         return try body(isAgain)
       } catch {
-        let error = recover(from: error, room.make)
+        let error = recover(from: error)
         undo()
         guard case .diskFull = error, room.bytes < heldBack else { throw error }
         isAgain = true
@@ -140,10 +140,10 @@ final class Transactions {
   /// Copies the log into the database and closes it; what was staged is forgotten. Nothing works afterwards.
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
-  func close(_ copyLog: LogCopy) throws(StoreError) {
+  func close() throws(StoreError) {
     try requireHealth()
     rollBack()
-    do throws(StoreError) { try copyLog(SQLITE_CHECKPOINT_TRUNCATE) } catch {
+    do throws(StoreError) { try room.copyLog(SQLITE_CHECKPOINT_TRUNCATE) } catch {
       end = error
       throw error
     }

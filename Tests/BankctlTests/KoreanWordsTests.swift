@@ -29,6 +29,19 @@ struct KoreanWordsTests {
     #expect(korean.sentence(home, home: "/srv/은행").hasPrefix("홈 /srv/은행을 쓸 수 없습니다."))
     #expect(korean.paused(.juice).contains("'bankctl resume juice'로 다시"))
     #expect(korean.paused(.loan).contains("'bankctl resume loan'으로 다시"))
+    for role in [WorkerRole.stock, .vending] {
+      let worker = WorkerReport(
+        name: role.name, role: role, service: nil, window: nil, pid: 0, generation: 1, state: .stopped,
+        ticket: nil, restarts: 9, served: 0, residentKilobytes: 0, isFailed: true)
+      #expect(korean.outOfWork(worker)?.contains("'bankctl logs \(role.name)'을 본 뒤") == true)
+    }
+  }
+
+  @Test("what lasts is called what the other sentences call it")
+  func tasks() {
+    #expect(
+      korean.doing(.audit) == "점검" && BankctlTable.table.help(for: [], language: .korean).contains("점검"))
+    #expect(korean.doing(.ledger).hasPrefix("장부") && korean.noEntries.hasPrefix("장부"))
   }
 
   @Test("states and ends are called what the screens call them")

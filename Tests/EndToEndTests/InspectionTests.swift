@@ -80,4 +80,22 @@ struct InspectionTests {
       #expect(outcome.out == "20001 code 0\n", outcome.story)
     }
   }
+
+  @Test(
+    "a bank that was killed is looked into though the first place for a copy of it has no room",
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
+  func noRoomForTheCopy() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("pause")
+      try branch.done("enqueue", "20000")
+      try branch.killCoordinator()
+      let place = branch.path("small")
+      _ = try SmallDisk(kibibytes: 256, under: branch, at: place)
+      let outcome = try branch.launch(["audit", "--json"], environment: ["TMPDIR": place]).finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(try outcome.json()["issued"].integer == 20_000)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [], "nothing of it is left")
+    }
+  }
 }

@@ -1,5 +1,6 @@
 // Ctrl-C on `enqueue`: a request that was not taken in is withdrawn, one that was says its tickets, and the last line is
 // true in any case.
+import Foundation
 import Glibc
 import Testing
 
@@ -57,6 +58,32 @@ struct InterruptTests {
       try branch.waitUntil("it was withdrawn all the same") {
         try branch.status().queue("issued") == 0 && branch.log("coordinator").contains("event=withdrawn")
       }
+    }
+  }
+
+  @Test(
+    "Ctrl-C is heard at once where the bank does not even greet: nothing was asked, and nothing is to be said"
+  )
+  func silentBank() throws {
+    try withBranch { branch in
+      try branch.start("--config", try branch.configuration(more: #", "standstill": "60s""#))
+      let bank = try branch.status().pid
+      branch.processes.signal(bank, SIGSTOP)
+      defer { branch.processes.signal(bank, SIGCONT) }
+      let enqueue = try branch.launch(["enqueue", "5"])
+      try branch.waitUntil("it waits for the greeting") {
+        // It sleeps, and there is nothing else that it could wait for. proc_pid_stat(5)
+        let state = try String(contentsOfFile: "/proc/\(enqueue.pid)/stat", encoding: .utf8)
+        return state.split(separator: ")").last?.hasPrefix(" S ") == true
+      }
+      let begin = ContinuousClock.now
+      enqueue.signal(SIGINT)
+      let outcome = try enqueue.finish()
+      #expect(outcome.code == 130 && outcome.err.isEmpty, outcome.story)
+      // The bank has ten seconds to greet; whoever leaves does not wait for their end.
+      #expect(ContinuousClock.now - begin < .seconds(8))
+      branch.processes.signal(bank, SIGCONT)
+      #expect(try branch.status().queue("issued") == 0)
     }
   }
 

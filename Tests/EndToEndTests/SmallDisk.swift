@@ -25,9 +25,9 @@ struct SmallDisk {
 
   private let place: String
 
-  /// Mounts a disk of this size over the home of a branch.
-  init(kibibytes: Int, under branch: Branch) throws {
-    let place = branch.home
+  /// Mounts a disk of this size over the home of a branch, or at another path of it.
+  init(kibibytes: Int, under branch: Branch, at path: String? = nil) throws {
+    let place = path ?? branch.home
     mkdir(place, 0o700)
     guard mount("tmpfs", place, "tmpfs", 0, "size=\(kibibytes)k,mode=0700") == 0 else {
       throw Trouble("cannot mount a tmpfs on \(place): \(String(cString: strerror(errno)))")

@@ -1,5 +1,6 @@
 // What the databases of a home remember of each other, and the names that a machine's purchases keep.
 import BankModel
+import Glibc
 import QueueCore
 import Testing
 import VendingCore
@@ -28,6 +29,25 @@ struct BankMarkTests {
       try stock.close()
       try machine.close()
     }
+  }
+
+  @Test("what was noted is found by the next process, also where the log had lost its name by then")
+  func afterTheLossOfALog() throws {
+    let scratch = Scratch()
+    let bank = try SQLiteStore(path: scratch.database)
+    _ = try bank.load(now: mark.openedAt)
+    let stock = try SQLiteStockStore(path: scratch.stock)
+    _ = try stock.load(newLedger: 7)
+    for (path, files) in [(scratch.database, bank.files), (scratch.stock, stock.files)] {
+      unlink(path + "-wal")
+      try files.logIsLost()
+    }
+    let known = KnownDatabase(identity: 7, opening: 3)
+    try bank.remember(known, of: "stock")
+    try stock.remember(mark)
+    let killed = scratch.copyAfterKill()
+    #expect(try SQLiteStore(path: killed.database).knownDatabase(of: "stock") == known)
+    #expect(try SQLiteStockStore(path: killed.stock).lastBank() == mark)
   }
 
   @Test("the bank remembers the databases beside it, and the moment of each opening")

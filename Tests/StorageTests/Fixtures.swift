@@ -70,6 +70,32 @@ final class Scratch {
   }
 }
 
+extension Schema {
+  /// What a program of this version has made.
+  func ofVersion(_ version: Int) -> Schema {
+    var schema = self
+    schema.migrations = Array(migrations.prefix(version))
+    return schema
+  }
+}
+
+extension Scratch {
+  /// A bank of the first version, with one customer who wants a loan; loans are paused.
+  func firstVersion() throws -> Database {
+    let database = try Database.open(path: database, schema: Schema.bank.ofVersion(1))
+    let customer = CustomerPosition(.waiting, Line(service: .loan, grade: .regular), 1).key
+    try database.execute(
+      """
+      INSERT INTO day VALUES (1, 5, NULL, 1, 1, 0, 0, 0, 0, 0);
+      INSERT INTO line VALUES (1, 1, 0), (1, 2, 0), (1, 3, 0), (2, 1, 0), (2, 2, 0), (2, 3, 1);
+      INSERT INTO service_state VALUES (1, 0, 0), (2, 0, 1);
+      INSERT INTO customer (position, amount, account, issued_ms, attempts, crashes, failures)
+        VALUES (\(customer), 7, 8, 9, 0, 0, 0);
+      """, while: "testing")
+    return database
+  }
+}
+
 /// The stores that every test of the conformance suite runs against.
 enum StoreKind: CaseIterable, CustomStringConvertible, Sendable {
   case memory, sqlite

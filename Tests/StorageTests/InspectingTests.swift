@@ -17,26 +17,10 @@ struct InspectingTests {
     return found
   }
 
-  /// A database of the first version with one customer.
-  private func old() throws -> (Scratch, Database) {
-    let scratch = Scratch()
-    var schema = Schema.bank
-    schema.migrations = Array(schema.migrations.prefix(1))
-    let database = try Database.open(path: scratch.database, schema: schema)
-    try database.execute(
-      """
-      INSERT INTO day VALUES (1, 5, NULL, 1, 1, 0, 0, 0, 0, 0);
-      INSERT INTO line VALUES (1, 1, 0), (1, 2, 0), (1, 3, 0), (2, 1, 0), (2, 2, 0), (2, 3, 1);
-      INSERT INTO service_state VALUES (1, 0, 0), (2, 0, 1);
-      INSERT INTO customer (position, amount, account, issued_ms, attempts, crashes, failures)
-        VALUES (\(CustomerPosition(.waiting, Line(service: .loan, grade: .regular), 1).key), 7, 8, 9, 0, 0, 0);
-      """, while: "testing")
-    return (scratch, database)
-  }
-
   @Test("one of an older version is read, and stays of that version byte for byte", arguments: [true, false])
   func older(isKilled: Bool) throws {
-    let (scratch, database) = try old()
+    let scratch = Scratch()
+    let database = try scratch.firstVersion()
     let place = isKilled ? scratch.copyAfterKill() : scratch
     if isKilled { database.abandon() } else { database.close() }
     let before = contents(place)
@@ -75,12 +59,25 @@ struct InspectingTests {
     #expect(contents(place) == closed)
   }
 
-  @Test("damage is named by the file that is looked at, and a newer one is refused")
-  func refused() throws {
+  @Test(
+    "damage is named by the file that is looked at, and a newer one is refused", arguments: [true, false])
+  func refused(isKilled: Bool) throws {
     let scratch = Scratch()
     Scratch.write(Array(repeating: 0x5A, count: 8_192), to: scratch.database)
+    // With a log it is a copy that is opened.
+    if isKilled { Scratch.write([1], to: scratch.database + "-wal") }
     #expect(throws: StoreError.damaged(path: scratch.database, detail: "it is not an SQLite database")) {
       _ = try SQLiteStore(inspecting: scratch.database)
     }
+    let newer = Scratch()
+    let database = try newer.firstVersion()
+    try database.execute("PRAGMA user_version = 99", while: "growing newer")
+    let place = isKilled ? newer.copyAfterKill() : newer
+    if isKilled { database.abandon() } else { database.close() }
+    let before = contents(place)
+    #expect((before["bank.db-wal"] != nil) == isKilled)
+    let refusal = StoreError.newerSchema(path: place.database, found: 99, known: Schema.bank.version)
+    #expect(throws: refusal) { _ = try SQLiteStore(inspecting: place.database) }
+    #expect(contents(place) == before)
   }
 }

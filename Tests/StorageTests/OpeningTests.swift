@@ -337,18 +337,7 @@ struct OpeningTests {
   @Test("a store from before juice has room for it afterwards, and loses nothing")
   func beforeJuice() throws {
     let scratch = Scratch()
-    var schema = Schema.bank
-    schema.migrations = Array(schema.migrations.prefix(1))
-    let old = try Database.open(path: scratch.database, schema: schema)
-    try old.execute(
-      """
-      INSERT INTO day VALUES (1, 5, NULL, 1, 1, 0, 0, 0, 0, 0);
-      INSERT INTO line VALUES (1, 1, 0), (1, 2, 0), (1, 3, 0), (2, 1, 0), (2, 2, 0), (2, 3, 1);
-      INSERT INTO service_state VALUES (1, 0, 0), (2, 0, 1);
-      INSERT INTO customer (position, amount, account, issued_ms, attempts, crashes, failures)
-        VALUES (\(CustomerPosition(.waiting, Line(service: .loan, grade: .regular), 1).key), 7, 8, 9, 0, 0, 0);
-      """, while: "testing")
-    old.close()
+    try scratch.firstVersion().close()
     let store = try SQLiteStore(path: scratch.database)
     let books = try store.load(now: now).books
     #expect(books.waitingInAll == 1)
@@ -360,9 +349,7 @@ struct OpeningTests {
   @Test("the keys of a store of version 3 stand for their tickets afterwards, whatever was asked with them")
   func beforeRequestsOfKeys() throws {
     let scratch = Scratch()
-    var schema = Schema.bank
-    schema.migrations = Array(schema.migrations.prefix(3))
-    let old = try Database.open(path: scratch.database, schema: schema)
+    let old = try Database.open(path: scratch.database, schema: Schema.bank.ofVersion(3))
     try old.execute(
       """
       INSERT INTO day (day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns,

@@ -50,6 +50,17 @@ struct VendingFileTests {
     }
   }
 
+  @Test("a purchase with a number that none has is damage, and no reason to die")
+  func impossibleNumber() throws {
+    let scratch = try filled()
+    let store = try SQLiteVendingStore(path: scratch.vending)
+    try store.database.execute(
+      "INSERT INTO purchase VALUES (-1, 'x', 'top', 1, 1, 0)", while: "damaging it")
+    try store.close()
+    let error = storeError { _ = try SQLiteVendingStore(path: scratch.vending).load(newMachine: 1) }
+    #expect(error?.kind == "damaged", "\(String(describing: error))")
+  }
+
   @Test("of a newer program is refused")
   func newer() throws {
     let scratch = try filled()

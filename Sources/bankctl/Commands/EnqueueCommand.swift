@@ -30,10 +30,12 @@ enum EnqueueCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
+    // Until the bank has greeted nothing is asked: whoever leaves before leaves at once, and nothing behind.
+    let desk = try counter(for: order, session)
     let wait = try InterruptibleWait()
     // Ends this program here where a signal has come, and everything was said by then.
     defer { wait.end() }
-    do throws(CommandError) { return try run(order, wait, session) } catch {
+    do throws(CommandError) { return try run(order, at: desk, wait, session) } catch {
       guard wait.signal != nil else { throw error }
       return Program.report(
         interrupted(error, order, session), session.words, session.home.path, session.asJSON, session.output)
@@ -50,9 +52,9 @@ enum EnqueueCommand {
   }
 
   private static func run(
-    _ order: Order, _ wait: InterruptibleWait, _ session: Session
+    _ order: Order, at first: Desk, _ wait: InterruptibleWait, _ session: Session
   ) throws(CommandError) -> ProgramExit {
-    let (report, desk) = try issue(order, session, wait)
+    let (report, desk) = try issue(order, at: first, session, wait)
     guard session.invocation.flag("wait") else {
       try session.show(
         .enqueued(report, ofList: order.isList), or: [session.words.enqueued(report, ofList: order.isList)])
@@ -119,16 +121,17 @@ enum EnqueueCommand {
   static func issue(
     _ order: EnqueueOrder, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, Desk) {
-    try issue(.alike(order), session, nil)
+    let order = Order.alike(order)
+    return try issue(order, at: counter(for: order, session), session, nil)
   }
 
   /// - Parameter wait: Knows whether somebody wants this program to end; nil where whoever asks looks after that.
   private static func issue(
-    _ order: Order, _ session: Session, _ wait: InterruptibleWait?
+    _ order: Order, at first: Desk, _ session: Session, _ wait: InterruptibleWait?
   ) throws(CommandError) -> (EnqueuedReport, Desk) {
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
-    var desk = try counter(for: order, session)
+    var desk = first
     var deadline: MonotonicInstant?
     while true {
       do throws(CommandError) {

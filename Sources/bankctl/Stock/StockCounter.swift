@@ -54,40 +54,13 @@ final class StockCounter {
 
   /// Asks, and waits for the answer.
   private func ask(_ command: StockCommand) throws(CommandError) -> StockResult {
-    // Even when time is up a service that is there is heard: the question itself is quick.
-    let limit = max(deadline, SystemClock.monotonic() + .milliseconds(100))
-    var outcome: Result<StockResult, StockClientError>?
-    var wasConnected = client.isConnected
-    client.ask(command, until: limit) { outcome = $0 }
-    while outcome == nil {
-      do throws(StockClientError) {
-        try client.turn(until: min(limit, SystemClock.monotonic() + Self.look))
-      } catch {
-        outcome = .failure(error)
-      }
-      wasConnected = wasConnected || client.isConnected
-      // Nobody starts the service again for a bank that has closed.
-      guard outcome == nil, !client.isConnected, session.isBankClosed else { continue }
-      client.close()
-      throw closed(isUnknown: wasConnected && command.changesStock)
-    }
     let result: StockResult
-    do throws(StockClientError) {
-      result = try (outcome ?? .failure(.tryLater(detail: ""))).get()
-    } catch {
-      throw session.words.refusal(error, trouble: trouble)
+    switch try client.answer(to: command, by: deadline, changes: command.changesStock, session) {
+    case .success(let answer): result = answer
+    case .failure(let error): throw session.words.refusal(error, trouble: trouble)
     }
     if case .failure(let failure) = result { throw .complaint(session.words.complaint(about: failure)) }
     return result
-  }
-
-  /// How often it is looked whether the bank of a service that is not there is still open.
-  private static let look = Duration.milliseconds(500)
-
-  private func closed(isUnknown: Bool) -> CommandError {
-    guard isUnknown else { return .control(.notOpen(socket: session.home.socket, stale: false)) }
-    let message = session.words.closedMeanwhile(home: session.home.path)
-    return .complaint(Complaint(code: "not_open", exit: .notOpen, message: message))
   }
 
   /// Why the service does not work, as the coordinator knows it.

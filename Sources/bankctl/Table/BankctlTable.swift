@@ -56,15 +56,18 @@ enum BankctlTable {
       ExitCode(2, Text("the command line was not understood", "명령줄을 이해하지 못했습니다")),
       ExitCode(3, Text("the bank is not open", "은행이 열려 있지 않습니다")),
       ExitCode(
-        4, Text("no such ticket, day, service, juice, fruit or product", "그런 번호나 영업일, 업무, 쥬스, 과일, 상품이 없습니다")),
+        4,
+        Text(
+          "no such ticket, day, account, worker, service, juice, fruit or product",
+          "그런 번호나 영업일, 계좌, 기록, 업무, 쥬스, 과일, 상품이 없습니다")),
       ExitCode(
         5,
         Text("refused by the present state, such as out of stock or money", "재고나 잔액 부족처럼 지금 상태에서는 할 수 없습니다")),
       ExitCode(
         75,
         Text(
-          "try later: queue full, closing, disk full, stock away, timed out",
-          "나중에 다시: 대기열이 가득 참, 마감 중, 디스크가 가득 참, 재고 서비스 없음, 시간 초과")),
+          "try later: queue full, closing, disk full, stock or vending machine away, timed out",
+          "나중에 다시: 대기열이 가득 참, 마감 중, 디스크가 가득 참, 재고나 자판기가 응답하지 않음, 시간 초과")),
     ]
   }
 

@@ -69,40 +69,13 @@ final class VendingCounter {
   }
 
   private func ask(_ command: VendingCommand) throws(CommandError) -> VendingResult {
-    // Even when time is up a service that is there is heard: the question itself is quick.
-    let limit = max(deadline, SystemClock.monotonic() + .milliseconds(100))
-    var outcome: Result<VendingResult, VendingClientError>?
-    var wasConnected = client.isConnected
-    client.ask(command, until: limit) { outcome = $0 }
-    while outcome == nil {
-      do throws(VendingClientError) {
-        try client.turn(until: min(limit, SystemClock.monotonic() + Self.look))
-      } catch {
-        outcome = .failure(error)
-      }
-      wasConnected = wasConnected || client.isConnected
-      // Nobody starts the service again for a bank that has closed.
-      guard outcome == nil, !client.isConnected, session.isBankClosed else { continue }
-      client.close()
-      throw closed(isUnknown: wasConnected && command.changesSomething)
-    }
     let result: VendingResult
-    do throws(VendingClientError) {
-      result = try (outcome ?? .failure(.tryLater(detail: ""))).get()
-    } catch {
-      throw session.words.refusal(ofMachine: error, trouble: trouble)
+    switch try client.answer(to: command, by: deadline, changes: command.changesSomething, session) {
+    case .success(let answer): result = answer
+    case .failure(let error): throw session.words.refusal(ofMachine: error, trouble: trouble)
     }
     if case .failure(let failure) = result { throw .complaint(session.words.complaint(about: failure)) }
     return result
-  }
-
-  /// How often it is looked whether the bank of a service that is not there is still open.
-  private static let look = Duration.milliseconds(500)
-
-  private func closed(isUnknown: Bool) -> CommandError {
-    guard isUnknown else { return .control(.notOpen(socket: session.home.socket, stale: false)) }
-    let message = session.words.closedMeanwhile(home: session.home.path)
-    return .complaint(Complaint(code: "not_open", exit: .notOpen, message: message))
   }
 
   /// Why the machine does not work, as the coordinator knows it.

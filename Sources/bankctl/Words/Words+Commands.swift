@@ -62,8 +62,8 @@ extension Words {
   /// What takes its time.
   func doing(_ task: TaskProgress.Task) -> String {
     switch task {
-    case .audit: say("auditing", "감사")
-    case .ledger: say("adding the ledger up", "원장 집계")
+    case .audit: say("auditing", "점검")
+    case .ledger: say("adding the ledger up", "장부 집계")
     case .receipts: say("reading receipts", "영수증 읽기")
     case .tickets: say("reading tickets", "번호표 읽기")
     case .ticket: say("looking for the ticket", "번호표 찾기")

@@ -2,6 +2,7 @@
 // It must not know how it was found out.
 // Invariant: every sentence names the file, where there is one, and a way out.
 // Failure: none.
+import Arguments
 import BankModel
 import Wire
 
@@ -87,6 +88,7 @@ extension Words {
     let detail = trouble.isEmpty ? "" : " (\(trouble))"
     return say(
       "\(who) does not work\(detail). See 'bankctl logs \(log)', then try again with 'bankctl reload'.",
-      "\(who) 서비스가 멈췄습니다\(detail). 'bankctl logs \(log)'를 본 뒤 'bankctl reload'로 다시 시도하세요.")
+      "\(who) 서비스가 멈췄습니다\(detail). \(Particle.object.on("'bankctl logs \(log)'")) 본 뒤 'bankctl reload'로 다시 "
+        + "시도하세요.")
   }
 }

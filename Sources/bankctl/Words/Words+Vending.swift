@@ -64,7 +64,7 @@ extension Words {
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
   }
 
-  /// One lot: in Korean the drink's own description, as the original has it, else the same with English names.
+  /// One lot: in Korean the drink's own description, as the original has it; in English what tells one lot from another.
   func description(of lot: LotReport, _ product: ProductReport) -> String {
     guard !lot.description.isEmpty else { return "-" }
     guard language == .english, let dates = lot.dates else { return lot.description }

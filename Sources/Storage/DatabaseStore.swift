@@ -1,0 +1,70 @@
+// Owns what all stores in SQLite have in common: how a database is opened, only looked into and closed, the room that is
+// held back beside it, and what is done when its files are removed. It knows no table.
+// Invariant: a store has one connection, and all its transactions are those of one `Transactions`.
+// Failure: StoreError.
+
+import QueueCore
+
+/// A store in a SQLite database: one process, one connection, one thread.
+public class DatabaseStore {
+  final let database: Database
+  final let transactions: Transactions
+
+  /// The tables of this kind of store.
+  class var schema: Schema { preconditionFailure("Every kind of store has a schema of its own.") }
+  /// How much room this kind of store holds back for nobody in particular.
+  class var reservePlan: HeldRoom.Plan { preconditionFailure("Every kind of store has a plan of its own.") }
+
+  /// What is kept in a database that was opened.
+  init(_ database: Database) throws(StoreError) {
+    self.database = database
+    transactions = try Transactions(database, Self.reservePlan)
+  }
+
+  /// Opens the database at a path, or makes a new one with mode 0600.
+  ///
+  /// - Parameter onProgress: called by a long work on the database every few milliseconds as it goes on, from within
+  ///   whatever was called here; it must not ask the store anything.
+  /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` where the file is not one of
+  ///   ours or not whole, and then not a byte of it was changed; `.diskFull`; `.failed` with the system's reason.
+  public convenience init(path: String, onProgress: (() -> Void)? = nil) throws(StoreError) {
+    try self.init(path: path, schema: Self.schema, onProgress: onProgress)
+  }
+
+  /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
+  convenience init(
+    path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
+  ) throws(StoreError) {
+    try self.init(
+      try Database.open(path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress))
+  }
+
+  /// Opens a database that is only looked at: nothing of it is changed, and it may lie where nobody can write. The caller
+  /// keeps everybody else off it.
+  ///
+  /// - Throws: as ``init(path:onProgress:)`` does.
+  public convenience init(inspecting path: String) throws(StoreError) {
+    try self.init(try Database.inspect(path: path, schema: Self.schema))
+  }
+
+  /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
+  ///
+  /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
+  public func close() throws(StoreError) { try transactions.close() }
+
+  // MARK: Room
+
+  /// The room that is held back.
+  final var room: HeldRoom { transactions.room }
+
+  /// Bytes that are held back.
+  public final var reservedBytes: Int64 { room.bytes }
+
+  /// Whether a part of the reserve is given up. See `QueueStore`, `StockStore` and `VendingStore`.
+  public final var isShort: Bool { room.isShort }
+
+  // MARK: Files
+
+  /// What is done when the store's files are removed.
+  public final var files: DatabaseFiles { DatabaseFiles(transactions) }
+}

@@ -1,0 +1,94 @@
+// How fast something goes and how long it may still take, as a person is told of it: nothing too early, and no jumps.
+import BankModel
+import Posix
+import Testing
+
+@testable import bankctl
+
+private let english = Words(language: .english)
+
+@Suite("What is told of a pace")
+struct PaceTests {
+  /// Runs a count through a meter, 100 ms after 100 ms, and gives back the lines of a terminal.
+  private func lines(total: Int64, seconds: Int, _ done: (Int) -> Int64) -> [String] {
+    final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+    let clock = Clock()
+    var written: [String] = []
+    let meter = ProgressMeter(
+      words: english, isTerminal: true, columns: 200, now: { clock.now }, write: { written.append($0) })
+    for step in 0...seconds * 10 {
+      meter.update("serving", done: min(total, done(step)), total: total)
+      clock.now += .milliseconds(100)
+    }
+    return written
+  }
+
+  /// What a line says is left, in seconds.
+  private func left(_ line: String) -> Double? {
+    guard let match = line.firstMatch(of: /· (?:(\d+) min )?([\d.]+) (ms|s) left/) else { return nil }
+    let minutes = match.1.flatMap { Double($0) } ?? 0
+    return minutes * 60 + (Double(match.2) ?? 0) / (match.3 == "ms" ? 1000 : 1)
+  }
+
+  @Test(
+    "three customers in 1.1 s, one after the other or all at once: the estimate goes down and does not jump")
+  func steady() throws {
+    // Two windows end every 0.7 s and one every 1.1 s, as the bank's do.
+    let shown = lines(total: 100, seconds: 25) { Int64($0 / 7) * 2 + Int64($0 / 11) }
+    let estimates = shown.compactMap(left)
+    #expect(estimates.count > 100)
+    for (before, after) in zip(estimates, estimates.dropFirst()) {
+      #expect(abs(after - before) <= max(2, before * 0.15), "from \(before) s to \(after) s")
+    }
+    #expect(!shown.contains { $0.contains(" ms left") })
+    // 100 customers at 3.77 a second take 26.5 s.
+    let first = try #require(estimates.first)
+    #expect((12...45).contains(first), "the first estimate was \(first) s")
+  }
+
+  @Test("a burst at the beginning is not taken for the pace")
+  func burst() {
+    let shown = lines(total: 1_000, seconds: 20) { $0 < 12 ? Int64($0) / 4 : 3 + Int64($0 - 12) * 3 }
+    let estimates = shown.compactMap(left)
+    for (before, after) in zip(estimates, estimates.dropFirst()) {
+      #expect(after <= before * 1.5 + 1, "from \(before) s to \(after) s")
+    }
+  }
+
+  @Test("nothing is estimated before a second and a few per cent of the work have passed")
+  func silence() {
+    let shown = lines(total: 10_000, seconds: 4) { Int64($0) }
+    #expect(!shown.isEmpty)
+    #expect(shown.allSatisfy { left($0) == nil }, "\(shown)")
+    let slow = lines(total: 3, seconds: 8) { Int64($0 / 40) }
+    #expect(slow.allSatisfy { left($0) == nil }, "\(slow)")
+  }
+
+  @Test("a slow pace is told as what it is", arguments: [Language.english, .korean])
+  func slow(language: Language) {
+    let words = Words(language: language)
+    let isKorean = language == .korean
+    #expect(words.rate(0.9) == (isKorean ? "초당 0.9" : "0.9/s"))
+    #expect(words.rate(3) == (isKorean ? "초당 3" : "3/s"))
+    #expect(words.rate(1234.4) == (isKorean ? "초당 1,234" : "1,234/s"))
+    #expect(words.rate(0.05) == (isKorean ? "분당 3" : "3/min"))
+    #expect(words.rate(0.001) == nil)
+    #expect(words.estimate(.milliseconds(133)) == (isKorean ? "1초" : "1 s"))
+  }
+
+  @Test("those who come meanwhile make the whole larger, and never the done smaller")
+  func newcomers() {
+    final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+    var written: [String] = []
+    let clock = Clock()
+    let progress = WaitProgress(
+      english,
+      ProgressMeter(
+        words: english, isTerminal: true, columns: 200, now: { clock.now }, write: { written.append($0) }))
+    for (waiting, served) in [(10, 0), (4, 6), (13, 7)] as [(Int64, Int64)] {
+      clock.now += .seconds(2)
+      progress.show(picture(waiting: waiting, serving: 0, served: served), crowd: nil)
+    }
+    #expect(written.map { $0.split(separator: " ").first { $0.contains("/") } } == ["0/10", "6/10", "7/20"])
+  }
+}
