@@ -160,7 +160,6 @@ public final class SQLiteStore: QueueStore {
   ) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
     while true {
-      let heldBack = reservedBytes
       do throws(StoreError) {
         try transactions.beginIfNeeded()
         let result = try body()
@@ -169,7 +168,7 @@ public final class SQLiteStore: QueueStore {
         return result
       } catch {
         let error = recover(from: error)
-        guard case .diskFull = error, reservedBytes < heldBack else { throw error }
+        guard case .diskFull = error, room.hasMadeRoom else { throw error }
       }
     }
   }
