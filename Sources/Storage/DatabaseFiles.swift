@@ -14,10 +14,12 @@ public final class DatabaseFiles {
 
   private let transactions: Transactions
   private let copy: Transactions.LogCopy
+  private let keepReserve: () -> Void
 
-  init(_ transactions: Transactions, _ copy: @escaping Transactions.LogCopy) {
+  init(_ transactions: Transactions, _ room: HeldRoom, keepReserve: @escaping () -> Void) {
     self.transactions = transactions
-    self.copy = copy
+    copy = room.copyLog
+    self.keepReserve = { if room.isKept { keepReserve() } }
     database = transactions.database.path
   }
 
@@ -29,6 +31,9 @@ public final class DatabaseFiles {
   /// - Returns: false where that cannot be now: a transaction is open, or the disk is full.
   public func renewLog() throws(StoreError) -> Bool { try transactions.renewLog() }
 
+  /// Holds back again what was held back in a file that somebody has removed.
+  public func renewReserve() { keepReserve() }
+
   /// The database itself is gone, or another file has its name: nothing is written any more, and nothing of the name is
   /// touched when the process ends.
   public func abandon() {
@@ -38,21 +43,15 @@ public final class DatabaseFiles {
 
 extension SQLiteStore {
   /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
-
-  /// Holds back again what was held back in a file that somebody has removed.
-  public func renewReserve() {
-    guard room.isKept else { return }
-    keepReserve()
-  }
+  public var files: DatabaseFiles { DatabaseFiles(transactions, room) { [unowned self] in keepReserve() } }
 }
 
 extension SQLiteStockStore {
   /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
+  public var files: DatabaseFiles { DatabaseFiles(transactions, room) { [unowned self] in keepReserve() } }
 }
 
 extension SQLiteVendingStore {
   /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions, room.copyLog) }
+  public var files: DatabaseFiles { DatabaseFiles(transactions, room) { [unowned self] in keepReserve() } }
 }
