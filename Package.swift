@@ -147,8 +147,9 @@ let package = Package(
     tests(
       "CoordinatorTests",
       of: [
-        "Coordinator", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore", "StockCore", "Storage",
-        "Wire",
+        "Coordinator", "Guardian", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore",
+        "StockClient",
+        "StockCore", "Storage", "Supervision", "VendingClient", "Wire",
       ]),
     tests(
       "StockServiceTests",

@@ -1,6 +1,8 @@
 // Owns the audit of an open bank: what is kept, what is in memory, who may enter the home, and who works in its name.
 // It changes nothing. A process that is not known may just be ending, so it is looked for again a moment later, and the
-// client waits that long; everybody else does not.
+// clients wait that long; everybody else does not.
+// Invariant: one audit at a time, because each reads every row. Who asks while one is made shares the next, and so every
+// answer rests on what was there after it was asked for.
 
 import BankModel
 import Posix
@@ -9,42 +11,49 @@ import StockClient
 import VendingClient
 import Wire
 
-/// An audit that has seen a stranger and looks again.
-struct PendingAudit {
-  var seat: Followers.Seat
+/// An audit that is being made.
+final class Auditing {
+  /// Who shares its answer.
+  var seats: [Followers.Seat]
+  /// Processes that nobody knows, when they are looked for again, and how often they were.
   var strangers: Set<HomeAudit.Stranger>
-  var dueAt: MonotonicTime
-  /// How often they were looked for.
+  var nextLook: MonotonicTime?
   var looks = 0
-}
-
-/// An audit that has everything but the stock.
-final class StockAuditing {
-  let seat: Followers.Seat
-  var report: AuditReport
+  /// What is kept; nil while it was not looked at.
+  var report: AuditReport?
   var reckoning: StockReckoning
   var vending = VendingReckoning()
   /// Whether the stock has said everything.
   var isStockDone = false
-  /// Whether it waits for no answer.
-  var isReady = true
+  /// Whether it waits for an answer.
+  private var isWaiting = false
   private var answer: Result<StockResult, StockClientError>?
   private var machineAnswer: Result<VendingResult, VendingClientError>?
 
-  init(seat: Followers.Seat, report: AuditReport, books: BooksName) {
-    self.seat = seat
+  init(
+    _ seats: [Followers.Seat], _ strangers: Set<HomeAudit.Stranger>, nextLook: MonotonicTime?,
+    books: BooksName
+  ) {
+    self.seats = seats
+    self.strangers = strangers
+    self.nextLook = nextLook
     reckoning = StockReckoning(books)
-    self.report = report
   }
+
+  /// Whether it waits for nothing.
+  var canGoOn: Bool { !isWaiting && nextLook == nil }
+
+  /// Nothing is done until there is an answer.
+  func wait() { isWaiting = true }
 
   func hear(_ answer: Result<StockResult, StockClientError>) {
     self.answer = answer
-    isReady = true
+    isWaiting = false
   }
 
   func hear(_ answer: Result<VendingResult, VendingClientError>) {
     machineAnswer = answer
-    isReady = true
+    isWaiting = false
   }
 
   func takeMachineAnswer() -> Result<VendingResult, VendingClientError>? {
@@ -60,40 +69,35 @@ final class StockAuditing {
 
 extension Coordinator {
   func tellAudit(_ seat: Followers.Seat) {
+    auditSeats.append(seat)
+    beginAudit()
+  }
+
+  /// Begins an audit for everybody who has asked for one, where none is being made.
+  private func beginAudit() {
+    guard auditing == nil, !auditSeats.isEmpty else { return }
     let strangers = HomeAudit(home: home).strangers(known: knownProcesses)
-    guard !strangers.isEmpty else { return answerAudit(seat, strangers) }
-    pendingAudits.append(
-      PendingAudit(
-        seat: seat, strangers: strangers, dueAt: now.monotonic + TimeSpan(HomeAudit.nextLook)))
+    let nextLook = strangers.isEmpty ? nil : now.monotonic + TimeSpan(HomeAudit.nextLook)
+    auditing = Auditing(auditSeats, strangers, nextLook: nextLook, books: booksName)
+    auditSeats.removeAll()
   }
 
   /// Looks again for strangers who were seen a moment ago.
   func keepAuditTime() {
-    guard !isEmptying else { return }
-    while let first = pendingAudits.first, first.dueAt <= now.monotonic {
-      pendingAudits.removeFirst()
-      let present = first.strangers.intersection(HomeAudit(home: home).strangers(known: knownProcesses))
-      var again = first
-      again.strangers = present
-      again.looks += 1
-      guard present.isEmpty || again.looks >= HomeAudit.looks else {
-        again.dueAt = now.monotonic + TimeSpan(HomeAudit.nextLook)
-        pendingAudits.append(again)
-        continue
-      }
-      answerAudit(first.seat, present)
-    }
+    guard !isEmptying, let audit = auditing, let due = audit.nextLook, due <= now.monotonic else { return }
+    audit.strangers.formIntersection(HomeAudit(home: home).strangers(known: knownProcesses))
+    audit.looks += 1
+    let isDone = audit.strangers.isEmpty || audit.looks >= HomeAudit.looks
+    audit.nextLook = isDone ? nil : now.monotonic + TimeSpan(HomeAudit.nextLook)
   }
 
-  private func answerAudit(_ seat: Followers.Seat, _ strangers: Set<HomeAudit.Stranger>) {
-    let problems =
+  /// What is kept and in memory, and what is seen from outside.
+  private func examine(_ strangers: Set<HomeAudit.Stranger>) throws(StoreError) -> AuditReport {
+    var report = AuditReport(try store.audit())
+    report.problems +=
       machine.contradictions() + HomeAudit.sentences(strangers) + HomeAudit(home: home).permissions()
-    whenKept(seat) { [unowned self] store throws(StoreError) in
-      var report = AuditReport(try store.audit())
-      report.problems += problems
-      addMismatches(to: &report)
-      stockAudits.append(StockAuditing(seat: seat, report: report, books: booksName))
-    }
+    addMismatches(to: &report)
+    return report
   }
 
   // MARK: - The stock
@@ -104,52 +108,72 @@ extension Coordinator {
 
   /// Whether there is somebody to be asked. Where the house has gone home nothing can be asked any more, and that is no
   /// finding: the bank closes in a moment, and whoever wants to know looks into the closed one.
-  var canAskStock: Bool { ending?.isDismissing != true }
+  private var canAskStock: Bool { ending?.isDismissing != true }
 
-  /// Goes on with the audits that wait for nothing, page by page.
-  func advanceStockAudits() {
-    guard isKept, canAskStock else { return }
-    for audit in stockAudits where audit.isReady {
-      do throws(StoreError) {
-        try advance(audit)
-      } catch {
-        readingFailed(error, audit.seat)
-        stockAudits.removeAll { $0 === audit }
-      }
+  /// Whether there is an audit that waits for nothing.
+  var canAuditGoOn: Bool { canAskStock && auditing?.canGoOn == true }
+
+  /// Goes on with the audit if it waits for nothing, page by page.
+  func advanceAudit() {
+    guard isKept, canAuditGoOn, let audit = auditing else { return }
+    do throws(StoreError) {
+      // Nobody waits for it any more.
+      if audit.seats.isEmpty { return endAudit() }
+      try advance(audit)
+    } catch {
+      for seat in audit.seats { readingFailed(error, seat) }
+      endAudit()
     }
   }
 
-  private func advance(_ audit: StockAuditing) throws(StoreError) {
-    if audit.isStockDone { return advanceMachine(audit) }
+  private func endAudit() {
+    auditing = nil
+    beginAudit()
+    // Nothing else is asked of the machine; its connection goes with the last audit.
+    if auditing == nil { vending.close() }
+  }
+
+  private func advance(_ audit: Auditing) throws(StoreError) {
+    if audit.isStockDone { return try advanceMachine(audit) }
+    if audit.report == nil { audit.report = try examine(audit.strangers) }
     if let trouble = trouble(of: .stock) { audit.reckoning.fail(trouble) }
     if let answer = audit.takeAnswer() {
       switch answer {
+      case .success(.failure(let failure)) where failure.code == .diskFull:
+        throw .diskFull(detail: failure.detail)
       case .success(let result): try audit.reckoning.hear(result, store, day: keptBooks.day)
       case .failure(let error): audit.reckoning.fail("\(error.description)")
       }
     }
     guard let question = try audit.reckoning.question(from: store) else {
-      audit.reckoning.complete(&audit.report)
-      audit.report.problems += releases.problems()
+      if var report = audit.report {
+        audit.reckoning.complete(&report)
+        report.problems += releases.problems()
+        audit.report = report
+      }
       audit.isStockDone = true
-      return advanceMachine(audit)
+      return try advanceMachine(audit)
     }
-    audit.isReady = false
+    audit.wait()
     let patience = question == .audit ? Self.longestCount : Self.patience
     stock.ask(question, until: SystemClock.monotonic() + patience) { [weak audit] in audit?.hear($0) }
     stock.endTurn()
   }
 
   /// The vending machine comes after the stock, because it is compared with it.
-  private func advanceMachine(_ audit: StockAuditing) {
+  private func advanceMachine(_ audit: Auditing) throws(StoreError) {
     if let trouble = trouble(of: .vending) ?? trouble(of: .stock) { audit.vending.fail(trouble) }
     switch audit.takeMachineAnswer() {
     case .success(.audit(let report)): audit.vending.hear(report)
+    case .success(.failure(let failure)) where failure.code == .diskFull:
+      throw .diskFull(detail: failure.detail)
     case .success: audit.vending.fail("it gave an answer that does not belong here")
     case .failure(let error): audit.vending.fail(error.description)
     case nil: break
     }
     switch audit.takeAnswer() {
+    case .success(.failure(let failure)) where failure.code == .diskFull:
+      throw .diskFull(detail: failure.detail)
     case .success(let result): audit.vending.hear(result)
     case .failure(let error): audit.vending.fail(error.description)
     case nil: break
@@ -157,24 +181,24 @@ extension Coordinator {
     let deadline = SystemClock.monotonic() + Self.patience
     switch audit.vending.question {
     case .machine:
-      audit.isReady = false
+      audit.wait()
       vending.ask(.audit, until: deadline) {
         [weak audit] (answer: Result<VendingResult, VendingClientError>) in
         audit?.hear(answer)
       }
       vending.endTurn()
     case .stock(let question):
-      audit.isReady = false
+      audit.wait()
       stock.ask(question, until: deadline) { [weak audit] (answer: Result<StockResult, StockClientError>) in
         audit?.hear(answer)
       }
       stock.endTurn()
     case nil:
-      audit.vending.complete(&audit.report)
-      server.answer(audit.seat.session, audit.seat.number, .audit(audit.report))
-      stockAudits.removeAll { $0 === audit }
-      // Nothing else is asked of the machine; its connection goes with the last audit.
-      if stockAudits.isEmpty { vending.close() }
+      if var report = audit.report {
+        audit.vending.complete(&report)
+        for seat in audit.seats { server.answer(seat.session, seat.number, .audit(report)) }
+      }
+      endAudit()
     }
   }
 

@@ -33,9 +33,16 @@ extension Coordinator {
     }
   }
 
-  /// The operator goes on with the databases that are there.
-  func acceptDatabases() {
-    for post in house.posts where post.mismatch?.isProblem == true {
+  /// The configuration was read again by somebody who may know nothing of what is wrong with a database: it stays wrong.
+  func insistOnMismatches() {
+    for post in house.posts {
+      if let mismatch = post.mismatch, mismatch.isProblem { write(mismatch, of: post.trade.name) }
+    }
+  }
+
+  /// The operator goes on with these databases that are there.
+  func acceptDatabases(of posts: [HousePost]) {
+    for post in posts where post.mismatch?.isProblem == true {
       post.mismatch = nil
       post.isAccepted = true
       house.say(.bank(mark), to: post)

@@ -60,7 +60,7 @@ extension Coordinator {
         read(reading)
       }
     }
-    advanceStockAudits()
+    advanceAudit()
     pumpStreams()
   }
 

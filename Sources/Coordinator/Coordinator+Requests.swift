@@ -21,8 +21,8 @@ extension Coordinator {
     let seat = Followers.Seat(session: session, number: number)
     let open =
       session.seats + session.streams.count + (ending?.count(of: session) ?? 0)
-      + pendingAudits.count { $0.seat.session === session }
-      + stockAudits.count { $0.seat.session === session }
+      + auditSeats.count { $0.session === session }
+      + (auditing?.seats.count { $0.session === session } ?? 0)
       + patient.held.count { $0.session === session }
     guard open < ClientLimits.openAnswers else {
       let detail = "at most \(ClientLimits.openAnswers) answers may be open on one connection"
@@ -91,8 +91,8 @@ extension Coordinator {
     crowded.removeAll { $0 === session }
     followers.forget(session)
     ending?.seats.removeAll { $0.session === session }
-    pendingAudits.removeAll { $0.seat.session === session }
-    stockAudits.removeAll { $0.seat.session === session }
+    auditSeats.removeAll { $0.session === session }
+    auditing?.seats.removeAll { $0.session === session }
     server.someoneLeft()
   }
 
@@ -184,7 +184,8 @@ extension Coordinator {
       }
       let remaining = try store.countUnfinished(first...last)
       followers.tickets.add(
-        TicketWatches.Watch(seat: seat, tickets: first...last, remaining: remaining))
+        TicketWatches.Watch(
+          seat: seat, tickets: first...last, remaining: remaining, dead: try store.countDead(first...last)))
     }
   }
 
@@ -216,7 +217,10 @@ extension Coordinator {
       staff.retryGivenUp(at: now)
       house.retryFailing(at: now)
     case .reload:
+      // Before the others are tried again: what they find then nobody has read yet.
+      let known = house.posts.filter { $0.mismatch?.isProblem == true }
       if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
+      acceptDatabases(of: known)
     default: break
     }
     followers.awaitWindows(seat)
@@ -278,15 +282,15 @@ extension Coordinator {
     staff.retryGivenUp(at: now)
     renewHouse(assortment, products)
     house.retryFailing(at: now)
-    acceptDatabases()
     return nil
   }
 
-  /// SIGHUP asks for the same as the command.
+  /// SIGHUP asks for the same as the command, but for one thing: a signal comes from log rotations and service managers as
+  /// well, and none of them has read what is wrong with a database.
   func reloadBySignal() {
     guard exitCode == nil else { return }
     takeTime()
-    _ = reload()
+    if reload() == nil { insistOnMismatches() }
   }
 
   /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends

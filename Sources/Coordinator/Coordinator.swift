@@ -84,10 +84,9 @@ final class Coordinator {
   /// Changes to come that were staged before, when the disk was full, and were counted then.
   var repeats = 0
   var ending: Ending?
-  /// Audits that look again for a stranger.
-  var pendingAudits: [PendingAudit] = []
-  /// Audits that ask the stock.
-  var stockAudits: [StockAuditing] = []
+  /// The audit that is being made, and those who share the next one.
+  var auditing: Auditing?
+  var auditSeats: [Followers.Seat] = []
   /// Whose teller is being replaced because it has worked long enough.
   var recycling = Recycling<Window>()
   /// The tie to whoever restarts this process when it dies.
@@ -202,7 +201,7 @@ final class Coordinator {
     commitIfDue()
     if isRound {
       advanceReleases()
-      advanceStockAudits()
+      advanceAudit()
       reportProgress()
       log.flushIfDue(MonotonicInstant(now.monotonic))
       wasRound = true
@@ -288,7 +287,7 @@ final class Coordinator {
   /// Whether there is something to do for which nobody has to speak.
   var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
-    let canRead = isKept && (isPumpDue || canAskStock && stockAudits.contains(where: \.isReady))
+    let canRead = isKept && (isPumpDue || canAuditGoOn)
     return (!intake.isEmpty && !isEmptying) || hasPatientWork || canRead
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }
@@ -317,7 +316,7 @@ final class Coordinator {
     consider(tellFailureUntil)
     consider(followers.nextDeadline(isTimerRunning: machine.isTimerRunning))
     consider(ending?.nextDeadline)
-    consider(pendingAudits.first?.dueAt)
+    consider(auditing?.nextLook)
     consider(homeWatch?.repairAt)
     consider(guardianship?.nextDeadline)
     let deadline = earliest.map { MonotonicInstant($0) }

@@ -109,7 +109,7 @@ public enum CoordinatorProcess {
     coordinator.onLockLost = { lock.retake(home) }
     coordinator.files = store.files
     coordinator.memory = store
-    coordinator.onReserveLost = { store.renewReserve() }
+    coordinator.onReserveLost = { store.files.renewReserve() }
     coordinator.onLogsLost = { redirectStandardError(to: home.standardError) }
     coordinator.guardianship = Guardianship(
       home, options, lock: lock, loop: loop, log: log, pulse: pulse,

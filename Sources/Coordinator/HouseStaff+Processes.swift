@@ -43,10 +43,21 @@ extension HouseStaff {
       executable: post.trade.program,
       arguments: post.trade.arguments + (post.hasDatabase ? ["--existing"] : []), environment: environment,
       channel: pair.second)
-    post.child = child
+    do throws(SystemError) {
+      try watch(child, pair.first, at: post)
+    } catch {
+      child.end()
+      throw error
+    }
+  }
+
+  /// Takes a process that was started into care. Whatever fails, the post stays as it is.
+  private func watch(
+    _ child: ChildProcess, _ descriptor: consuming FileDescriptor, at post: HousePost
+  ) throws(SystemError) {
     let generation = post.generation
     let channel = try HouseChannel(
-      descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)
+      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)
     channel.onMessage = { [weak self, weak post] message in
       guard let self, let post, post.generation == generation else { return }
       self.hear(message, from: post)
@@ -55,11 +66,13 @@ extension HouseStaff {
       guard let self, let post, post.generation == generation else { return }
       self.channelEnded(post)
     }
-    post.channel = channel
-    post.childRegistration = try loop.register(fd: child.fd, interest: .read) { [weak self, weak post] _ in
+    let registration = try loop.register(fd: child.fd, interest: .read) { [weak self, weak post] _ in
       guard let self, let post, post.generation == generation else { return }
       self.processEnded(post)
     }
+    post.child = child
+    post.channel = channel
+    post.childRegistration = registration
   }
 
   private func hear(_ message: WorkerMessage, from post: HousePost) {

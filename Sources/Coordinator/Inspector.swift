@@ -108,7 +108,7 @@ final class Inspector {
     var report = AuditReport(try store.audit())
     report.problems += HomeAudit.sentences(strangers) + outside.permissions()
     try StockInspection(home: home, day: day, books: booksName, memory: memory).audit(store, into: &report)
-    VendingInspection(home: home, books: booksName, memory: memory).audit(into: &report)
+    try VendingInspection(home: home, books: booksName, memory: memory).audit(into: &report)
     return report
   }
 

@@ -44,6 +44,8 @@ struct StockInspection {
       }
       withExtendedLifetime(lock) {}
     } catch {
+      // A look that sorts what it reads needs room as well: without it nothing is said of the stock, be it good or bad.
+      if case .diskFull = error { throw error }
       reckoning.fail(error.description)
     }
     reckoning.complete(&report)

@@ -15,7 +15,7 @@ struct TicketWatches {
     var seat: Followers.Seat
     var tickets: ClosedRange<TicketNumber>
     var remaining: Int64
-    var dead: Int64 = 0
+    var dead: Int64
   }
 
   private struct Change {
@@ -66,7 +66,8 @@ struct TicketWatches {
     case .revive(let customer, .dead): note(customer.ticket, 1, -1)
     case .cancelEveryone:
       changes.removeAll(keepingCapacity: true)
-      for index in watches.indices { watches[index].remaining = 0 }
+      // A reset cancels the dead letters, too.
+      for index in watches.indices { (watches[index].remaining, watches[index].dead) = (0, 0) }
       owesAnEnd = true
     default: break
     }

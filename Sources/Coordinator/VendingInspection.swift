@@ -24,7 +24,7 @@ struct VendingInspection {
   private static let patience = Duration.seconds(3)
 
   /// Adds what is found to a report.
-  func audit(into report: inout AuditReport) {
+  func audit(into report: inout AuditReport) throws(StoreError) {
     let machine = ServiceHome(path: home.path, name: "vending")
     guard let facts = try? FileFacts.inspect(machine.database) else { return }
     var reckoning = VendingReckoning()
@@ -47,6 +47,7 @@ struct VendingInspection {
       }
       withExtendedLifetime(locks) {}
     } catch {
+      if case .diskFull = error { throw error }
       reckoning.fail(error.description)
     }
     reckoning.complete(&report)

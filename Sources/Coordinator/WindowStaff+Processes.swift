@@ -51,8 +51,20 @@ extension WindowStaff {
       executable: programs[post.window.service],
       arguments: [post.window.description, String(post.generation), String(getpid()), home],
       environment: environment, channel: pair.second)
+    do throws(SystemError) {
+      try watch(child, pair.first, at: post)
+    } catch {
+      child.end()
+      throw error
+    }
+  }
+
+  /// Takes a teller that was started into care. Whatever fails, the post stays as it is.
+  private func watch(
+    _ child: ChildProcess, _ descriptor: consuming FileDescriptor, at post: WindowPost
+  ) throws(SystemError) {
     let channel = try TellerChannel(
-      descriptor: pair.first, loop: loop, incomingLimit: TellerLimits.frame, backlogLimit: TellerLimits.unread
+      descriptor: descriptor, loop: loop, incomingLimit: TellerLimits.frame, backlogLimit: TellerLimits.unread
     )
     let generation = post.generation
     // The post is held until its channel and its child have ended, as they always do. A weak reference would send

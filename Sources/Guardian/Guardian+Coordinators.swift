@@ -75,7 +75,7 @@ extension Guardian {
     do throws(SystemError) {
       try watch(.started(child))
     } catch {
-      child.kill(SIGKILL)
+      child.end()
       throw error
     }
   }

@@ -1,7 +1,8 @@
 // Owns opening and rotating: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest goes; and beginning
 // anew where somebody has removed or renamed the file.
 // It must not know lines; it is called only between two of them.
-// Invariant: no line is lost to a rotation. Whatever fails, writing goes on to the file that is open.
+// Invariant: no line is lost to a rotation. Whatever fails, writing goes on to the file that is open, under its own name:
+// nothing is renamed before the new file is there.
 // Failure: a rotation that failed is tried again after as many bytes as the limit.
 
 import Glibc
@@ -21,9 +22,16 @@ extension LogFile {
     return count == 1 && last != UInt8(ascii: "\n")
   }
 
-  /// Moves the files on by one and begins a new one.
+  /// Begins a new file and moves the others on by one.
+  ///
+  /// The new file is made under a name that no reader knows. Where there is no descriptor or no room for it, the present
+  /// file keeps its name, and no kept one falls off the end for nothing.
   func rotate() {
-    guard shift(), let fresh = try? Self.open(path), let freshSize = try? fresh.size() else {
+    let draft = "\(path).new"
+    guard let fresh = try? Self.open(draft), let freshSize = try? fresh.size(), shift(),
+      Glibc.rename(draft, path) == 0
+    else {
+      _ = Glibc.unlink(draft)
       let (later, overflow) = size.addingReportingOverflow(limit)
       rotationSize = overflow ? .max : later
       return
@@ -75,7 +83,8 @@ extension LogFile {
   }
 
   private func shift() -> Bool {
-    guard keep > 0 else { return Glibc.unlink(path) == 0 || errno == ENOENT }
+    // The new file takes the place of the present one.
+    guard keep > 0 else { return true }
     for number in stride(from: keep - 1, to: 0, by: -1) {
       guard Self.move("\(path).\(number)", to: "\(path).\(number + 1)") else { return false }
     }

@@ -58,6 +58,13 @@ public final class ChildProcess {
     return status
   }
 
+  /// Ends a child at once and collects it: one that nobody can watch must neither go on nor stay as a zombie.
+  /// `kill(2)` SIGKILL, `wait4(2)`
+  public func end() {
+    kill(SIGKILL)
+    _ = wait()
+  }
+
   private func collect(waiting: Bool) -> ExitStatus? {
     var ending = linux_ending()
     let reaped = uninterrupted { linux_reap(pid, waiting, &ending) }

@@ -11,14 +11,19 @@ public final class RawTerminal {
   private var isRaw = false
 
   /// Takes the terminal behind a descriptor over; keys that were typed before are kept.
-  public init(_ fd: CInt = STDIN_FILENO) throws(SystemError) {
+  ///
+  /// - Parameter hearsSignals: whether Ctrl-C, Ctrl-\ and Ctrl-Z are signals still, because nobody reads keys yet; until
+  ///   the next ``take()``.
+  public init(_ fd: CInt = STDIN_FILENO, hearsSignals: Bool = false) throws(SystemError) {
     self.fd = fd
-    try take()
+    try take(hearsSignals: hearsSignals)
   }
 
   /// Takes the terminal over again: after ``restore()``, or where somebody else has changed it while this process stood
   /// still.
-  public func take() throws(SystemError) {
+  public func take() throws(SystemError) { try take(hearsSignals: false) }
+
+  private func take(hearsSignals: Bool) throws(SystemError) {
     if !isRaw {
       var settings = termios()
       try systemCall("tcgetattr", on: "descriptor \(fd)") { tcgetattr(fd, &settings) }
@@ -26,6 +31,7 @@ public final class RawTerminal {
     }
     var settings = before
     cfmakeraw(&settings)
+    if hearsSignals { settings.c_lflag |= before.c_lflag & tcflag_t(ISIG) }
     // A newline that is written still begins a line, because messages may be written meanwhile.
     settings.c_oflag = before.c_oflag
     isRaw = true

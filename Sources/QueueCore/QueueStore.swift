@@ -295,6 +295,9 @@ public protocol QueueStore: AnyObject {
   /// The customers of the present day in a range of numbers who wait or are delayed.
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
 
+  /// The dead letters of the present day in a range of numbers.
+  func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
+
   /// The receipts of a day that say out of stock.
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64
 

@@ -158,39 +158,43 @@ final class StockDesk {
   /// Rows of the ledger that are on disk. Nothing may be staged.
   func changes(after sequence: Int64, limit: Int) -> [StockChange] {
     precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
-    return read { () throws(StoreError) in try store.changes(after: sequence, limit: limit) } ?? []
-  }
-
-  /// What a question about the disk comes to. Nothing may be staged. Nil where the disk has failed.
-  func answer(_ question: StockCommand) -> StockResult? {
-    guard failure == nil else { return nil }
-    precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
-    return read { () throws(StoreError) in
-      switch question {
-      case .orders(let after, let limit):
-        return .orders(
-          try store.orders(after: after, limit: Int(min(max(1, limit), StockLimits.ordersPerPage))))
-      case .known(let names):
-        var known: [KeptOrder] = []
-        for id in names.prefix(Int(StockLimits.ordersPerPage)) {
-          if let order = try store.order(id) { known.append(order.kept(as: id)) }
-        }
-        return .orders(known)
-      default:
-        let found = try store.audit()
-        return .audit(
-          StockAuditReport(
-            items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
-            problems: found.problems))
-      }
+    do throws(StoreError) { return try store.changes(after: sequence, limit: limit) } catch {
+      failure = error
+      return []
     }
   }
 
-  private func read<Value>(_ body: () throws(StoreError) -> Value) -> Value? {
+  /// What a question about the disk comes to. Nothing may be staged. Nil where the disk has failed.
+  ///
+  /// A question that sorts what it reads needs room on a disk as well. Where there is none it is refused, and nothing
+  /// else is wrong.
+  func answer(_ question: StockCommand) -> StockResult? {
     guard failure == nil else { return nil }
-    do throws(StoreError) { return try body() } catch {
+    precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
+    do throws(StoreError) { return try look(question) } catch {
+      if case .diskFull(let detail) = error { return .failure(StockFailure(.diskFull, detail: detail)) }
       failure = error
       return nil
+    }
+  }
+
+  private func look(_ question: StockCommand) throws(StoreError) -> StockResult {
+    switch question {
+    case .orders(let after, let limit):
+      return .orders(
+        try store.orders(after: after, limit: Int(min(max(1, limit), StockLimits.ordersPerPage))))
+    case .known(let names):
+      var known: [KeptOrder] = []
+      for id in names.prefix(Int(StockLimits.ordersPerPage)) {
+        if let order = try store.order(id) { known.append(order.kept(as: id)) }
+      }
+      return .orders(known)
+    default:
+      let found = try store.audit()
+      return .audit(
+        StockAuditReport(
+          items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
+          problems: found.problems))
     }
   }
 }

@@ -105,6 +105,10 @@ final class StockService {
           return true
         }
       },
+      renewReserve: { [unowned self] in
+        files.renewReserve()
+        desk.noteRoom(at: now)
+      },
       listen: { [socket] path in
         socket.stopListening()
         try socket.listen(at: path)
@@ -128,13 +132,20 @@ final class StockService {
   /// Runs until the end, and returns the code to exit with.
   func run() throws(SystemError) -> Int32 {
     while desk.failure == nil, !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true {
-      try loop.runOnce(until: nextDeadline)
-      now = SystemClock.moment()
-      socket.keepTime(MonotonicInstant(now.monotonic))
-      watch?.keepTime(MonotonicInstant(now.monotonic))
-      endTurn()
+      try turn()
     }
     return try finish()
+  }
+
+  /// Hears everybody, and does what follows from it.
+  ///
+  /// - Parameter limit: When it is waited no longer; nil for as long as there is nothing to do.
+  func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
+    try loop.runOnce(until: [nextDeadline, limit].compactMap(\.self).min())
+    now = SystemClock.moment()
+    socket.keepTime(MonotonicInstant(now.monotonic))
+    watch?.keepTime(MonotonicInstant(now.monotonic))
+    endTurn()
   }
 
   /// Whether the kernel has taken a long answer at once, so that the rest of it can be said without waiting for anybody.
@@ -253,12 +264,18 @@ final class StockService {
     guard !desk.machine.isUnsettled else { return }
     let asked = questions
     questions.removeAll()
+    // An audit reads every row: all who have asked for one by now share it. Who asks meanwhile shares the next, and
+    // before it begins everybody else is heard.
+    var audit: StockResult?
     for question in asked {
-      if !socket.hasRoom(for: question.asker.session) {
+      guard socket.hasRoom(for: question.asker.session) else {
         questions.append(question)
-      } else if let result = desk.answer(question.command) {
-        tell(question.asker, result)
+        continue
       }
+      let shared = question.command == .audit ? audit : nil
+      guard let result = shared ?? desk.answer(question.command) else { continue }
+      if question.command == .audit { audit = result }
+      tell(question.asker, result)
     }
   }
 

@@ -26,6 +26,7 @@ extension Database {
     let database = try Database(path: path, naming: name, onProgress: onProgress)
     try database.examineHeader(schema)
     try database.takeLock()
+    database.noteLog()
     let version = try database.examineContent(schema)
     try database.settle(maximumPages: maximumPages)
     try database.examineStructure()

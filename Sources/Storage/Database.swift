@@ -16,7 +16,8 @@ final class Database {
   let file: String
   /// Whether nothing can be written.
   let isReadOnly: Bool
-  /// Frames in the write-ahead log after the last commit.
+  /// Frames in the write-ahead log after the last commit. Before the first one so many as there may be, in a log that
+  /// another process has left behind.
   private(set) var logFrames: Int32 = 0
   private var isOpen = true
   /// Called again and again by whatever this connection is at, as it goes on.
@@ -172,6 +173,12 @@ final class Database {
       throw StoreError(sqlite: handle, code: code, path: path, while: "copying the log into the database")
     }
     logFrames = 0
+  }
+
+  /// Counts the log that is there: SQLite says how much is in it only with a commit, and where the disk is full there is
+  /// none before it is copied.
+  func noteLog() {
+    logFrames = Int32(clamping: Self.length(of: path + "-wal") / HeldRoom.frame)
   }
 
   /// There is a new log, and nothing is in it.

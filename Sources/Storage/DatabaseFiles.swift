@@ -13,9 +13,11 @@ public final class DatabaseFiles {
   public var log: String { database + "-wal" }
 
   private let transactions: Transactions
+  private let keepReserve: () -> Void
 
-  init(_ transactions: Transactions) {
+  init(_ transactions: Transactions, keepReserve: @escaping () -> Void) {
     self.transactions = transactions
+    self.keepReserve = { if transactions.room.isKept { keepReserve() } }
     database = transactions.database.path
   }
 
@@ -27,6 +29,9 @@ public final class DatabaseFiles {
   /// - Returns: false where that cannot be now: a transaction is open, or the disk is full.
   public func renewLog() throws(StoreError) -> Bool { try transactions.renewLog() }
 
+  /// Holds back again what was held back in a file that somebody has removed.
+  public func renewReserve() { keepReserve() }
+
   /// The database itself is gone, or another file has its name: nothing is written any more, and nothing of the name is
   /// touched when the process ends.
   public func abandon() {
@@ -35,9 +40,16 @@ public final class DatabaseFiles {
 }
 
 extension SQLiteStore {
-  /// Holds back again what was held back in a file that somebody has removed.
-  public func renewReserve() {
-    guard room.isKept else { return }
-    keepReserve()
-  }
+  /// What is done when the store's files are removed.
+  public var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
+}
+
+extension SQLiteStockStore {
+  /// What is done when the store's files are removed.
+  public var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
+}
+
+extension SQLiteVendingStore {
+  /// What is done when the store's files are removed.
+  public var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
 }

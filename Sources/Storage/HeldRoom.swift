@@ -11,7 +11,7 @@ import QueueCore
 /// The reserve of one database.
 final class HeldRoom {
   /// A page in the log, with its header.
-  private static let frame: Int64 = 4_096 + 24
+  static let frame: Int64 = 4_096 + 24
 
   /// How much is held back beside what is needed.
   struct Plan {
@@ -29,6 +29,9 @@ final class HeldRoom {
   private(set) var base: Int64 = 0
   /// What the reserve had beyond the need when this was last looked at, in bytes.
   private(set) var slack: Int64 = 0
+
+  /// Whether the last ``make()`` has gained anything, so that it is worth while to try again.
+  private(set) var hasMadeRoom = false
 
   private let database: Database
   private let plan: Plan
@@ -123,6 +126,7 @@ final class HeldRoom {
     guard let reserve, reserve.size > 0 else { return false }
     becomeShort()
     reserve.cut(to: max(0, reserve.size - bytes))
+    hasMadeRoom = true
     return true
   }
 
@@ -157,8 +161,12 @@ final class HeldRoom {
   /// - Returns: what went wrong meanwhile and is worse than a full disk.
   func make() -> StoreError? {
     fullCommits += 1
+    hasMadeRoom = false
     do throws(StoreError) {
-      if database.logFrames > 0 { try copyLog(SQLITE_CHECKPOINT_PASSIVE) }
+      if database.logFrames > 0 {
+        try copyLog(SQLITE_CHECKPOINT_PASSIVE)
+        hasMadeRoom = true
+      }
     } catch {
       if case .diskFull = error { return nil }
       return error

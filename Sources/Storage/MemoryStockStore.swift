@@ -20,11 +20,15 @@ public final class MemoryStockStore: StockStore {
   private var committed = Contents()
   /// The error that the next commit meets; nil for none.
   private var nextFailure: StoreError?
+  private var nextAuditFailure: StoreError?
   private var keepsFailed = false
   private var end: StoreError?
 
   /// Whether anything was staged since the last commit.
   public private(set) var hasStagedChanges = false
+
+  /// How often everything was checked.
+  public private(set) var audits = 0
 
   /// An empty store.
   public init() {}
@@ -34,6 +38,9 @@ public final class MemoryStockStore: StockStore {
     nextFailure = error
     keepsFailed = isKept
   }
+
+  /// Makes the next audit fail.
+  public func failAudit(with error: StoreError) { nextAuditFailure = error }
 
   /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
   public func crash() {
@@ -140,6 +147,11 @@ public final class MemoryStockStore: StockStore {
   /// Checks everything that can be checked. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
     try requireHealth()
+    if let error = nextAuditFailure {
+      nextAuditFailure = nil
+      throw error
+    }
+    audits += 1
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
     var audit = StockAuditor(items: contents.items)
     for change in contents.changes { try audit.visit(change, order: order) }

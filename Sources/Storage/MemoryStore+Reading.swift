@@ -48,6 +48,13 @@ extension MemoryStore {
       contents.customers.values.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
   }
 
+  /// The dead letters of the present day in a range of numbers.
+  public func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try beginReading()
+    return Int64(
+      contents.customers.values.count { $0.state == .dead && tickets.contains($0.customer.ticket) })
+  }
+
   /// What a key stands for.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try beginReading()

@@ -18,6 +18,7 @@ public final class MemoryVendingStore: VendingStore {
   private var committed = Contents()
   /// The error that the next commit meets; nil for none.
   private var nextFailure: StoreError?
+  private var nextAuditFailure: StoreError?
   private var keepsFailed = false
   /// The error that the next entry meets; nil for none.
   private var nextRefusal: StoreError?
@@ -25,6 +26,9 @@ public final class MemoryVendingStore: VendingStore {
 
   /// Whether anything was staged since the last commit.
   public private(set) var hasStagedChanges = false
+
+  /// How often everything was checked.
+  public private(set) var audits = 0
 
   /// An empty store.
   public init() {}
@@ -43,6 +47,9 @@ public final class MemoryVendingStore: VendingStore {
 
   /// Every purchase as it is on disk, for whoever checks it.
   public var committedPurchases: [StoredPurchase] { committed.purchases }
+
+  /// Makes the next audit fail.
+  public func failAudit(with error: StoreError) { nextAuditFailure = error }
 
   /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
   public func crash() {
@@ -161,6 +168,11 @@ public final class MemoryVendingStore: VendingStore {
   /// Checks everything that can be checked. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
     try requireHealth()
+    if let error = nextAuditFailure {
+      nextAuditFailure = nil
+      throw error
+    }
+    audits += 1
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
     var audit = VendingAuditor()
     for change in contents.changes { audit.visit(change, purchase(change.request)) }

@@ -60,11 +60,22 @@ extension SQLiteStore {
   public func countUnfinished(
     _ tickets: ClosedRange<TicketNumber>
   ) throws(StoreError) -> Int64 {
+    try count(tickets, in: [.waiting, .delayed])
+  }
+
+  /// The dead letters of the present day in a range of numbers.
+  public func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try count(tickets, in: [.dead])
+  }
+
+  private func count(
+    _ tickets: ClosedRange<TicketNumber>, in states: [CustomerState]
+  ) throws(StoreError) -> Int64 {
     try settle()
     let statement = statements.countCustomers
     defer { statement.reset() }
     var count: Int64 = 0
-    for state in [CustomerState.waiting, .delayed] {
+    for state in states {
       for line in Line.allCases {
         statement.bind(1, CustomerPosition(state, line, tickets.lowerBound).key)
         statement.bind(2, CustomerPosition(state, line, tickets.upperBound).key)

@@ -142,7 +142,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   ) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
     while true {
-      let heldBack = reservedBytes
       let result: Result
       do throws(StoreError) {
         try transactions.beginIfNeeded()
@@ -150,7 +149,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
         try transactions.commit()
       } catch {
         let error = recover(from: error)
-        guard case .diskFull = error, reservedBytes < heldBack else { throw error }
+        guard case .diskFull = error, room.hasMadeRoom else { throw error }
         continue
       }
       settleTransaction()

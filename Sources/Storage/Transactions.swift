@@ -124,14 +124,13 @@ final class Transactions {
   ) throws(StoreError) {
     var isAgain = false
     while true {
-      let heldBack = room.bytes
       do throws(StoreError) {
         try beginIfNeeded()
         return try body(isAgain)
       } catch {
         let error = recover(from: error)
         undo()
-        guard case .diskFull = error, room.bytes < heldBack else { throw error }
+        guard case .diskFull = error, room.hasMadeRoom else { throw error }
         isAgain = true
       }
     }

@@ -23,6 +23,8 @@ public struct ServiceHome: Sendable {
   public var database: String { Paths.join(path, name + ".db") }
   /// The log of the database.
   public var databaseLog: String { database + "-wal" }
+  /// The room that is held back for the database.
+  public var databaseReserve: String { database + "-reserve" }
   /// The lock that keeps two such services off one home.
   public var lock: String { Paths.join(path, name + ".lock") }
   /// The directory of the sockets.

@@ -1,5 +1,6 @@
 // Owns what a service does when somebody removes its files while it is at work: its sockets are bound anew, its
-// database's log is rescued, and without its database it ends. It knows no database: whoever has one does that part.
+// database's log is rescued, its reserve is held back again, and without its database it ends. It knows no database:
+// whoever has one does that part.
 // Invariant: what is lost for good is told before anything else is promised; what can be made again is made again once
 // whoever removes things has had the time to finish, and only in a home that is still there.
 // Failure: none; where the kernel has no watch left, the service lives without one, and says so.
@@ -15,6 +16,8 @@ public final class ServiceWatch {
     public var rescueLog: () -> Void
     /// Begins a new log; false where that has to be tried again.
     public var renewLog: () -> Bool
+    /// Holds the room back again that was held back in a file that is gone.
+    public var renewReserve: () -> Void
     /// Binds a socket anew.
     public var listen: (_ path: String) throws -> Void
     /// The database is gone.
@@ -25,11 +28,13 @@ public final class ServiceWatch {
     /// Puts the parts together.
     public init(
       rescueLog: @escaping () -> Void, renewLog: @escaping () -> Bool,
-      listen: @escaping (_ path: String) throws -> Void, end: @escaping (Failure) -> Void,
+      renewReserve: @escaping () -> Void, listen: @escaping (_ path: String) throws -> Void,
+      end: @escaping (Failure) -> Void,
       note: @escaping (_ words: String, _ isRepaired: Bool) -> Void
     ) {
       self.rescueLog = rescueLog
       self.renewLog = renewLog
+      self.renewReserve = renewReserve
       self.listen = listen
       self.end = end
       self.note = note
@@ -50,7 +55,7 @@ public final class ServiceWatch {
     self.remedies = remedies
     do throws(SystemError) {
       let names = try NameWatch(in: [home.path, home.run], on: loop)
-      names.expect([home.database, home.databaseLog] + sockets)
+      names.expect([home.database, home.databaseLog, home.databaseReserve] + sockets)
       names.onLoss = { [unowned self] in lost.formUnion($0) }
       try names.remember()
       self.names = names
@@ -73,6 +78,7 @@ public final class ServiceWatch {
       // A home that is gone is not made again.
       if !own.isEmpty { try Directory.create(path: home.run, recursive: false) }
       for socket in own { try remedies.listen(socket) }
+      if missing.contains(home.databaseReserve) { remedies.renewReserve() }
       if owesLog { owesLog = !remedies.renewLog() }
       try names.remember()
       if !missing.isEmpty {

@@ -8,6 +8,7 @@ import BankModel
 import Posix
 import QueueCore
 import VendingCore
+import Wire
 
 /// The machine's money and its store.
 final class VendingDesk {
@@ -158,15 +159,21 @@ final class VendingDesk {
   /// Purchases that are on disk. Nothing may be staged.
   func purchases(after sequence: Int64, limit: Int) -> [MoneyChange] {
     precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
-    return read { () throws(StoreError) in try store.purchases(after: sequence, limit: limit) } ?? []
+    guard failure == nil else { return [] }
+    do throws(StoreError) { return try store.purchases(after: sequence, limit: limit) } catch {
+      failure = error
+      return []
+    }
   }
 
   /// Checks everything that can be checked. Nothing may be staged. Nil where the disk has failed.
-  func audit() -> VendingAudit? { read { () throws(StoreError) in try store.audit() } }
-
-  private func read<Value>(_ body: () throws(StoreError) -> Value) -> Value? {
+  ///
+  /// A check that sorts what it reads needs room on a disk as well. Where there is none it is refused, and nothing else
+  /// is wrong.
+  func audit() -> Result<VendingAudit, VendingFailure>? {
     guard failure == nil else { return nil }
-    do throws(StoreError) { return try body() } catch {
+    do throws(StoreError) { return .success(try store.audit()) } catch {
+      if case .diskFull(let detail) = error { return .failure(VendingFailure(.diskFull, detail: detail)) }
       failure = error
       return nil
     }

@@ -132,6 +132,10 @@ final class VendingService {
           return true
         }
       },
+      renewReserve: { [unowned self] in
+        files.renewReserve()
+        desk.noteRoom(at: now)
+      },
       listen: { [unowned self] path in try listen(at: path, home) },
       end: { [unowned self] failure in
         files.abandon()
@@ -164,15 +168,22 @@ final class VendingService {
   func run() throws(SystemError) -> Int32 {
     endTurn()
     while desk.failure == nil, !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true {
-      try loop.runOnce(until: nextDeadline)
-      clock.turn()
-      let instant = MonotonicInstant(now.monotonic)
-      customers.keepTime(instant)
-      managers.keepTime(instant)
-      watch?.keepTime(instant)
-      endTurn()
+      try turn()
     }
     return try finish()
+  }
+
+  /// Hears everybody, and does what follows from it.
+  ///
+  /// - Parameter limit: When it is waited no longer; nil for as long as there is nothing to do.
+  func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
+    try loop.runOnce(until: [nextDeadline, limit].compactMap(\.self).min())
+    clock.turn()
+    let instant = MonotonicInstant(now.monotonic)
+    customers.keepTime(instant)
+    managers.keepTime(instant)
+    watch?.keepTime(instant)
+    endTurn()
   }
 
   /// Whether the kernel has taken a long answer at once, so that the rest of it can be said without waiting for anybody.
@@ -318,6 +329,9 @@ final class VendingService {
     guard !questions.isEmpty, !desk.machine.isUnsettled else { return }
     let asked = questions
     questions.removeAll()
+    // An audit reads every row: all who have asked for one by now share it. Who asks meanwhile shares the next, and
+    // before it begins everybody else is heard.
+    var audit: VendingResult?
     for (asker, command) in asked {
       guard asker.hasRoom else {
         questions.append((asker, command))
@@ -327,7 +341,11 @@ final class VendingService {
       case .history(let page):
         let limit = Int(min(max(page.limit, 0), 500))
         tell(asker, .history(desk.purchases(after: max(0, page.after), limit: limit)))
-      case .audit: if let found = desk.audit() { tell(asker, .audit(report(found))) }
+      case .audit:
+        if audit == nil, let found = desk.audit() {
+          audit = VendingResult(found, machine: desk.machine.machine)
+        }
+        if let audit { tell(asker, audit) }
       default: tell(asker, .picture(picture([], withLots: false)))
       }
     }
@@ -372,12 +390,5 @@ final class VendingService {
     return VendingPicture(
       sequence: desk.machine.settledSequence, balance: desk.machine.settledAccount.balance,
       free: desk.machine.settledFree, today: today, products: products, sales: sales, recent: desk.recent)
-  }
-
-  private func report(_ found: VendingAudit) -> VendingAuditReport {
-    VendingAuditReport(
-      changes: found.changes, account: found.account, purchases: found.purchases,
-      unfinished: found.unfinished, difference: found.difference, problems: found.problems,
-      machine: desk.machine.machine)
   }
 }

@@ -77,3 +77,18 @@ extension Failure {
     self.init(code, subject: path, detail: detail)
   }
 }
+
+extension VendingResult {
+  /// What became of an audit.
+  init(_ audit: Result<VendingAudit, VendingFailure>, machine: Int64) {
+    switch audit {
+    case .success(let found):
+      self = .audit(
+        VendingAuditReport(
+          changes: found.changes, account: found.account, purchases: found.purchases,
+          unfinished: found.unfinished, difference: found.difference, problems: found.problems,
+          machine: machine))
+    case .failure(let refusal): self = .failure(refusal)
+    }
+  }
+}

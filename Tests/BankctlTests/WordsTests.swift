@@ -310,3 +310,27 @@ func progress() {
     }
   }
 }
+
+@Test(
+  "on a narrow terminal the time that is left is shown before the bar, the pace and the numbers",
+  arguments: [
+    (100, ["[#", "75%", "1,500,000/2,000,000", "/s", "left"]),
+    (80, ["[#", "75%", "1,500,000/2,000,000", "/s", "left"]),
+    (66, ["75%", "1,500,000/2,000,000", "/s", "left"]), (60, ["75%", "1,500,000/2,000,000", "left"]),
+    (40, ["75%", "left"]), (20, ["75%"]),
+  ])
+func narrowProgress(columns: Int, wanted: [String]) {
+  final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+  let clock = Clock()
+  var written: [String] = []
+  let meter = ProgressMeter(
+    words: english, isTerminal: true, columns: columns, now: { clock.now }, write: { written.append($0) })
+  meter.update("taking tickets", done: 0, total: 2_000_000)
+  clock.now += .seconds(3)
+  meter.update("taking tickets", done: 1_500_000, total: 2_000_000)
+  let line = written.joined()
+  #expect(DisplayWidth.of(line.replacing("\r\u{1B}[K", with: "")) < columns, "\(written)")
+  for part in ["[#", "75%", "1,500,000/2,000,000", "/s", "left"] {
+    #expect(line.contains(part) == wanted.contains(part), "\(part): \(written)")
+  }
+}

@@ -76,6 +76,20 @@ struct DeadLetterTests {
     }
   }
 
+  @Test("whoever waits for tickets that are dead letters already is told of every one of them")
+  func waitForTheDead() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "2", "--service", "deposit", "--key", "k")
+      try poison(1, of: branch)
+      try poison(2, of: branch)
+      let wait = try branch.run("enqueue", "2", "--service", "deposit", "--key", "k", "--wait", "--json")
+      #expect(wait.code == 1, wait.story)
+      #expect(try wait.json()["dead"].integer == 2 && wait.json()["known"].flag == true, wait.story)
+      try branch.expectClean()
+    }
+  }
+
   @Test("all dead letters are brought back at once; they outlive a restart")
   func requeueAll() throws {
     try withBranch { branch in

@@ -139,6 +139,32 @@ struct RemovedFilesTests {
     }
   }
 
+  @Test("the room that is held back for the shop's databases is held back again when its file is removed")
+  func reserves() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      for name in ["bank", "stock", "vending"] {
+        let path = "\(branch.home)/\(name).db-reserve"
+        func size() -> Int64 {
+          var facts = stat()
+          return stat(path, &facts) == 0 ? Int64(facts.st_blocks) * 512 : 0
+        }
+        let before = size()
+        #expect(before > 0, "\(name)")
+        try remove("\(name).db-reserve", of: branch)
+        try branch.waitUntil("\(name) holds it back again") { size() == before }
+      }
+      try branch.waitUntil("they have said so") {
+        ["stock", "vending"].allSatisfy { name in
+          branch.events("home_repaired", in: name).contains {
+            $0["msg"]?.contains("\(name).db-reserve") == true
+          }
+        }
+      }
+      try branch.expectClean()
+    }
+  }
+
   @Test("sockets of the shop that are removed come back")
   func socket() throws {
     try withBranch { branch in

@@ -170,7 +170,14 @@ struct StockAuditTests {
       // Whoever goes on with the older one is not told again.
       try put(paths[1])
       #expect(try branch.done("start", "--speed", "max").err.contains("stock.db"))
-      try branch.done("reload")
+      // A signal is no word of somebody who has read it.
+      branch.processes.signal(try branch.status().pid, SIGHUP)
+      try branch.waitUntil("the signal was heard") { !branch.events("reloaded", in: "coordinator").isEmpty }
+      #expect(try branch.done("status").out.contains("bankctl reload"))
+      #expect(try words(audit(branch)).contains(sentence))
+      let reload = try branch.done("reload")
+      #expect(
+        reload.err.contains("stock.db is an older copy") && reload.err.contains("goes on"), reload.story)
       for _ in 1...2 {
         try branch.waitUntil("nothing is said of it any more") {
           try !words(audit(branch)).contains(sentence)

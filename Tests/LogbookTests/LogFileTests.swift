@@ -162,6 +162,30 @@ import Testing
     #expect(log.dropped == 0)
   }
 
+  @Test("without a descriptor for the new file the log goes on under its name, and nothing is renamed")
+  func rotationWithoutDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      let log = try folder.open(limit: 300, keep: 2)
+      for name in [".1", ".2"] {
+        try FileDescriptor.open(folder.log + name, [.writeOnly, .create], mode: 0o600).writeAll(
+          Array(name.utf8))
+      }
+      var former = rlimit()
+      try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
+      var none = rlimit(rlim_cur: 3, rlim_max: former.rlim_max)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+      for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
+      #expect(try folder.events().count == 20)
+      #expect(try [".1", ".2"].map { try folder.text($0) } == [".1", ".2"])
+      #expect(log.dropped == 0)
+      // With descriptors it rotates again.
+      for number in 21...40 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+      #expect(try folder.text().utf8.count <= 300 && FileFacts.inspect(folder.log + ".new") == nil)
+    }
+  }
+
   @Test("a log whose file cannot be opened is a typed error that names it") func cannotOpen() throws {
     let folder = try Folder()
     let error = #expect(throws: SystemError.self) {

@@ -95,6 +95,23 @@ struct StockDeskTests {
     #expect(report.problems == [])
   }
 
+  @Test("a question for which the disk has no room is refused, and nothing else is wrong")
+  func fullWhileReading() throws {
+    let counter = try Counter()
+    counter.store.failAudit(with: .diskFull(detail: "no room to sort"))
+    let refusal = StockFailure(.diskFull, detail: "no room to sort")
+    #expect(counter.desk.answer(.audit) == .failure(refusal) && counter.desk.failure == nil)
+    counter.take(1, "a")
+    counter.desk.commit(at: counter.at)
+    #expect(counter.answers.count == 1)
+    guard case .audit? = counter.desk.answer(.audit) else {
+      Issue.record("no audit")
+      return
+    }
+    counter.store.failAudit(with: .damaged(path: "memory", detail: "a page"))
+    #expect(counter.desk.answer(.audit) == nil && counter.desk.failure != nil)
+  }
+
   @Test("after a failed commit nothing is answered and nothing is done any more")
   func failedDisk() throws {
     let counter = try Counter()

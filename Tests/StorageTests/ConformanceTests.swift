@@ -249,6 +249,7 @@ struct ConformanceTests {
     #expect(try branch.store.countUnfinished(2...4) == 2)
     #expect(try branch.store.countUnfinished(-9...Int64.max) == 4)
     #expect(try branch.store.countUnfinished(6...9) == 0)
+    #expect(try [1...5, 3...3, 4...9, -9...Int64.max].map(branch.store.countDead) == [1, 1, 0, 1])
     try branch.crash()
     #expect(branch.delayedAtStart.map(\.customer.ticket) == [2, 1])
     #expect(branch.delayedAtStart.map(\.dueAt.milliseconds) == [300, 900])

@@ -59,6 +59,19 @@ final class Fault {
     }
   }
 
+  /// The file cannot become longer; the place that it has can be written.
+  func keepLength() {
+    methods.pointee.xWrite = { file, bytes, count, offset in
+      guard let file, let methods = file.pointee.pMethods else { return SQLITE_FULL }
+      var length: sqlite3_int64 = 0
+      let original = (methods + 1).pointee
+      guard original.xFileSize(file, &length) == SQLITE_OK, offset + Int64(count) <= length else {
+        return SQLITE_FULL
+      }
+      return original.xWrite(file, bytes, count, offset)
+    }
+  }
+
   /// A limit of the size of files shows only in the system's number, too.
   func limitSize() {
     methods.pointee.xWrite = { _, _, _, _ in SQLITE_IOERR | 3 << 8 }

@@ -144,6 +144,22 @@ struct RoomTests {
     fault.heal()
     #expect(try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) == 1)
   }
+
+  @Test("a start finds its room in the log that a killed process has left, though not a byte is free")
+  func longLog() throws {
+    let before = Scratch()
+    let killed = try Counter(before)
+    killed.store.keepReserve()
+    try killed.arrive(100_000)
+    let scratch = before.copyAfterKill()
+    let branch = try Counter(scratch)
+    branch.store.keepReserve()
+    let log = Database.length(of: scratch.database + "-wal")
+    #expect(log > 1 << 20, "it is longer than what is given up for one")
+    Fault(in: branch.store, .log).keepLength()
+    #expect(try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) == 1)
+    #expect(branch.books.issued == 100_000)
+  }
 }
 
 /// A store on disk and the books of one line.

@@ -75,6 +75,23 @@ struct VendingDeskTests {
     #expect(counter.desk.recent.count == 1 && counter.desk.sales[ItemID("top")] == 1)
   }
 
+  @Test("refuses an audit for which there is no room, and goes on")
+  func audit() throws {
+    let counter = try Counter()
+    counter.store.failAudit(with: .diskFull(detail: "no room to sort"))
+    let refusal = VendingFailure(.diskFull, detail: "no room to sort")
+    #expect(counter.desk.audit() == .failure(refusal) && counter.desk.failure == nil)
+    let request = counter.ask(.insert(1_000), at: 1)
+    counter.desk.commit(at: counter.moment(1))
+    #expect(counter.answers[request] != nil)
+    guard case .success? = counter.desk.audit() else {
+      Issue.record("no audit")
+      return
+    }
+    counter.store.failAudit(with: .damaged(path: "memory", detail: "a page"))
+    #expect(counter.desk.audit() == nil && counter.desk.failure != nil)
+  }
+
   @Test("says that it is")
   func says() throws {
     let counter = try Counter()

@@ -61,10 +61,21 @@ enum ScaleCommand {
 enum ReloadCommand {
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let report = try Desk.converse(session) { desk throws(CommandError) in
-      try desk.status(.reload, within: nil, TaskProgress(.reload, session.words))
+    let (before, report) = try Desk.converse(session) { desk throws(CommandError) in
+      (try desk.status(.status), try desk.status(.reload, within: nil, TaskProgress(.reload, session.words)))
     }
     try session.show(.status(report), or: [session.words.reloaded, session.words.windows(report)])
+    tell(before, report, session)
     return .done
+  }
+
+  /// Says with which databases the bank goes on because of this, though something is wrong with them, and who does not
+  /// work, as a start does.
+  static func tell(_ before: StatusReport, _ after: StatusReport, _ session: Session) {
+    for worker in before.workers where worker.mismatch?.isProblem == true {
+      let now = after.workers.first { $0.name == worker.name }
+      if now?.mismatch == nil, let sentence = session.words.goesOn(with: worker) { session.note(sentence) }
+    }
+    StartCommand.tellTroubles(after, session)
   }
 }

@@ -37,14 +37,15 @@ final class FullScreen {
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l"
   private static let end = "\u{1B}[?25h\u{1B}[?1049l"
 
-  /// Takes the terminal over. Nothing shows, and no key is taken, before ``begin(_:)``.
+  /// Takes the terminal over. Nothing shows, and no key is taken, before ``begin(_:)``; a Ctrl-C is heard as the signal that
+  /// it is elsewhere.
   init(_ output: Output, on loop: EventLoop) throws(CommandError) {
     self.output = output
     self.loop = loop
     do throws(SystemError) {
       // Blocked before the terminal is taken over, so that none can come in between.
       source = try SignalSource(Self.signals, on: loop) { [unowned self] in hear($0.signal) }
-      if Terminal.isTerminal(STDIN_FILENO) { terminal = try RawTerminal() }
+      if Terminal.isTerminal(STDIN_FILENO) { terminal = try RawTerminal(hearsSignals: true) }
     } catch {
       end()
       throw .system(error)
@@ -60,8 +61,9 @@ final class FullScreen {
   func begin(_ press: @escaping (Key) -> Void) throws(CommandError) {
     self.press = press
     show()
-    guard terminal != nil else { return }
+    guard let terminal else { return }
     do throws(SystemError) {
+      try terminal.take()
       registration = try loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read() }
     } catch {
       throw .system(error)

@@ -21,7 +21,8 @@ final class ProgressMeter {
   private static let silence = Duration.seconds(1)
   private static let terminalPause = Duration.milliseconds(100)
   private static let plainPause = Duration.seconds(5)
-  private static let barWidth: Int64 = 24
+  private static let barWidth = 24
+  private static let shortestBar = 6
 
   /// Begins to measure. The clock and the sink are handed in by tests.
   init(
@@ -91,26 +92,37 @@ final class ProgressMeter {
   }
 
   private func text(_ label: String, _ done: Int64, _ total: Int64, at instant: MonotonicInstant) -> String {
-    var parts: [String] = [label]
-    if total > 0 {
-      let share = min(1, max(0, Double(done) / Double(total)))
-      if isTerminal { parts.append(bar(share)) }
-      parts.append("\(Int(share * 100))%")
-      parts.append("\(Words.grouped(done))/\(Words.grouped(total))")
-    } else {
-      parts.append(Words.grouped(done))
+    let rate = pace.rate(at: instant).flatMap(words.rate).map { "· " + $0 }
+    guard total > 0 else {
+      return [label, Words.grouped(done), rate].compactMap(\.self).joined(separator: " ")
     }
-    if let rate = pace.rate(at: instant).flatMap(words.rate) { parts.append("· " + rate) }
-    if total > done, let left = pace.left(of: total, at: instant) {
-      parts.append("· " + words.left(words.estimate(left)))
+    let share = min(1, max(0, Double(done) / Double(total)))
+    let percent = "\(Int(share * 100))%"
+    let counts = "\(Words.grouped(done))/\(Words.grouped(total))"
+    let left =
+      total > done ? pace.left(of: total, at: instant).map { "· " + words.left(words.estimate($0)) } : nil
+    func line(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }
+    let whole = line(label, percent, counts, rate, left)
+    guard isTerminal else { return whole }
+    if let bar = bar(share, width: room(beside: whole)) {
+      return line(label, bar, percent, counts, rate, left)
     }
-    return parts.joined(separator: " ")
+    // What a person waits for stays longest.
+    let shorter = [
+      whole, line(label, percent, counts, left), line(label, percent, left), line(label, percent),
+    ]
+    return shorter.first { room(beside: $0) >= 0 } ?? percent
   }
 
-  private func bar(_ share: Double) -> String {
-    let full = Int(share * Double(Self.barWidth))
-    return "[" + String(repeating: "#", count: full)
-      + String(repeating: "-", count: Int(Self.barWidth) - full) + "]"
+  /// So many columns are left beside a line on the terminal.
+  private func room(beside line: String) -> Int { columns - 1 - DisplayWidth.of(line) }
+
+  /// A bar with its brackets and the space behind it; nil where there is no room for one.
+  private func bar(_ share: Double, width: Int) -> String? {
+    let length = min(Self.barWidth, width - 3)
+    guard length >= Self.shortestBar else { return nil }
+    let full = Int(share * Double(length))
+    return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: length - full) + "]"
   }
 
   /// A line that wraps could not be taken back.

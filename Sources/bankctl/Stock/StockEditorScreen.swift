@@ -57,6 +57,7 @@ final class StockEditorScreen {
     while editor.picture == nil, !screen.isEnded, SystemClock.monotonic() < patience {
       try turn(until: patience)
     }
+    guard !screen.isEnded else { return }
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isEnded, !isClosed || (outstanding > 0 && !isAbandoned) {
       if editor.isConnected != counter.client.isConnected {

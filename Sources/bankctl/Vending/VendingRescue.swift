@@ -44,13 +44,12 @@ enum VendingRescue {
   /// A machine that was given up is tried again by an open bank, which answers when it is there; a closed one starts it
   /// when it opens.
   private static func restart(_ session: Session) throws(CommandError) {
-    let report: StatusReport
-    do throws(CommandError) { report = try Desk.open(session).status(.reload, within: nil) } catch {
+    do throws(CommandError) {
+      let desk = try Desk.open(session)
+      let before = try desk.status(.status)
+      ReloadCommand.tell(before, try desk.status(.reload, within: nil), session)
+    } catch {
       guard case .control(.notOpen) = error else { throw error }
-      return
-    }
-    for worker in report.workers where worker.role == .vending {
-      if let sentence = session.words.outOfWork(worker) { session.note(sentence) }
     }
   }
 

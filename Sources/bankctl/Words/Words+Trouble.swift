@@ -31,33 +31,44 @@ extension Words {
     }
   }
 
+  /// With what the bank goes on because it was told to, though something is wrong with it; nil where nothing is.
+  func goesOn(with worker: WorkerReport) -> String? {
+    guard let mismatch = worker.mismatch else { return nil }
+    let fact = self.fact(mismatch, file: worker.name + ".db")
+    return say("\(fact) The bank goes on with what is there.", "\(fact) 은행은 지금 있는 파일로 계속합니다.")
+  }
+
   private func mismatch(_ mismatch: DatabaseMismatch, file: String) -> String {
-    let englishWay =
-      "Type 'bankctl stop', put the right file back and start again; or type 'bankctl reload' to go on with what is there."
-    let koreanWay =
-      "'bankctl stop'으로 은행을 닫고 맞는 파일을 되돌린 뒤 다시 시작하세요. 지금 있는 파일로 계속하려면 'bankctl reload'를 입력하세요."
+    let fact = self.fact(mismatch, file: file)
+    guard mismatch.isProblem else { return fact }
+    return say(
+      "\(fact) Type 'bankctl stop', put the right file back and start again; or type 'bankctl reload' to go on with what "
+        + "is there.",
+      "\(fact) 'bankctl stop'으로 은행을 닫고 맞는 파일을 되돌린 뒤 다시 시작하세요. 지금 있는 파일로 계속하려면 "
+        + "'bankctl reload'를 입력하세요.")
+  }
+
+  private func fact(_ mismatch: DatabaseMismatch, file: String) -> String {
     switch mismatch {
     case .newBank:
-      return say(
+      say(
         "\(file) has last worked with another bank.db. What it holds is used as it is; nothing needs to be done.",
         "\(file) 파일은 지금까지 다른 bank.db와 함께 쓰였습니다. 들어 있는 내용을 그대로 이어 씁니다. 따로 하실 일은 없습니다.")
     case .newDatabase:
-      return say(
+      say(
         "\(file) is new, and this bank has worked with another one. If the former was moved by mistake, type "
           + "'bankctl stop' and put it back.",
         "\(file) 파일은 새로 만들어졌고, 이 은행은 지금까지 다른 파일과 함께 일했습니다. 이전 파일을 잘못 옮겼다면 "
           + "'bankctl stop'으로 은행을 닫고 되돌리세요.")
     case .olderBank:
-      return say(
-        "bank.db is an older copy than \(file): tickets of later days are missing. \(englishWay)",
-        "bank.db 파일이 \(file) 파일보다 오래된 사본이라 그 뒤의 번호표가 없습니다. \(koreanWay)")
+      say(
+        "bank.db is an older copy than \(file): tickets of later days are missing.",
+        "bank.db 파일이 \(file) 파일보다 오래된 사본이라 그 뒤의 번호표가 없습니다.")
     case .olderDatabase:
-      return say(
-        "\(file) is an older copy than bank.db: what was changed later is missing. \(englishWay)",
-        "\(file) 파일이 bank.db 파일보다 오래된 사본이라 그 뒤에 바뀐 내용이 없습니다. \(koreanWay)")
-    case .otherDatabase:
-      return say(
-        "\(file) belongs to another bank. \(englishWay)", "\(file) 파일은 다른 은행의 것입니다. \(koreanWay)")
+      say(
+        "\(file) is an older copy than bank.db: what was changed later is missing.",
+        "\(file) 파일이 bank.db 파일보다 오래된 사본이라 그 뒤에 바뀐 내용이 없습니다.")
+    case .otherDatabase: say("\(file) belongs to another bank.", "\(file) 파일은 다른 은행의 것입니다.")
     }
   }
 

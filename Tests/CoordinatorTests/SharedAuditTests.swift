@@ -1,0 +1,71 @@
+// Audits that are asked for at once: each reads every row, so those who ask while one is made share the next one's answer.
+// The stock and the vending machine are played by the test.
+
+import BankModel
+import QueueCore
+import StockClient
+import Storage
+import Testing
+import VendingClient
+import Wire
+
+@testable import Coordinator
+
+@Suite("Audits that are asked for at once")
+struct SharedAuditTests {
+  /// Where an audit stands in a home without a stock: every question to the house is answered like this.
+  private func answer(
+    _ stock: Result<StockResult, StockClientError>, _ machine: Result<VendingResult, VendingClientError>,
+    to bank: TestBank
+  ) {
+    bank.coordinator.auditing?.hear(stock)
+    bank.coordinator.advanceAudit()
+    bank.coordinator.auditing?.hear(machine)
+    bank.coordinator.advanceAudit()
+  }
+
+  private func reports(_ client: TestClient, _ bank: TestBank) throws -> [AuditReport] {
+    try client.answers(bank.coordinator).compactMap {
+      if case .audit(let report) = $0.answer { report } else { nil }
+    }
+  }
+
+  @Test("one is made at a time, and whoever asks meanwhile shares the next")
+  func shared() throws {
+    let bank = try TestBank()
+    let clients = try (0..<64).map { _ in try TestClient(bank.coordinator) }
+    let late = try TestClient(bank.coordinator)
+    for client in clients { client.ask(.audit, bank.coordinator) }
+    bank.coordinator.advanceAudit()
+    #expect(bank.coordinator.auditing?.seats.count == 1 && bank.coordinator.auditing?.canGoOn == false)
+    _ = try bank.enqueue(3, late)
+    late.ask(.audit, bank.coordinator)
+    answer(.failure(.tryLater(detail: "x")), .failure(.tryLater(detail: "y")), to: bank)
+    #expect(try reports(clients[0], bank).map(\.issued) == [0])
+    #expect(try reports(clients[1], bank).isEmpty)
+    #expect(bank.coordinator.auditing?.seats.count == 64 && bank.coordinator.auditing?.report == nil)
+    // Who has left is not answered, and keeps nobody from being.
+    bank.coordinator.forget(clients[1].session)
+    bank.coordinator.advanceAudit()
+    answer(.failure(.tryLater(detail: "x")), .failure(.tryLater(detail: "y")), to: bank)
+    for client in clients[2...] { #expect(try reports(client, bank).map(\.issued) == [3]) }
+    #expect(try reports(late, bank).map(\.issued) == [3])
+    #expect(try reports(clients[1], bank).isEmpty)
+    #expect(bank.coordinator.auditing == nil && bank.coordinator.auditSeats.isEmpty)
+  }
+
+  @Test("one for which the stock or the machine has no room is refused as a whole", arguments: [false, true])
+  func fullDisk(ofTheMachine: Bool) throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let number = client.ask(.audit, bank.coordinator)
+    bank.coordinator.advanceAudit()
+    let stock = Result<StockResult, StockClientError>.success(
+      .failure(StockFailure(.diskFull, detail: "no room")))
+    let machine = Result<VendingResult, VendingClientError>.success(
+      .failure(VendingFailure(.diskFull, detail: "no room")))
+    answer(ofTheMachine ? .failure(.tryLater(detail: "x")) : stock, machine, to: bank)
+    #expect(try client.answers(to: number, bank.coordinator).map { $0.failure?.code } == [.diskFull])
+    #expect(bank.coordinator.auditing == nil)
+  }
+}

@@ -1,0 +1,113 @@
+// A child that was started and cannot be watched, because the kernel has no watch left: it is ended and collected by
+// whoever has started it, be it a teller, a service or a coordinator. Each case has a process of its own, whose event loop
+// is spoiled after it was made.
+
+import BankModel
+import Glibc
+import Guardian
+import Logbook
+import Posix
+import Supervision
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("A child that cannot be watched")
+struct UnwatchedChildTests {
+  @Test("no teller stays behind a window") func teller() async {
+    await #expect(processExitsWith: .success) {
+      let place = try Spoiled()
+      let staff = WindowStaff(
+        home: place.home, loop: place.loop, log: try place.log(), programs: try WorkerPrograms(),
+        policy: RestartPolicy(), seed: 1)
+      let window = Window(service: .deposit, place: 1)
+      staff.open(window, at: SystemClock.moment())
+      place.expectNobodyLeft()
+      #expect(
+        staff.posts[window]?.isGivenUp == true && staff.posts[window]?.lastEnd?.contains("epoll_ctl") == true)
+      #expect(staff.isEmpty)
+    }
+  }
+
+  @Test("no service stays behind the windows") func service() async {
+    await #expect(processExitsWith: .success) {
+      let place = try Spoiled()
+      let staff = HouseStaff(loop: place.loop, log: try place.log(), policy: RestartPolicy(), seed: 1)
+      staff.open(
+        HousePost.Trade(
+          name: "stock", peerRole: .stock, workerRole: .stock, program: "/bin/sleep", arguments: ["1000"]),
+        at: SystemClock.moment())
+      place.expectNobodyLeft()
+      #expect(staff.posts[0].lastEnd?.contains("epoll_ctl") == true && staff.count == 0)
+    }
+  }
+
+  @Test("no coordinator stays under a guardian") func coordinator() async {
+    await #expect(processExitsWith: .success) {
+      let place = try Spoiled { home in
+        let guardian = try Guardian(
+          Guardian.Order(home: home, program: "/bin/sh", words: ["-c", "exec sleep 1000"]))
+        return (guardian.loop, guardian)
+      }
+      (place.owner as? Guardian)?.begin(channel: nil)
+      place.expectNobodyLeft()
+      let log = try FileDescriptor.open(place.home + "/logs/guardian.log", .readOnly)
+      #expect(String(decoding: try log.readAll(), as: UTF8.self).contains("epoll_ctl"))
+    }
+  }
+}
+
+/// An event loop that watches nothing more, and a home for those who want to.
+private final class Spoiled {
+  let home: String
+  let loop: EventLoop
+  let owner: AnyObject?
+
+  /// - Parameter make: makes the loop, and whoever it belongs to.
+  init(_ make: (_ home: String) throws -> (EventLoop, AnyObject?) = { _ in (try EventLoop(), nil) }) throws {
+    home = "/tmp/bank-spoiled-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
+    try Directory.create(path: home)
+    let others = Self.loops
+    (loop, owner) = try make(home)
+    let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    for descriptor in Self.loops.subtracting(others) { dup2(file, descriptor) }
+    close(file)
+  }
+
+  deinit { Self.remove(home) }
+
+  func log() throws -> LogFile {
+    try LogFile(
+      path: home + "/coordinator.log", worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1)
+  }
+
+  /// There is no child: none that runs, and none that waits to be collected.
+  func expectNobodyLeft() {
+    #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
+  }
+
+  private static var loops: Set<CInt> {
+    let names = (try? Directory.entries(of: "/proc/self/fd")) ?? []
+    return Set(
+      names.compactMap { CInt($0) }.filter { descriptor in
+        var text = [CChar](repeating: 0, count: 64)
+        let count = readlink("/proc/self/fd/\(descriptor)", &text, text.count)
+        return count > 0
+          && String(decoding: text[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+            == "anon_inode:[eventpoll]"
+      })
+  }
+
+  private static func remove(_ path: String) {
+    for name in (try? Directory.entries(of: path)) ?? [] {
+      let inner = "\(path)/\(name)"
+      if (try? FileFacts.inspect(inner, followLinks: false))?.isDirectory == true {
+        remove(inner)
+      } else {
+        unlink(inner)
+      }
+    }
+    rmdir(path)
+  }
+}

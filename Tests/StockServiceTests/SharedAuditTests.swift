@@ -1,0 +1,43 @@
+// Audits of the stock that are asked for at once, of a service within this process, on a store in memory that counts them.
+
+import BankModel
+import Logbook
+import Posix
+import StockClient
+import Storage
+import Testing
+import Transport
+import Wire
+
+@testable import StockService
+
+@Suite("Audits of the stock that are asked for at once", .serialized)
+struct SharedAuditTests {
+  @Test("share one look at every row; somebody else is served meanwhile")
+  func shared() throws {
+    let house = try StockHouse()
+    let home = ServiceHome(path: house.home, name: "stock")
+    try home.prepare()
+    let store = MemoryStockStore()
+    let desk = StockDesk(store, try store.load(newLedger: 1))
+    let log = try LogFile(path: home.log, worker: "stock", generation: 1, limit: 1 << 20, keep: 1)
+    let service = StockService(desk: desk, assortment: .standard, loop: house.loop, log: log, link: nil)
+    try service.open(in: home)
+    let clients = (0..<8).map { _ in house.client() }
+    let until = SystemClock.monotonic() + StockHouse.patience
+    var (audits, changes) = (0, 0)
+    for client in clients {
+      for _ in 0..<8 {
+        client.ask(.audit, until: until) { if case .success(.audit) = $0 { audits += 1 } }
+      }
+      client.ask(.change(ItemAmount(ItemID("kiwi"), 1), nil), until: until) { _ in changes += 1 }
+    }
+    while audits < 64 || changes < 8 {
+      try #require(SystemClock.monotonic() < until, "\(audits) audits, \(changes) changes")
+      for client in clients { client.endTurn() }
+      try service.turn(until: SystemClock.monotonic() + .milliseconds(20))
+    }
+    #expect(store.audits <= 16, "\(store.audits) for 64")
+    for client in clients { client.close() }
+  }
+}
