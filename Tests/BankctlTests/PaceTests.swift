@@ -30,6 +30,10 @@ struct PaceTests {
     return minutes * 60 + (Double(match.2) ?? 0) / (match.3 == "ms" ? 1000 : 1)
   }
 
+  private static func instant(_ tenths: Int64) -> MonotonicInstant {
+    MonotonicInstant(nanoseconds: tenths * 100_000_000)
+  }
+
   @Test(
     "three customers in 1.1 s, one after the other or all at once: the estimate goes down and does not jump")
   func steady() throws {
@@ -52,6 +56,24 @@ struct PaceTests {
     let estimates = shown.compactMap(left)
     for (before, after) in zip(estimates, estimates.dropFirst()) {
       #expect(after <= before * 1.5 + 1, "from \(before) s to \(after) s")
+    }
+  }
+
+  @Test("the pace is that of the last while: neither that of the beginning nor that of one moment")
+  func window() throws {
+    // A hundred a second for ten seconds, and then ten a second.
+    var slower = PaceEstimate()
+    for tenth in 0...200 as ClosedRange<Int64> {
+      slower.note(tenth <= 100 ? tenth * 10 : 1_000 + tenth - 100, at: Self.instant(tenth))
+    }
+    #expect((9...15).contains(try #require(slower.rate(at: Self.instant(200)))))
+    // Ten come at once, every second.
+    var bursts = PaceEstimate()
+    for tenth in 0...200 as ClosedRange<Int64> {
+      bursts.note(tenth / 10 * 10, at: Self.instant(tenth))
+      guard tenth > 100 else { continue }
+      let rate = try #require(bursts.rate(at: Self.instant(tenth)))
+      #expect((7...12).contains(rate), "\(rate) a second after \(tenth) tenths of one")
     }
   }
 

@@ -28,6 +28,10 @@ struct MannersTests {
         #expect(lines.code == 0 && lines.err == "", lines.story)
       }
       #expect(try branch.done("tickets", "--state", "dead").outLines == ["Dead letters", "  nobody"])
+      for (tongue, sentence) in [(Tongue.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다.")] {
+        let expired = try branch.done("vending", "admin", "expired", language: tongue)
+        #expect(expired.outLines == [sentence], expired.story)
+      }
       try branch.expectRefusal(4, "no_such_account", of: "account", "999")
     }
   }

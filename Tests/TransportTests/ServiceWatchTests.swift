@@ -1,0 +1,125 @@
+// Holds the watch over the files of a service to what it has done about each loss, and when: a database is gone for good
+// at once, a log is rescued at once and begun anew later, a socket is bound anew, and a home that is gone stays away.
+
+import Glibc
+import Posix
+import Testing
+import Wire
+
+@testable import Transport
+
+@Suite("The files of a service") struct ServiceWatchTests {
+  private final class Service {
+    let loop: EventLoop
+    let home: ServiceHome
+    var watch: ServiceWatch?
+    var rescues = 0
+    var renewals = 0
+    /// How often a new log cannot be begun.
+    var refusals = 0
+    var bound: [String] = []
+    var ends: [Failure] = []
+    var repaired: [String] = []
+    var troubles: [String] = []
+
+    init() throws {
+      var template = Array("/tmp/bank-watch-XXXXXX".utf8CString)
+      guard mkdtemp(&template) != nil else {
+        throw SystemError(call: "mkdtemp", subject: "/tmp", code: errno)
+      }
+      let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      home = ServiceHome(path: path, name: "stock")
+      loop = try EventLoop()
+      try Directory.create(path: home.run)
+      for file in [home.database, home.databaseLog, home.socket] { try Self.write(file) }
+      let remedies = ServiceWatch.Remedies(
+        rescueLog: { [unowned self] in rescues += 1 },
+        renewLog: { [unowned self] in
+          renewals += 1
+          refusals -= 1
+          return refusals < 0
+        },
+        listen: { [unowned self] path in
+          bound.append(path)
+          try Self.write(path)
+        },
+        end: { [unowned self] in ends.append($0) },
+        note: { [unowned self] words, isRepaired in
+          if isRepaired { repaired.append(words) } else { troubles.append(words) }
+        })
+      watch = ServiceWatch(home, sockets: [home.socket], on: loop, remedies)
+    }
+
+    deinit {
+      for file in [home.database, home.databaseLog, home.socket] { unlink(file) }
+      rmdir(home.run)
+      rmdir(home.path)
+    }
+
+    private static func write(_ path: String) throws {
+      try FileDescriptor.open(path, [.writeOnly, .create], mode: 0o600).writeAll([1])
+    }
+
+    /// Turns of the service until `condition` holds.
+    func wait(_ what: String, until condition: () -> Bool) throws {
+      let deadline = SystemClock.monotonic() + .seconds(30)
+      while !condition() {
+        let now = SystemClock.monotonic()
+        try #require(now < deadline, "\(what): it did not happen; \(troubles), \(repaired)")
+        try loop.runOnce(until: min(now + .milliseconds(20), watch?.nextDeadline ?? deadline))
+        watch?.keepTime(SystemClock.monotonic())
+      }
+    }
+  }
+
+  @Test("a removed or renamed database ends the service at once, by its name", arguments: [true, false])
+  func database(isRenamed: Bool) throws {
+    let service = try Service()
+    let aside = service.home.path + "/aside"
+    defer { unlink(aside) }
+    if isRenamed { rename(service.home.database, aside) } else { unlink(service.home.database) }
+    try service.wait("the service ends") { !service.ends.isEmpty }
+    #expect(service.ends.first?.code == .removed && service.ends.first?.subject == service.home.database)
+    #expect(service.repaired == [], "nothing was made again before")
+  }
+
+  @Test("a removed log is rescued at once and only once, and begun anew as soon as that can be")
+  func log() throws {
+    let service = try Service()
+    service.refusals = 1
+    unlink(service.home.databaseLog)
+    try service.wait("the log is rescued") { service.rescues > 0 }
+    #expect(service.renewals == 0, "whoever removes it has time to finish")
+    try service.wait("the log is begun anew") { service.renewals == 2 }
+    #expect(service.rescues == 1 && service.ends == [])
+    try service.wait("it is said") { service.repaired.contains { $0.hasSuffix(": stock.db-wal") } }
+    #expect(service.watch?.nextDeadline == nil, "nothing is left to be done")
+  }
+
+  @Test(
+    "a removed socket is bound anew, also where its directory has gone with it", arguments: [true, false])
+  func socket(withDirectory: Bool) throws {
+    let service = try Service()
+    for round in 1...2 {
+      unlink(service.home.socket)
+      if withDirectory { #expect(rmdir(service.home.run) == 0) }
+      try service.wait("it is bound anew") { service.bound.count == round }
+      try service.wait("it is said") { service.repaired.count == round }
+      #expect(try FileFacts.inspect(service.home.socket) != nil)
+    }
+    #expect(service.bound == [service.home.socket, service.home.socket])
+    #expect(service.repaired.allSatisfy { $0.hasSuffix(": stock.sock") } && service.troubles == [])
+    #expect(service.ends == [] && service.rescues == 0)
+  }
+
+  @Test("a home that is gone is not made again")
+  func home() throws {
+    let service = try Service()
+    let home = service.home
+    for file in [home.socket, home.databaseLog, home.database] { unlink(file) }
+    #expect(rmdir(home.run) == 0 && rmdir(home.path) == 0)
+    try service.wait("the service ends") { !service.ends.isEmpty }
+    try service.wait("what cannot be made again is said") { !service.troubles.isEmpty }
+    #expect(try FileFacts.inspect(home.path) == nil && service.bound == [])
+  }
+}
