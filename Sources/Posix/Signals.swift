@@ -24,13 +24,10 @@ public enum Signals {
     }
   }
 
-  /// From now on a write that nobody reads is an error (EPIPE) and does not end the process, and nor does one that makes
-  /// a file larger than a file may be (EFBIG).
+  /// From now on a write that nobody reads is an error (EPIPE) and does not end the process.
   public static func ignorePipe() {
-    for signal in [SIGPIPE, SIGXFSZ] {
-      let result = linux_signals_ignore(signal)
-      precondition(result == 0, "SIGPIPE and SIGXFSZ exist and can be ignored")
-    }
+    let result = linux_signals_ignore(SIGPIPE)
+    precondition(result == 0, "SIGPIPE exists and can be ignored")
   }
 
   /// From now on a write beyond the limit of a file's size is an error (EFBIG) and does not end the process.
