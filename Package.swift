@@ -178,7 +178,7 @@ let package = Package(
       ]),
     tests(
       "GuardianTests",
-      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Posix"]),
+      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Logbook", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -47,6 +47,7 @@ struct ExhaustionTests {
         clients.append(try RawClient(branch, socket: socket))
         clients.last?.send(hello)
         answer = clients.last?.listen(until: 1) ?? answer
+        try #require(!answer.frames.isEmpty, "\(program) has no word for client \(clients.count): \(answer)")
       }
       #expect(answer.refusal?.reason == 5, "\(answer)")
       if socket == "bank.sock" {
@@ -62,7 +63,10 @@ struct ExhaustionTests {
       try allow(1_024, pid, in: branch)
       for client in [patient, other] {
         let answer = client.listen(until: 1)
-        #expect(answer.frames.count == 1 && answer.refusal == nil, "\(answer)")
+        // Nothing else can be asked of somebody who is deaf, and each further question would wait for its limit.
+        try #require(
+          answer.frames.count == 1 && answer.refusal == nil,
+          "\(program) is deaf, though there are descriptors again: \(answer)")
       }
       try branch.done("enqueue", "3", "--wait")
       #expect(try self.pid(of: program, in: branch) == pid, "another process has taken its place")

@@ -32,6 +32,13 @@ struct FailedWindowTests {
       #expect(try shell.finish().code == 0)
     }
 
+    /// The same with a script that stands in a file.
+    func breakTeller(by script: String) throws {
+      hideTeller()
+      let words = ["-m", "700", script, directory + "/bank-teller"]
+      #expect(try branch.launch(words, program: "/usr/bin/install").finish().code == 0)
+    }
+
     func hideTeller() { rename("\(directory)/bank-teller", "\(directory)/good-teller") }
 
     func repairTeller() { rename("\(directory)/good-teller", "\(directory)/bank-teller") }
@@ -98,13 +105,50 @@ struct FailedWindowTests {
         try branch.kill(worker: "deposit-1")
         try branch.waitUntil("three have died early") {
           branch.events("exit", in: "coordinator").count { $0["code"] == "7" } >= 4 * round - 1
+            || !branch.events("given_up", in: "coordinator").isEmpty
         }
+        try #require(branch.events("given_up", in: "coordinator").isEmpty, "round \(round)")
         programs.repairTeller()
         try branch.done("enqueue", "1", "--service", "deposit", "--wait")
       }
       #expect(branch.events("exit", in: "coordinator").count { $0["code"] == "7" } > 10)
       #expect(branch.events("given_up", in: "coordinator").isEmpty)
       #expect(!branch.events("backoff", in: "coordinator").isEmpty, "the pauses are told")
+    }
+  }
+
+  @Test("a teller that dies as soon as it is ready, again and again, is slowed down, and the window given up")
+  func hasty() throws {
+    try withBranch { branch in
+      let programs = try Programs(branch)
+      let file = try branch.configuration(
+        deposit: 1, depositWork: "5ms", loanWork: "5ms", more: Self.quickly)
+      try programs.start("--config", file)
+      let hello = Message.fields([
+        (1, .fields([(1, .number(1)), (2, .text(try branch.build())), (3, .number(2))]))
+      ])
+      let words = hello.frame + Message.fields([(2, .fields([]))]).frame
+      // It is welcomed and gone before it could be given anybody.
+      try branch.done("pause", "deposit")
+      let script = try branch.write(
+        "#!/bin/bash\nprintf '\(words.map { "\\x" + String($0, radix: 16) }.joined())' >&3\nexit 7\n",
+        to: "hasty")
+      try programs.breakTeller(by: script)
+      try branch.kill(worker: "deposit-1")
+      func deaths() -> Int { branch.events("exit", in: "coordinator").count { $0["code"] == "7" } }
+      // Without a pause they would be many more at once, and nobody would ever say that it has failed.
+      try branch.waitUntil("the window has failed, or there is no end of it") {
+        try deaths() > 60 || branch.status().worker("deposit-1")?.state == "failed"
+      }
+      try #require(try branch.status().worker("deposit-1")?.state == "failed", "\(deaths()) have died")
+      #expect(deaths() >= 13, "ten, and those three that are spared")
+      #expect(try branch.events("backoff", in: "coordinator", count: 9).count == 9)
+      #expect(branch.events("window_open", in: "coordinator").count { $0["window"] == "deposit-1" } >= 13)
+      programs.repairTeller()
+      try branch.done("resume", "deposit")
+      #expect(try branch.launch(["reload"]).finish().code == 0)
+      try branch.done("enqueue", "2", "--service", "deposit", "--wait")
+      try branch.expectClean()
     }
   }
 

@@ -111,7 +111,7 @@ struct HostileTellerTests {
       try branch.done("pause")
       try branch.done("enqueue", "30", "--service", "deposit")
 
-      try replace("\(place)/bank-teller", with: behaviour, build: try build(of: branch), branch)
+      try replace("\(place)/bank-teller", with: behaviour, build: try branch.build(), branch)
       try branch.kill(worker: "deposit-1")
       try branch.waitUntil("the hostile teller has come") {
         try branch.status().worker("deposit-1").map { $0.generation >= 2 } ?? false
@@ -150,17 +150,6 @@ struct HostileTellerTests {
       #expect(stopped.code == 0, stopped.story)
       try branch.expectNobodyLeft()
     }
-  }
-
-  /// The build that a teller has to name, as the coordinator names it to any client.
-  private func build(of branch: Branch) throws -> String {
-    let client = try RawClient(branch)
-    client.send(Message.hello().frame)
-    let welcome = try #require(client.listen(until: 1).frames.first)
-    // A map of one field, 1, with a map of the version and the build, whose text has a length of one or two bytes.
-    let head = try #require(welcome.firstIndex(of: 0x02))
-    let text = welcome[(head + 1)...]
-    return String(decoding: text.dropFirst((text.first ?? 0) >= 0x78 ? 2 : 1), as: UTF8.self)
   }
 
   private func replace(_ program: String, with behaviour: Behaviour, build: String, _ branch: Branch) throws {

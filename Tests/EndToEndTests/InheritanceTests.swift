@@ -58,7 +58,7 @@ struct InheritanceTests {
       }
       try branch.done("enqueue", "3", "--wait")
       bank.signal(SIGTERM)
-      let outcome = try bank.finish()
+      let outcome = try bank.finish(within: .seconds(10))
       #expect(outcome.code == 0, outcome.story)
       try branch.expectNobodyLeft()
     }

@@ -65,8 +65,8 @@ struct ReleaseDeskTests {
       if store.hasStagedChanges { try store.commit(books) }
     }
 
-    func wait(until condition: () throws -> Bool) throws {
-      try house.wait {
+    func wait(for what: String = "it", until condition: () throws -> Bool) throws {
+      try house.wait(for: what) {
         try turn()
         return try condition()
       }
@@ -176,7 +176,9 @@ struct ReleaseDeskTests {
     _ = try house.call(.set(ItemAmount(ItemID("kiwi"), StockLimits.quantity)))
     let office = try Office(house)
     try office.cancel(1...count + 3)
-    try office.wait { office.released.count == 3 && office.desk.refused.count == count }
+    try office.wait(for: "the return of what stands behind \(count) that are refused") {
+      office.released.count == 3 && office.desk.refused.count == count
+    }
     #expect(office.released.sorted() == Array(count + 1...count + 3))
     #expect(Set(office.troubles.map { $0.split(separator: ":")[0] }).count == Int(count))
     #expect(office.troubles.count == Int(count), "each is told once")

@@ -147,11 +147,11 @@ final class StockHouse {
 
   // MARK: Waiting and asking
 
-  func wait(until condition: () throws -> Bool) throws {
+  func wait(for what: String = "it", until condition: () throws -> Bool) throws {
     let deadline = SystemClock.monotonic() + Self.patience
     while try !condition() {
       let now = SystemClock.monotonic()
-      try #require(now < deadline, "it did not happen; standard error: \(complaints)")
+      try #require(now < deadline, "\(what) did not happen; standard error: \(complaints)")
       try loop.runOnce(until: min(deadline, now + .milliseconds(20)))
     }
   }
