@@ -148,7 +148,7 @@ let package = Package(
       "CoordinatorTests",
       of: [
         "Coordinator", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore", "StockCore", "Storage",
-        "Wire",
+        "Transport", "Wire",
       ]),
     tests(
       "StockServiceTests",
