@@ -147,9 +147,8 @@ let package = Package(
     tests(
       "CoordinatorTests",
       of: [
-        "Coordinator", "Guardian", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore",
-        "StockClient",
-        "StockCore", "Storage", "Supervision", "VendingClient", "Wire",
+        "Coordinator", "Guardian", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore", "StockClient",
+        "StockCore", "Storage", "Supervision", "Transport", "VendingClient", "Wire",
       ]),
     tests(
       "StockServiceTests",

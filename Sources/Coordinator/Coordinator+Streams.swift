@@ -5,6 +5,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Transport
 import Wire
 
 extension Coordinator {
@@ -46,8 +47,8 @@ extension Coordinator {
     let begin = SystemClock.moment().monotonic
     defer {
       let end = SystemClock.moment().monotonic
-      // While customers are served the pages have a quarter of the time, however many are wanted.
-      let rest = machine.serving > 0 ? end.since(begin).nanoseconds * Views.rest : 0
+      // While customers are served the pages have an eighth of the time, however many are wanted.
+      let rest = machine.serving > 0 ? end.since(begin).nanoseconds * Int64(ViewingTime.rest) : 0
       pumpDue = end + max(Self.roundPause, TimeSpan(nanoseconds: rest))
     }
     let until = MonotonicInstant(begin + ClientLimits.turn)

@@ -5,6 +5,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Transport
 import Wire
 
 extension Coordinator {
@@ -29,12 +30,10 @@ extension Coordinator {
   func tellViews() {
     followers.publishEvents(all: !machine.isUnsettled)
     showPictureIfDue()
-    guard followers.views.isOwed, now.monotonic >= followers.views.due else { return }
-    let begin = SystemClock.moment().monotonic
-    followers.views.isOwed = tellViews(until: begin + Views.turn)
-    followers.views.tidy()
-    let end = SystemClock.moment().monotonic
-    followers.views.due = end + TimeSpan(nanoseconds: end.since(begin).nanoseconds * Views.rest)
+    guard followers.views.audience.isOwed else { return }
+    // Whoever has asked for something comes first.
+    server.flush()
+    if followers.views.audience.tell(at: MonotonicInstant(now.monotonic), show) { followers.views.tidy() }
   }
 
   /// Those who watch see the timer run, also while nothing else happens.
@@ -47,40 +46,21 @@ extension Coordinator {
     followers.toldAt = now.monotonic
   }
 
-  /// Gives everybody a piece, again and again, until the time is up or nobody reads any more.
-  ///
-  /// - Returns: whether somebody has not seen everything.
-  private func tellViews(until deadline: MonotonicTime) -> Bool {
-    while true {
-      let views = followers.views.all
-      var (isOwed, wasTold) = (false, false)
-      for step in views.indices {
-        let view = views[(followers.views.first + step) % views.count]
-        guard followers.views.isBehind(view) else { continue }
-        isOwed = true
-        if followers.views.isLost(view) {
-          endSlow(view)
-        } else if view.seat.session.channel.backlog < server.share {
-          tell(view)
-          wasTold = true
-        }
-        guard SystemClock.moment().monotonic < deadline else {
-          followers.views.first = (followers.views.first + step + 1) % views.count
-          return true
-        }
-      }
-      guard wasTold else {
-        followers.views.waitsForReaders = isOwed
-        return isOwed
-      }
+  /// Gives a view its next piece. It is written at once, so that the time which that takes is part of their share.
+  private func show(_ view: Views.View) -> Audience<Views.View>.Step {
+    guard followers.views.isBehind(view) else { return .isCurrent }
+    guard !followers.views.isLost(view) else {
+      endSlow(view)
+      return .wasTold
     }
-  }
-
-  /// It is written at once, so that the time which that takes is part of their share.
-  private func tell(_ view: Views.View) {
     let channel = view.seat.session.channel
+    if channel.backlog >= server.share { channel.flush() }
+    guard channel.backlog < server.share else { return .waits }
+    // Its client may have left just now.
+    guard followers.views.isBehind(view) else { return .isCurrent }
     channel.send(frames: followers.views.next(for: view))
     channel.flush()
+    return .wasTold
   }
 
   private func endSlow(_ view: Views.View) {
@@ -94,7 +74,7 @@ extension Coordinator {
   func tellLastEvents() {
     followers.publishEvents(all: true)
     var room = ClientLimits.unreadInAll
-    for view in followers.views.all where view.isOfEvents {
+    for view in followers.views.audience.all where view.isOfEvents {
       while followers.views.isBehind(view) {
         guard !followers.views.isLost(view), room > 0 else {
           endSlow(view)

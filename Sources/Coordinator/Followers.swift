@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Transport
 import Wire
 
 /// Clients who are told later.
@@ -40,7 +41,7 @@ final class Followers {
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
     var earliest = tickets.nextDeadline
     func consider(_ moment: MonotonicTime) { earliest = min(earliest ?? moment, moment) }
-    if views.isOwed, !views.waitsForReaders { consider(views.due) }
+    if let due = views.audience.nextDeadline { consider(MonotonicTime(nanoseconds: due.nanoseconds)) }
     if views.watcherCount > 0, changed || isTimerRunning { consider(toldAt + Self.watchPause) }
     return earliest
   }

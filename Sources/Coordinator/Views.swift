@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Transport
 import Wire
 
 /// Everybody who looks on.
@@ -12,11 +13,11 @@ struct Views {
   final class View {
     let seat: Followers.Seat
     let isOfEvents: Bool
-    fileprivate(set) var place: EventFeed.Place
+    fileprivate(set) var place: AnswerFeed.Place
     fileprivate(set) var picture: UInt64
     fileprivate(set) var isEnded = false
 
-    fileprivate init(_ seat: Followers.Seat, isOfEvents: Bool, _ place: EventFeed.Place, _ picture: UInt64) {
+    fileprivate init(_ seat: Followers.Seat, isOfEvents: Bool, _ place: AnswerFeed.Place, _ picture: UInt64) {
       self.seat = seat
       self.isOfEvents = isOfEvents
       self.place = place
@@ -24,35 +25,20 @@ struct Views {
     }
   }
 
-  /// The longest time in one go that is spent on those who look on.
-  static let turn = TimeSpan.milliseconds(1)
-  /// After so much time on them the coordinator does something else for so many times as long: with any number of them
-  /// the customers have three quarters of its time.
-  static let rest: Int64 = 3
-
-  private(set) var all: [View] = []
-  private(set) var feed = EventFeed()
+  /// Everybody, and their share of the time.
+  let audience = Audience<View>()
+  private(set) var feed = AnswerFeed(frame: ClientLimits.frame)
   /// Views of events.
   private(set) var followerCount = 0
   /// Views of the state.
-  var watcherCount: Int { all.count - followerCount }
-  /// Whether somebody has not seen everything, and whether it is only waited for readers.
-  var isOwed = false
-  var waitsForReaders = false
-  /// Before this nobody is told anything.
-  var due = MonotonicTime(nanoseconds: 0)
-  /// Who comes first the next time.
-  var first = 0
+  var watcherCount: Int { audience.all.count - followerCount }
 
   private var tail: [UInt8] = []
   private var picture: UInt64 = 0
-  /// What was made last, for the next who has seen as much and asked under the same number.
-  private var made:
-    (place: EventFeed.Place, end: EventFeed.Place, number: UInt32, bytes: [UInt8], next: EventFeed.Place)?
 
   /// Takes in somebody who has seen everything until now.
   mutating func admit(_ seat: Followers.Seat, isOfEvents: Bool) {
-    all.append(View(seat, isOfEvents: isOfEvents, feed.end, picture))
+    audience.admit(View(seat, isOfEvents: isOfEvents, feed.end, picture))
     if isOfEvents { followerCount += 1 }
     seat.session.views += 1
     seat.session.seats += 1
@@ -65,32 +51,32 @@ struct Views {
     view.seat.session.views -= 1
     view.seat.session.seats -= 1
     if view.isOfEvents { followerCount -= 1 }
-    all.removeAll { $0 === view }
+    audience.remove { $0 === view }
     if followerCount == 0 { feed.forgetAll() }
   }
 
   /// A client has left.
   mutating func forget(_ session: ControlSession) {
-    for view in all.filter({ $0.seat.session === session }) { end(view) }
+    for view in audience.all where view.seat.session === session { end(view) }
   }
 
   /// Ends every view of the state; their seats.
   mutating func takeWatchers() -> [Followers.Seat] {
-    let watchers = all.filter { !$0.isOfEvents }
+    let watchers = audience.all.filter { !$0.isOfEvents }
     for view in watchers {
       view.isEnded = true
       view.seat.session.views -= 1
       view.seat.session.seats -= 1
     }
-    all.removeAll { !$0.isOfEvents }
+    audience.remove { !$0.isOfEvents }
     return watchers.map(\.seat)
   }
 
   /// Something has happened, and is on disk as far as it has to be.
   mutating func publish(_ events: [BranchEvent]) {
     guard followerCount > 0, !events.isEmpty else { return }
-    for event in events { feed.append(event) }
-    (isOwed, waitsForReaders) = (true, false)
+    for event in events { feed.append { AnswerTail.append(event, to: &$0) } }
+    audience.hasNews()
   }
 
   /// The state is this now.
@@ -98,7 +84,7 @@ struct Views {
     guard let tail = try? AnswerTail.bytes(of: .status(report)) else { return }
     self.tail = tail
     picture += 1
-    (isOwed, waitsForReaders) = (true, false)
+    audience.hasNews()
   }
 
   /// Whether there is something that a view has not seen.
@@ -118,22 +104,16 @@ struct Views {
       try? AnswerTail.appendFrame(to: view.seat.number, tail[...], to: &bytes, limit: ClientLimits.frame)
       return bytes
     }
-    if let made, made.place == view.place, made.end == feed.end, made.number == view.seat.number {
-      view.place = made.next
-      return made.bytes
-    }
-    let (bytes, next) = feed.frames(behind: view.place, for: view.seat.number)
-    made = (view.place, feed.end, view.seat.number, bytes, next)
-    view.place = next
-    return bytes
+    return feed.next(behind: &view.place, for: view.seat.number)
   }
 
   /// Forgets what everybody has seen.
   mutating func tidy() {
-    made = nil
     guard followerCount > 0 else { return feed.forgetAll() }
     var earliest = feed.end
-    for view in all where view.isOfEvents && view.place.page < earliest.page { earliest = view.place }
-    feed.forget(before: earliest.page)
+    for view in audience.all where view.isOfEvents && view.place.isOnPage(before: earliest) {
+      earliest = view.place
+    }
+    feed.forget(before: earliest)
   }
 }

@@ -276,6 +276,8 @@ public final class StockClient {
       }
       view?.place?.sequence = last.sequence
       view?.hear(.changes(fresh))
+    // From where it was: what is too much to be told one by one comes as a picture.
+    case .failure(let failure) where failure.code == .tooSlow: sendView()
     case .failure(let failure): view?.hear(.refused(failure))
     default: break
     }

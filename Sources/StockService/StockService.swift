@@ -1,7 +1,7 @@
 // Owns the stock service at work: one loop on which clients, the stock and the coordinator meet. It knows no rule of the
 // stock (StockMachine does) and no byte of a message (Transport does).
 // The turn: hear everyone, commit once, answer, tell the viewers, write it all.
-// Invariant: a viewer gets every change behind its place, in order and once; a slow one gets them when it reads.
+// Invariant: a viewer gets every change behind its place, in order and once, and one that is too slow is told so.
 // When the disk fails in a way that leaves it in doubt, the service ends, and a new one reads the disk again.
 
 import BankModel
@@ -16,6 +16,7 @@ import Wire
 
 typealias StockSocket = ServiceSocket<StockRequest, StockResult>
 typealias StockSession = ServiceSession<StockRequest, StockResult>
+typealias StockViews = ServiceViews<StockRequest, StockResult>
 
 /// The stock service of one bank.
 final class StockService {
@@ -23,20 +24,14 @@ final class StockService {
   static let page = 500
   /// Changes that a viewer who comes back may have missed; beyond it the viewer begins with a picture.
   static let replayed: Int64 = 10_000
-  /// Viewers of one client.
-  static let viewersOfOne = 16
+  /// Changes that a viewer may fall behind while it is told what it has missed; as many as are kept for the others.
+  static let missed: Int64 = 100_000
 
   private struct Asker {
     var session: StockSession
     var number: UInt32
-    var isViewer: Bool
-  }
-
-  private struct Viewer {
-    var session: StockSession
-    var number: UInt32
-    /// The last change that was sent.
-    var sequence: Int64
+    /// Where it follows, and not only asks.
+    var view: StockViews.View?
   }
 
   private let loop: EventLoop
@@ -47,7 +42,8 @@ final class StockService {
   private let socket: StockSocket
   private var askers: [StockDesk.RequestID: Asker] = [:]
   private var lastRequest: StockDesk.RequestID = 0
-  private var viewers: [Viewer] = []
+  private let views = StockViews(
+    tooSlow: .failure(StockFailure(.tooSlow, detail: "the changes came faster than they were read")))
   /// Questions about what is on disk, which wait until nothing is staged.
   private var questions: [(asker: Asker, command: StockCommand)] = []
   private var now = SystemClock.moment()
@@ -75,9 +71,11 @@ final class StockService {
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
     desk.onRoom = { [unowned self] isShort in noteRoom(isShort) }
+    views.missed = { [unowned self] place in missed(behind: place) }
+    views.onSlow = { [unowned self] in log.write(event: "viewer_lost", level: .warn, at: now) }
     socket.onRequest = { [unowned self] session, request in serve(request, for: session) }
     socket.onEnd = { [unowned self] session in
-      viewers.removeAll { $0.session === session }
+      views.forget(session)
       questions.removeAll { $0.asker.session === session }
     }
     desk.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: now)
@@ -150,15 +148,13 @@ final class StockService {
 
   /// Whether the kernel has taken a long answer at once, so that the rest of it can be said without waiting for anybody.
   private var hasMoreToSay: Bool {
-    guard !questions.isEmpty || !viewers.isEmpty, !desk.machine.isUnsettled else { return false }
-    let settled = desk.machine.settledSequence
+    guard !questions.isEmpty, !desk.machine.isUnsettled else { return false }
     return questions.contains { socket.hasRoom(for: $0.asker.session) }
-      || viewers.contains { $0.sequence < settled && socket.hasRoom(for: $0.session) }
   }
 
   private var nextDeadline: MonotonicInstant? {
     if hasMoreToSay { return MonotonicInstant(now.monotonic) }
-    let moments = [socket.nextDeadline, log.nextFlush, watch?.nextDeadline]
+    let moments = [socket.nextDeadline, log.nextFlush, watch?.nextDeadline, views.nextDeadline]
     return (moments + [desk.commitDue, desk.roomDue].map { $0.map { MonotonicInstant($0) } })
       .compactMap { $0 }.min()
   }
@@ -167,9 +163,12 @@ final class StockService {
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
     desk.lookForRoom(at: now)
     answerQuestions()
-    tellViewers()
     rememberBank()
     link?.endTurn()
+    // Whoever has asked for something comes first.
+    socket.flush()
+    publishCommitted()
+    views.tell(at: MonotonicInstant(now.monotonic))
     socket.flush()
     log.flushIfDue(MonotonicInstant(now.monotonic))
   }
@@ -179,6 +178,8 @@ final class StockService {
     socket.stopListening()
     desk.commit(at: now)
     endTurn()
+    views.tellTheRest()
+    socket.flush()
     let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
     let reason = loss?.detail ?? desk.failure?.description ?? misunderstood
     if let loss { link?.say(.failed(loss)) }
@@ -227,7 +228,7 @@ final class StockService {
   // MARK: - Requests
 
   private func serve(_ request: StockRequest, for session: StockSession) {
-    let asker = Asker(session: session, number: request.number, isViewer: false)
+    let asker = Asker(session: session, number: request.number)
     // Days are counted in UTC where the client does not say which day it is.
     let today = min(max(0, now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
     if let action = request.command.action(today: today) {
@@ -250,8 +251,11 @@ final class StockService {
 
   private func reply(_ request: StockDesk.RequestID, _ answer: StockAnswer) {
     guard let asker = askers.removeValue(forKey: request) else { return }
-    tell(asker, StockResult(answer), more: asker.isViewer)
-    if asker.isViewer, case .picture(let picture) = answer { admit(asker, at: picture.sequence) }
+    guard let view = asker.view else { return tell(asker, StockResult(answer)) }
+    guard !view.isEnded else { return }
+    guard case .picture(let picture) = answer else { return views.end(view, with: StockResult(answer)) }
+    tell(asker, StockResult(answer), more: true)
+    begin(view, at: picture.sequence)
   }
 
   private func tell(_ asker: Asker, _ result: StockResult, more: Bool = false) {
@@ -282,45 +286,45 @@ final class StockService {
   // MARK: - Viewers
 
   private func follow(_ place: StockPlace?, _ asker: Asker) {
-    guard viewers.count(where: { $0.session === asker.session }) < Self.viewersOfOne else {
-      return tell(asker, .failure(StockFailure(.crowded, detail: "\(Self.viewersOfOne) views are open")))
+    guard let view = views.open(socket, asker.session, asker.number) else {
+      let words = "\(socket.viewsOfOne) views are open"
+      return tell(asker, .failure(StockFailure(.crowded, detail: words)))
     }
-    var asker = asker
-    asker.isViewer = true
     let settled = desk.machine.settledSequence
     let first = max(0, settled - Self.replayed)
     if let place, place.ledger == desk.machine.ledger, place.sequence >= first, place.sequence <= settled {
       // Said at once, so that the viewer knows that it is heard and has missed nothing, or what.
       if place.sequence == settled { tell(asker, .changes([]), more: true) }
-      admit(asker, at: place.sequence)
+      begin(view, at: place.sequence)
     } else {
+      var asker = asker
+      asker.view = view
       desk.happen(.look(remember(asker)), at: now)
     }
   }
 
-  private func admit(_ asker: Asker, at sequence: Int64) {
-    guard asker.session.channel.isOpen else { return }
-    viewers.append(Viewer(session: asker.session, number: asker.number, sequence: sequence))
+  /// Whoever has seen everything is told what is published from now on; the others begin with what they have missed.
+  private func begin(_ view: StockViews.View, at sequence: Int64) {
+    publishCommitted()
+    views.begin(view, after: sequence == desk.machine.settledSequence ? nil : sequence)
   }
 
-  /// Sends every viewer the changes that it has not seen, as far as it reads.
-  private func tellViewers() {
-    let fresh = desk.takeCommitted()
-    guard !viewers.isEmpty, !desk.machine.isUnsettled else { return }
-    let settled = desk.machine.settledSequence
-    for place in viewers.indices {
-      while viewers[place].sequence < settled, socket.hasRoom(for: viewers[place].session) {
-        let seen = viewers[place].sequence
-        // Whoever keeps up is not worth a question to the disk.
-        let isNext = fresh.first.map { $0.sequence <= seen + 1 } ?? false
-        let page =
-          isNext
-          ? Array(fresh.dropFirst(Int(seen + 1 - fresh[0].sequence)).prefix(Self.page))
-          : desk.changes(after: seen, limit: Self.page)
-        guard let last = page.last else { break }
-        viewers[place].sequence = last.sequence
-        socket.answer(viewers[place].session, viewers[place].number, .changes(page), more: true)
-      }
+  /// Hands what is on disk to those who look on.
+  private func publishCommitted() {
+    var fresh = desk.takeCommitted()[...]
+    while !fresh.isEmpty {
+      views.publish(.changes(Array(fresh.prefix(Self.page))))
+      fresh = fresh.dropFirst(Self.page)
     }
+  }
+
+  /// What somebody who comes back has not seen.
+  private func missed(behind sequence: Int64) -> MissedAnswers<StockResult> {
+    guard !desk.machine.isUnsettled, desk.failure == nil else { return .notNow }
+    let settled = desk.machine.settledSequence
+    guard sequence < settled else { return .none }
+    guard settled - sequence <= Self.missed else { return .tooMany }
+    let page = desk.changes(after: sequence, limit: Self.page)
+    return page.last.map { .next(.changes(page), upTo: $0.sequence) } ?? .notNow
   }
 }

@@ -25,6 +25,8 @@ public final class ServiceSession<
   var isUnflushed = false
   /// Requests that have not been answered for the last time.
   var openRequests = 0
+  /// Those of them that follow.
+  var views = 0
 
   init(id: UInt64, channel: Channel) {
     self.id = id

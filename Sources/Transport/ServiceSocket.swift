@@ -32,6 +32,8 @@ public struct ServiceLimits: Sendable {
   public var unreadInAll = 24 << 20
   /// Requests of one client that may be without an answer; with so many it is not heard.
   public var openRequests = 64
+  /// Those of them that follow. Another one shows nothing that the first does not.
+  public var openViews = 4
 
   /// The defaults.
   public init() {}
@@ -100,16 +102,47 @@ public final class ServiceSocket<
   private func send(_ message: ServiceAnswer<Result>, to session: Session) {
     guard session.channel.isOpen else { return }
     session.channel.send(message)
-    if !session.isUnflushed {
-      session.isUnflushed = true
-      unflushed.append(session)
-    }
+    flushLater(session)
+  }
+
+  private func flushLater(_ session: Session) {
+    guard !session.isUnflushed else { return }
+    session.isUnflushed = true
+    unflushed.append(session)
   }
 
   /// Whether a client reads, so that there is room for another long answer. Whoever has none is asked again at the end
   /// of a later turn: room comes with the loop.
   public func hasRoom(for session: Session) -> Bool {
     session.channel.isOpen && session.channel.backlog < share
+  }
+
+  /// The same after a try to write what is there already: for those who are told without having asked.
+  func makesRoom(for session: Session) -> Bool {
+    if session.channel.isOpen, session.channel.backlog >= share { session.channel.flush() }
+    return hasRoom(for: session)
+  }
+
+  /// How many requests of one client may follow.
+  public var viewsOfOne: Int { limits.openViews }
+
+  /// Writes frames that were made before.
+  func send(frames: [UInt8], to session: Session) {
+    session.channel.send(frames: frames)
+    session.channel.flush()
+    if session.channel.hasUnflushedOutput { flushLater(session) }
+  }
+
+  /// The same for one answer, of which all but the number of the request was made before.
+  ///
+  /// - Returns: whether it fits a frame.
+  func send(_ tail: [UInt8], to session: Session, _ number: UInt32) -> Bool {
+    var frame: [UInt8] = []
+    guard (try? AnswerTail.appendFrame(to: number, tail[...], to: &frame, limit: limits.frame)) != nil else {
+      return false
+    }
+    send(frames: frame, to: session)
+    return true
   }
 
   /// What may wait for one client: the same for everybody, and together no more than for all.

@@ -246,6 +246,8 @@ public final class VendingClient {
       switch reply.result {
       case .picture(let picture): view.hear(.picture(picture))
       case .news(let news): view.hear(.news(news))
+      // A new picture has everything that was not told.
+      case .failure(let failure) where failure.code == .tooSlow: sendView()
       case .failure(let failure): view.hear(.refused(failure))
       default: break
       }

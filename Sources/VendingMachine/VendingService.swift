@@ -45,7 +45,7 @@ final class VendingService {
   private let adminMode: AdminMode
   private var askers: [VendingDesk.RequestID: Asker] = [:]
   private var lastRequest: VendingDesk.RequestID = 0
-  private var viewers = ViewerTable()
+  private let viewers = ViewerTable()
   /// Those who look, until the stock has told something.
   private var looking: [(asker: Asker, command: VendingCommand, deadline: MonotonicInstant)] = []
   private var questions: [(asker: Asker, command: VendingCommand)] = []
@@ -88,6 +88,7 @@ final class VendingService {
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
     desk.onRoom = { [unowned self] isShort in noteRoom(isShort) }
+    viewers.onSlow = { [unowned self] in log.write(event: "viewer_lost", level: .warn, at: now) }
     for socket in [customers, managers] {
       socket.onRequest = { [unowned self, unowned socket] session, request in
         serve(request, for: Asker(socket: socket, session: session, number: request.number))
@@ -189,7 +190,7 @@ final class VendingService {
   /// Whether the kernel has taken a long answer at once, so that the rest of it can be said without waiting for anybody.
   private var hasMoreToSay: Bool {
     guard !desk.machine.isUnsettled else { return false }
-    return viewers.hasMoreToSay || questions.contains(where: \.asker.hasRoom)
+    return questions.contains(where: \.asker.hasRoom)
       || shelf.isKnown && looking.contains(where: \.asker.hasRoom)
   }
 
@@ -197,7 +198,7 @@ final class VendingService {
     if hasMoreToSay { return MonotonicInstant(now.monotonic) }
     return [
       customers.nextDeadline, managers.nextDeadline, log.nextFlush, stock.nextDeadline, retryAt,
-      shelf.nextDeadline, watch?.nextDeadline,
+      shelf.nextDeadline, watch?.nextDeadline, viewers.nextDeadline,
       // Whoever does not read is waited for by the loop, and not by the clock.
       looking.lazy.filter(\.asker.hasRoom).map(\.deadline).min().map { loop.attended.wake(for: $0) },
       desk.commitDue.map { MonotonicInstant($0) }, desk.roomDue.map { MonotonicInstant($0) },
@@ -212,14 +213,21 @@ final class VendingService {
     desk.lookForRoom(at: now)
     answerQuestions()
     answerThoseWhoLook()
-    if !desk.machine.isUnsettled, shelf.isKnown { viewers.tell(self) }
     retryReleases()
     stock.endTurn()
     rememberBank()
     link?.endTurn()
+    // Whoever has asked for something comes first.
+    flush()
+    if !desk.machine.isUnsettled, shelf.isKnown { viewers.publish(self) }
+    viewers.tell(at: MonotonicInstant(now.monotonic))
+    flush()
+    log.flushIfDue(MonotonicInstant(now.monotonic))
+  }
+
+  private func flush() {
     customers.flush()
     managers.flush()
-    log.flushIfDue(MonotonicInstant(now.monotonic))
   }
 
   private func retryReleases() {
@@ -237,6 +245,8 @@ final class VendingService {
     managers.stopListening()
     desk.commit(at: now)
     endTurn()
+    viewers.tellTheRest()
+    flush()
     let misunderstood: String? = if case .misunderstood(let words) = link?.state { words } else { nil }
     let reason = loss?.detail ?? desk.failure?.description ?? misunderstood
     if let loss { link?.say(.failed(loss)) }
@@ -376,7 +386,7 @@ final class VendingService {
     case .expired: tell(asker, .picture(picture(shelf.expired(on: today), withLots: true)))
     case .follow:
       guard viewers.admit(asker, showsLots: isManager, self) else {
-        let words = "\(ViewerTable.viewersOfOne) views are open"
+        let words = "\(asker.socket.viewsOfOne) views are open"
         return tell(asker, .failure(VendingFailure(.crowded, detail: words)))
       }
     default:

@@ -53,7 +53,7 @@ extension VendingFailure {
       case .otherOrder, .givenBack: .otherOrder
       case .overflow, .tooManyLots: .shelfFull
       case .diskFull: .diskFull
-      case .crowded: .crowded
+      case .crowded, .tooSlow: .crowded
       }
     self.init(code, subject: failure.subject, detail: failure.detail)
   }

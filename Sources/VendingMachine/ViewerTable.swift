@@ -1,95 +1,109 @@
-// Owns who follows the machine, and what each of them has seen. It knows no rule of the machine.
-// Invariant: a viewer gets every purchase behind its place, in order and once, and the products as they are now; one
-// that does not read gets them when it reads, and what has changed twice meanwhile is told once.
+// Owns what those who follow the machine are told: what has changed since the last time, made once for all of them and once
+// more for the manager's side, which sees the lots. It knows no rule of the machine.
+// Invariant: a viewer gets a picture, and then every purchase behind it, in order and once, and the products as they are;
+// one that is too slow is told so.
 
 import BankModel
+import Posix
+import Transport
 import Wire
 
 /// The viewers of a machine.
-struct ViewerTable {
-  /// Viewers of one client.
-  static let viewersOfOne = 8
+final class ViewerTable {
   /// Purchases in one message.
   static let page = 200
 
-  private struct Viewer {
-    var asker: VendingService.Asker
-    var showsLots: Bool
+  private typealias Views = ServiceViews<VendingRequest, VendingResult>
+
+  /// What everybody on one side has been told, or is about to be.
+  private struct Told {
     var sequence: Int64
     var version: UInt64
     var free: Won
     var today: DayNumber
-    /// There was no room for everything that is new.
-    var isBehind = false
+
+    func isBehind(_ service: VendingService) -> Bool {
+      let machine = service.desk.machine
+      return today != service.today || sequence < machine.settledSequence || version < service.shelf.version
+        || free != machine.settledFree
+    }
   }
 
-  private var viewers: [Viewer] = []
+  /// Customers, and then the manager.
+  private static let sides = 2
 
-  /// Takes a viewer in, who gets a picture.
+  private let views = Views(
+    topics: ViewerTable.sides,
+    tooSlow: .failure(VendingFailure(.tooSlow, detail: "the news came faster than they were read")))
+  private var told = [Told?](repeating: nil, count: ViewerTable.sides)
+
+  /// Called when somebody was too slow.
+  var onSlow: (() -> Void)? {
+    get { views.onSlow }
+    set { views.onSlow = newValue }
+  }
+
+  /// Takes a viewer in, who gets a picture. Nothing may be staged.
   ///
   /// - Returns: whether there was room for another view of this client.
-  mutating func admit(_ asker: VendingService.Asker, showsLots: Bool, _ service: VendingService) -> Bool {
-    guard viewers.count(where: { $0.asker.session === asker.session }) < Self.viewersOfOne else {
-      return false
-    }
-    guard asker.session.channel.isOpen else { return true }
+  func admit(_ asker: VendingService.Asker, showsLots: Bool, _ service: VendingService) -> Bool {
+    let side = showsLots ? 1 : 0
+    // The others are told what the newcomer sees in the picture.
+    publish(on: side, service)
+    guard let view = views.open(asker.socket, asker.session, asker.number, topic: side) else { return false }
     let products = service.shelf.reports(on: service.today, withLots: showsLots)
     let picture = service.picture(products, withLots: showsLots)
     service.tell(asker, .picture(picture), more: true)
-    viewers.append(
-      Viewer(
-        asker: asker, showsLots: showsLots, sequence: picture.sequence, version: service.shelf.version,
-        free: picture.free, today: picture.today))
+    told[side] = Told(
+      sequence: picture.sequence, version: service.shelf.version, free: picture.free, today: picture.today)
+    views.begin(view)
     return true
   }
 
   /// Forgets the views of a client that has left.
-  mutating func remove(_ session: VendingSession) { viewers.removeAll { $0.asker.session === session } }
+  func remove(_ session: VendingSession) { views.forget(session) }
 
-  /// Tells everybody what has changed, as far as they read. Nothing may be staged.
-  mutating func tell(_ service: VendingService) {
-    for place in viewers.indices {
-      viewers[place].isBehind = true
-      while viewers[place].isBehind, viewers[place].asker.hasRoom {
-        guard let news = news(for: place, service) else {
-          viewers[place].isBehind = false
-          break
-        }
-        service.tell(viewers[place].asker, .news(news), more: true)
-      }
+  /// Whatever has changed is told to everybody. Nothing may be staged.
+  func publish(_ service: VendingService) {
+    for side in 0..<Self.sides { publish(on: side, service) }
+  }
+
+  /// When ``tell(at:)`` has something to do by itself.
+  var nextDeadline: MonotonicInstant? { views.nextDeadline }
+
+  /// Tells everybody what was published, for as long as they may have.
+  func tell(at now: MonotonicInstant) { views.tell(at: now) }
+
+  /// The same without regard to the time, as far as they read: the machine ends.
+  func tellTheRest() { views.tellTheRest() }
+
+  private func publish(on side: Int, _ service: VendingService) {
+    guard views.isWatched(side) else { return told[side] = nil }
+    while let before = told[side], before.isBehind(service) {
+      let news = news(behind: before, withLots: side == 1, service)
+      told[side] = Told(
+        sequence: news.sequence, version: service.shelf.version, free: news.free, today: news.today)
+      // Another item of the stock may have changed, which is nothing to a viewer of drinks.
+      let isNothing =
+        before.today == news.today && news.products.isEmpty && before.sequence == news.sequence
+        && before.free == news.free
+      if !isNothing { views.publish(.news(news), topic: side) }
     }
   }
 
-  /// Whether a viewer that was behind has taken everything meanwhile.
-  var hasMoreToSay: Bool { viewers.contains { $0.isBehind && $0.asker.hasRoom } }
-
-  private mutating func news(for place: Int, _ service: VendingService) -> VendingNews? {
-    let (viewer, machine) = (viewers[place], service.desk.machine)
-    let isNewDay = viewer.today != service.today
-    guard
-      isNewDay || viewer.sequence < machine.settledSequence || viewer.version < service.shelf.version
-        || viewer.free != machine.settledFree
-    else { return nil }
-    let purchases =
-      viewer.sequence < machine.settledSequence ? self.purchases(after: viewer.sequence, service) : []
+  private func news(behind told: Told, withLots: Bool, _ service: VendingService) -> VendingNews {
+    let machine = service.desk.machine
+    let purchases = told.sequence < machine.settledSequence ? purchases(after: told.sequence, service) : []
     let isWhole = purchases.count < Self.page
     let products = service.shelf.reports(
-      on: service.today, withLots: viewer.showsLots, since: isNewDay ? nil : viewer.version)
-    let news = VendingNews(
-      sequence: isWhole ? machine.settledSequence : purchases.last?.sequence ?? viewer.sequence,
+      on: service.today, withLots: withLots, since: told.today == service.today ? told.version : nil)
+    return VendingNews(
+      sequence: isWhole ? machine.settledSequence : purchases.last?.sequence ?? told.sequence,
       balance: machine.settledAccount.balance, free: machine.settledFree, today: service.today,
       products: products, purchases: purchases)
-    viewers[place].sequence = news.sequence
-    viewers[place].version = service.shelf.version
-    viewers[place].free = news.free
-    viewers[place].today = news.today
-    // Another item of the stock has changed, which is nothing to a viewer of drinks.
-    let isNothing =
-      !isNewDay && products.isEmpty && viewer.sequence == news.sequence && viewer.free == news.free
-    return isNothing ? nil : news
   }
 
-  /// Purchases behind a place: from memory for whoever keeps up, and from the disk for the others.
+  /// Purchases behind a place: from memory where they are still there, and from the disk otherwise.
   private func purchases(after sequence: Int64, _ service: VendingService) -> [MoneyChange] {
     let recent = service.desk.recent
     if recent.count < VendingDesk.remembered || (recent.first?.sequence ?? 0) <= sequence + 1 {

@@ -145,7 +145,7 @@ private func hasHangul(_ text: String) -> Bool {
     let expected: [StockFailure.Code: Int32] = [
       .unknownItem: 4, .badRequest: 2, .otherOrder: 5, .givenBack: 5, .overflow: 5, .datedItem: 5,
       .tooManyLots: 5,
-      .diskFull: 75, .crowded: 75,
+      .diskFull: 75, .crowded: 75, .tooSlow: 1,
     ]
     for words in [english, korean] {
       let complaint = words.complaint(about: StockFailure(code, subject: "kiwi", detail: "why"))

@@ -42,6 +42,25 @@ struct AnswerTailTests {
     }
   }
 
+  private func compare<Result: Codable & Sendable & Equatable>(_ result: Result) throws {
+    var tail: [UInt8] = []
+    try AnswerTail.append(result, to: &tail)
+    for number in Self.numbers {
+      var (long, short): ([UInt8], [UInt8]) = ([7], [7])
+      try FrameEncoder().append(
+        ServiceAnswer.reply(NumberedReply(number: number, result: result, more: true)), to: &long,
+        limit: Self.limit)
+      try AnswerTail.appendFrame(to: number, tail[...], to: &short, limit: Self.limit)
+      #expect(long == short)
+    }
+  }
+
+  @Test("so has any answer of the stock and of the vending machine")
+  func services() throws {
+    for sample in StockResult.samples { try compare(sample.message) }
+    for sample in VendingResult.samples { try compare(sample.message) }
+  }
+
   @Test("a frame that is too long leaves the buffer as it was")
   func tooLong() {
     var buffer: [UInt8] = [1, 2, 3]

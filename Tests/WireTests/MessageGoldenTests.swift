@@ -100,9 +100,11 @@ struct MessageGoldenTests {
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
-    try compareAll(StockFailure.Code.allCases, "values-stock-failure-code")
+    try compareAll(
+      StockFailure.Code.allCases.dropLast(), "values-stock-failure-code", later: [.tooSlow])
     try compareAll(StockChange.Kind.allCases, "values-stock-change-kind")
-    try compareAll(VendingFailure.Code.allCases, "values-vending-failure-code")
+    try compareAll(
+      VendingFailure.Code.allCases.dropLast(), "values-vending-failure-code", later: [.tooSlow])
     try compareAll(MoneyChange.Kind.allCases, "values-money-change-kind")
     try compareAll(DrinkClass.Kind.allCases, "values-drink-kind")
     try expectGolden(

@@ -1,5 +1,6 @@
 // Owns the part of an answer that is the same for everybody who is told it: all but the number of the request. It is
-// made once, and each client's frame is the number and a copy of it.
+// made once, and each client's frame is the number and a copy of it. The coordinator's replies and those of the services
+// have one shape.
 // It must not know who is told. Invariant: the frame has the very bytes of `FrameEncoder`; the tests compare them.
 // Failure: FrameEncodingError, and the buffer is as it was.
 
@@ -25,16 +26,27 @@ public enum AnswerTail {
     buffer.appendField(3, true)
   }
 
-  /// The tail of any answer, by the long way.
+  /// The tail of any answer of the coordinator, by the long way.
   public static func bytes(of answer: ControlAnswer) throws(FrameEncodingError) -> [UInt8] {
     var buffer: [UInt8] = []
-    do {
-      try CBOREncoder().encode(
-        BankMessage.reply(ControlReply(number: 0, answer: answer, more: true)), into: &buffer)
-    } catch {
-      throw .message(error)
-    }
-    return Array(buffer[before...])
+    try append(tailOf: BankMessage.reply(ControlReply(number: 0, answer: answer, more: true)), to: &buffer)
+    return buffer
+  }
+
+  /// Appends the tail of an answer of a service; the buffer is as it was on an error.
+  public static func append<Result: Codable & Sendable & Equatable>(
+    _ result: Result, to buffer: inout [UInt8]
+  ) throws(FrameEncodingError) {
+    try append(
+      tailOf: ServiceAnswer.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
+  }
+
+  private static func append(
+    tailOf message: some Encodable, to buffer: inout [UInt8]
+  ) throws(FrameEncodingError) {
+    let begin = buffer.count
+    do { try CBOREncoder().encode(message, into: &buffer) } catch { throw .message(error) }
+    buffer.removeSubrange(begin..<(begin + before))
   }
 
   /// Appends the frame that tells the client of a request what is in the tail.

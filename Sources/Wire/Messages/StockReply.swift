@@ -96,6 +96,8 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     case diskFull = "disk_full"
     /// As much of this client's is being worked on as may be at a time.
     case crowded
+    /// More has changed than could be told to somebody who follows and reads slowly; no more is told.
+    case tooSlow = "too_slow"
   }
 
   /// The reason.

@@ -97,6 +97,8 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     case diskFull = "disk_full"
     /// As much is being worked on as may be at a time.
     case crowded
+    /// More has changed than could be told to somebody who follows and reads slowly; no more is told.
+    case tooSlow = "too_slow"
   }
 
   /// The reason.

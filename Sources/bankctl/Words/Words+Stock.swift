@@ -133,6 +133,10 @@ extension Words {
         + nothing
     case .crowded:
       say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.") + nothing
+    case .tooSlow:
+      say(
+        "The stock changes faster than it can be shown here, so the rest is left out. 'bankctl stock' shows what there is.",
+        "재고가 너무 빨리 바뀌어 나머지는 보여 드리지 않습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
     }
   }
 }
@@ -145,6 +149,7 @@ extension ProgramExit {
     case .badRequest: self = .usage
     case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: self = .refused
     case .diskFull, .crowded: self = .later
+    case .tooSlow: self = .failed
     }
   }
 }

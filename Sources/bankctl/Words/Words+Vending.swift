@@ -252,6 +252,11 @@ extension Words {
         + nothing
     case .crowded:
       say("The machine is busy\(detail). Try again.", "자판기가 바쁩니다\(detail). 다시 시도하세요.") + nothing
+    case .tooSlow:
+      say(
+        "More happens at the machine than can be shown here, so the rest is left out. 'bankctl vending history' lists every "
+          + "purchase.",
+        "자판기에서 일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 구매 내역은 'bankctl vending history'로 모두 볼 수 있습니다.")
     }
   }
 }
@@ -265,6 +270,7 @@ extension ProgramExit {
     case .otherOrder, .tooLittleMoney, .soldOut, .onlyExpired, .tillFull, .shelfFull, .wrongSide:
       self = .refused
     case .stockUnavailable, .diskFull, .crowded: self = .later
+    case .tooSlow: self = .failed
     }
   }
 }

@@ -1,0 +1,107 @@
+// Somebody who looks at the stock and was too slow, on a socket that stands for the service; and how many views the built
+// service shows on one connection.
+
+import BankModel
+import Posix
+import StockClient
+import Testing
+import Transport
+import Wire
+
+@Suite("A viewer of the stock", .serialized)
+struct SlowViewerTests {
+  @Test(
+    "that was too slow asks again from where it was, and whoever looks through it only sees the stock go on")
+  func again() throws {
+    let house = try StockHouse()
+    try Directory.create(path: Paths.directory(of: house.socket))
+    let socket = ServiceSocket<StockRequest, StockResult>(loop: house.loop)
+    var places: [StockPlace?] = []
+    socket.onRequest = { session, request in
+      guard case .follow(let place) = request.command else { return }
+      places.append(place)
+      let picture = StockPicture(ledger: 1, sequence: Int64(places.count * 10), items: [])
+      socket.answer(session, request.number, .picture(picture), more: true)
+      guard places.count < 3 else { return }
+      socket.answer(session, request.number, .failure(StockFailure(.tooSlow)))
+    }
+    try socket.listen(at: house.socket)
+    let client = house.client()
+    var news: [StockNews] = []
+    client.follow { news.append($0) }
+    try house.wait {
+      client.endTurn()
+      socket.flush()
+      return news.count == 3
+    }
+    #expect(places == [nil, StockPlace(ledger: 1, sequence: 10), StockPlace(ledger: 1, sequence: 20)])
+    #expect(news == [10, 20, 30].map { .picture(StockPicture(ledger: 1, sequence: $0, items: [])) })
+    client.close()
+    socket.stopListening()
+  }
+
+  @Test(
+    "is one of four on a connection at most; many on many see every change, also those who come meanwhile")
+  func many() throws {
+    let house = try StockHouse()
+    try house.start()
+    try house.wait { house.log.contains("event=ready") }
+    final class Viewer {
+      let channel: MessageChannel<StockServiceMessage, StockMessage>
+      var seen: [UInt32: Int64] = [:]
+      var gaps = 0
+      var crowded: [UInt32] = []
+
+      init(_ house: StockHouse, _ numbers: [UInt32]) throws {
+        let descriptor = try #require(try house.connected())
+        channel = try MessageChannel(
+          descriptor: FileDescriptor(owning: descriptor), loop: house.loop,
+          incomingLimit: FrameLimits.control,
+          backlogLimit: 1 << 20)
+        channel.onMessage = { [unowned self] in if case .reply(let reply) = $0 { hear(reply) } }
+        channel.send(.hello(Hello(build: "b", role: .client)))
+        for number in numbers {
+          channel.send(.request(StockRequest(number: number, command: .follow(nil))))
+        }
+        channel.flush()
+      }
+
+      private func hear(_ reply: StockReply) {
+        switch reply.result {
+        case .picture(let picture): seen[reply.number] = picture.sequence
+        case .changes(let changes):
+          for change in changes {
+            if change.sequence != seen[reply.number, default: 0] + 1 { gaps += 1 }
+            seen[reply.number] = change.sequence
+          }
+        case .failure(let failure) where failure.code == .crowded && !reply.more: crowded.append(reply.number)
+        default: gaps += 1
+        }
+      }
+    }
+    var viewers = [try Viewer(house, [1, 2, 3, 4, 5])]
+    try house.wait { viewers[0].crowded == [5] }
+    for round in 0..<10 {
+      for _ in 0..<4 { viewers.append(try Viewer(house, [1, 70_000])) }
+      for number in 0..<5 { _ = try house.take([("kiwi", 1)], as: "\(round)-\(number)") }
+      _ = try house.call(.set(ItemAmount(ItemID("kiwi"), 60)))
+    }
+    guard case .picture(let present) = try house.call(.look) else {
+      Issue.record("no picture")
+      return
+    }
+    try house.wait { viewers.allSatisfy { $0.seen.values.allSatisfy { $0 == present.sequence } } }
+    #expect(viewers.map(\.gaps).reduce(0, +) == 0)
+    #expect(viewers[0].seen.count == 4 && viewers.dropFirst().allSatisfy { $0.seen.count == 2 })
+  }
+}
+
+extension StockHouse {
+  /// A connection to the service, non-blocking, that is the caller's to close.
+  fileprivate func connected() throws -> CInt? {
+    guard case .connected(let socket) = try UnixSocket.connect(path: socket, nonBlocking: true) else {
+      return nil
+    }
+    return socket.take()
+  }
+}

@@ -1,0 +1,58 @@
+// What is kept for those who look on is bounded, and nobody reads past a gap.
+
+import Testing
+import Wire
+
+@testable import Transport
+
+@Suite("What is kept for those who look on") struct AnswerFeedTests {
+  private func append(_ count: Int, to feed: inout AnswerFeed) {
+    feed.append { $0 += [UInt8](repeating: 0xF6, count: count) }
+  }
+
+  @Test("it keeps no more than its limit, whatever the size of what comes")
+  func bounded() {
+    for size in [5_000, 900_000] {
+      var feed = AnswerFeed(frame: FrameLimits.control)
+      let begin = feed.end
+      var length = 0
+      while length <= AnswerFeed.limit + 2 * (size + AnswerFeed.pageBytes) {
+        append(size, to: &feed)
+        length += size
+      }
+      #expect(!feed.keeps(begin), "of \(size) bytes each")
+      #expect(feed.kept <= AnswerFeed.limit + AnswerFeed.pageBytes + size)
+      var place = feed.end
+      append(size, to: &feed)
+      #expect(feed.keeps(place))
+      var frames = 0
+      while place != feed.end { frames += feed.next(behind: &place, for: 1).count }
+      #expect(frames > size && frames < size + 20)
+    }
+  }
+
+  @Test("what fits no frame is lost by everybody, and by nobody who comes later")
+  func tooLong() {
+    var feed = AnswerFeed(frame: 1_000)
+    append(10, to: &feed)
+    let place = feed.end
+    append(990, to: &feed)
+    #expect(!feed.keeps(place) && feed.encoded == 1)
+    var next = feed.end
+    append(10, to: &feed)
+    #expect(feed.keeps(next) && !feed.next(behind: &next, for: .max).isEmpty && next == feed.end)
+    let encoded = feed.end
+    feed.append { _ throws(FrameEncodingError) in throw .frame(.emptyBody) }
+    #expect(!feed.keeps(encoded))
+  }
+
+  @Test("nothing is kept that everybody has seen")
+  func forgets() {
+    var feed = AnswerFeed(frame: FrameLimits.control)
+    for _ in 0..<100 { append(1_000, to: &feed) }
+    feed.forget(before: feed.end)
+    #expect(feed.kept <= AnswerFeed.pageBytes + 1_000)
+    feed.forgetAll()
+    #expect(feed.kept == 0)
+  }
+}

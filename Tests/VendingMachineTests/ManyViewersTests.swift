@@ -1,0 +1,113 @@
+// Many who look at the vending machine, on both of its sockets; and somebody who was too slow, on a socket that stands for
+// the machine.
+
+import BankModel
+import Posix
+import Testing
+import Transport
+import VendingClient
+import Wire
+
+@Suite("Those who look at the vending machine", .serialized)
+struct ManyViewersTests {
+  /// What somebody sees who looks on.
+  private final class Viewer {
+    let client: VendingClient
+    var seen: VendingPicture?
+    var pictures = 0
+
+    init(_ client: VendingClient) {
+      self.client = client
+      client.follow { [unowned self] notice in
+        switch notice {
+        case .picture(let picture): (seen, pictures) = (picture, pictures + 1)
+        case .news(let news): seen?.apply(news)
+        case .refused(let failure): Issue.record("\(failure)")
+        }
+      }
+    }
+  }
+
+  @Test("see the same as whoever looks once, each side its own, also those who come meanwhile")
+  func same() throws {
+    let house = try VendingHouse()
+    try house.start()
+    var (customers, managers): ([Viewer], [Viewer]) = ([], [])
+    func wait(until condition: () -> Bool) throws {
+      try house.wait {
+        for viewer in customers + managers { viewer.client.endTurn() }
+        return condition()
+      }
+    }
+    for round in 1...4 {
+      for _ in 0..<5 { customers.append(Viewer(house.customer())) }
+      for _ in 0..<2 { managers.append(Viewer(house.manager())) }
+      // Some are there before, and some come while it happens.
+      if round % 2 == 0 { try wait { (customers + managers).allSatisfy { $0.seen != nil } } }
+      _ = try house.add("top", 3)
+      _ = try house.call(.insert(6_000))
+      for _ in 0..<3 { _ = try house.call(.buy(ItemID("top"))) }
+      if round == 3 { _ = try house.call(.giveChange) }
+    }
+    let present = try house.picture()
+    guard case .picture(let whole) = try house.call(.stock) else {
+      Issue.record("no picture")
+      return
+    }
+    try wait { customers.allSatisfy { $0.seen == present } && managers.allSatisfy { $0.seen == whole } }
+    #expect((customers + managers).allSatisfy { $0.pictures == 1 })
+    #expect(present.recent.count == 12 && present.products.allSatisfy { $0.lots == nil })
+  }
+
+  @Test("are four on one connection at most")
+  func limit() throws {
+    let house = try VendingHouse()
+    try house.start()
+    _ = try house.picture()
+    let path = VendingClient.customersSocket(inHome: house.home)
+    guard case .connected(let socket) = try UnixSocket.connect(path: path, nonBlocking: true) else {
+      Issue.record("nobody listens")
+      return
+    }
+    let channel = try MessageChannel<VendingServiceMessage, VendingMessage>(
+      descriptor: socket, loop: house.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
+    var answers: [UInt32: VendingFailure.Code?] = [:]
+    channel.onMessage = {
+      if case .reply(let reply) = $0 { answers[reply.number] = .some(reply.result.failure?.code) }
+    }
+    channel.send(.hello(Hello(build: "b", role: .client)))
+    for number in UInt32(1)...5 { channel.send(.request(VendingRequest(number: number, command: .follow))) }
+    channel.flush()
+    try house.wait { answers.count == 5 }
+    #expect(answers == [1: nil, 2: nil, 3: nil, 4: nil, 5: .crowded])
+  }
+
+  @Test("and were too slow are shown a new picture, and hear of nothing else")
+  func slow() throws {
+    let house = try VendingHouse()
+    try Directory.create(path: Paths.join(house.home, "run"))
+    let path = VendingClient.customersSocket(inHome: house.home)
+    let socket = ServiceSocket<VendingRequest, VendingResult>(loop: house.loop)
+    var follows = 0
+    socket.onRequest = { session, request in
+      follows += 1
+      let picture = VendingPicture(
+        sequence: Int64(follows), balance: 0, free: 0, today: day, products: [], sales: [], recent: [])
+      socket.answer(session, request.number, .picture(picture), more: true)
+      guard follows < 3 else { return }
+      socket.answer(session, request.number, .failure(VendingFailure(.tooSlow)))
+    }
+    try socket.listen(at: path)
+    let viewer = Viewer(house.customer())
+    try house.wait {
+      viewer.client.endTurn()
+      socket.flush()
+      return viewer.pictures == 3
+    }
+    #expect(follows == 3 && viewer.seen?.sequence == 3)
+    viewer.client.close()
+    socket.stopListening()
+  }
+
+  private let day: DayNumber = 20_000
+}
