@@ -21,6 +21,9 @@ import Wire
     var ends: [Failure] = []
     var repaired: [String] = []
     var troubles: [String] = []
+    var reserves = 0
+
+    private var files: [String] { [home.database, home.databaseLog, home.databaseReserve, home.socket] }
 
     init() throws {
       var template = Array("/tmp/bank-watch-XXXXXX".utf8CString)
@@ -31,13 +34,17 @@ import Wire
       home = ServiceHome(path: path, name: "stock")
       loop = try EventLoop()
       try Directory.create(path: home.run)
-      for file in [home.database, home.databaseLog, home.socket] { try Self.write(file) }
+      for file in files { try Self.write(file) }
       let remedies = ServiceWatch.Remedies(
         rescueLog: { [unowned self] in rescues += 1 },
         renewLog: { [unowned self] in
           renewals += 1
           refusals -= 1
           return refusals < 0
+        },
+        renewReserve: { [unowned self] in
+          reserves += 1
+          try? Self.write(home.databaseReserve)
         },
         listen: { [unowned self] path in
           bound.append(path)
@@ -51,7 +58,7 @@ import Wire
     }
 
     deinit {
-      for file in [home.database, home.databaseLog, home.socket] { unlink(file) }
+      for file in files { unlink(file) }
       rmdir(home.run)
       rmdir(home.path)
     }
@@ -112,11 +119,20 @@ import Wire
     #expect(service.ends == [] && service.rescues == 0)
   }
 
+  @Test("a removed reserve is held back again")
+  func reserve() throws {
+    let service = try Service()
+    unlink(service.home.databaseReserve)
+    try service.wait("it is held back again") { service.reserves == 1 }
+    try service.wait("it is said") { service.repaired.contains { $0.hasSuffix(": stock.db-reserve") } }
+    #expect(service.rescues == 0 && service.ends == [] && service.troubles == [])
+  }
+
   @Test("a home that is gone is not made again")
   func home() throws {
     let service = try Service()
     let home = service.home
-    for file in [home.socket, home.databaseLog, home.database] { unlink(file) }
+    for file in [home.socket, home.databaseReserve, home.databaseLog, home.database] { unlink(file) }
     #expect(rmdir(home.run) == 0 && rmdir(home.path) == 0)
     try service.wait("the service ends") { !service.ends.isEmpty }
     try service.wait("what cannot be made again is said") { !service.troubles.isEmpty }
