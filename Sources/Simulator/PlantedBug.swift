@@ -239,7 +239,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .stagesTwice: [.storeContradiction]
     case .closesTheDayTwice: [.books]
     case .takesInTheWithdrawn: [.withdrawal]
-    case .keepsAPartOfTheWithdrawn: [.withdrawal, .storeContradiction, .notDurable]
+    case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
     case .takesAgain: [.taking, .stock, .drinks, .purchase]

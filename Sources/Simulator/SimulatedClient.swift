@@ -17,6 +17,15 @@ final class SimulatedClient {
     var partLength = 0
     /// The client has changed its mind, and waits to hear what has become of it.
     var isWithdrawn = false
+
+    /// How many customers are asked for.
+    var count: Int64 {
+      switch command {
+      case .enqueue(let order): order.count
+      case .enqueueList(let list): Int64(list.entries.count)
+      default: 0
+      }
+    }
   }
 
   enum State {
@@ -66,11 +75,13 @@ final class SimulatedClient {
           ask(again.removeFirst())
         } else if let wish = think() {
           ask(wish)
+          // Only at once can it be in time for a part.
+          if wish.count > world.plan.slice, chance.draw(0...3) == 0 { withdraw() }
           // Somebody who presses a button twice means it once.
           if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
         }
       }
-      // Somebody types Ctrl-C, mostly in vain: small requests are taken in at once.
+      // Somebody types Ctrl-C, mostly in vain: what was asked a while ago was taken in.
       if chance.draw(0...9) == 0 { withdraw() }
     }
     // Somebody who is content looks in from time to time, because the end of the history may want something.

@@ -52,6 +52,7 @@ struct SimulateReport {
       "\"commits\":\(statistics.commits)", "\"assignments\":\(statistics.assignments)",
       "\"receipts\":\(statistics.receipts)", "\"dead_letters\":\(statistics.deadLetters)",
       "\"withdrawals\":\(statistics.withdrawals)", "\"withdrawn\":\(statistics.withdrawn)",
+      "\"withdrawn_in_part\":\(statistics.withdrawnInPart)",
       "\"starts\":\(statistics.starts)", "\"juices\":\(statistics.juices)",
       "\"shortages\":\(statistics.shortages)", "\"stock_events\":\(statistics.stockEvents)",
       "\"stock_commits\":\(statistics.stockCommits)", "\"stock_starts\":\(statistics.stockStarts)",
