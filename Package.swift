@@ -37,6 +37,10 @@ func tests(_ name: String, of targets: [String], resources: [Resource] = []) -> 
 
 let package = Package(
   name: "bank",
+  products: [
+    // What tests load into the programs that they try; see Tests/SlowDisk. The programs are products by themselves.
+    .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"])
+  ],
   dependencies: [],
   targets: [
     // Floor 0: the ground. C headers and small shims.
@@ -125,6 +129,9 @@ let package = Package(
         "StockClient",
       ]),
     process("bank-fuzz", on: ["BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
+
+    // A slow disk for the programs under test. Nothing stands on it: it is loaded with LD_PRELOAD.
+    .target(name: "SlowDisk", path: "Tests/SlowDisk"),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "BankModel"]),
     tests("VendingCoreTests", of: ["VendingCore", "BankModel"]),

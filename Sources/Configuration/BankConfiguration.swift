@@ -68,8 +68,8 @@ public struct BankConfiguration: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// How long a teller may go without progress. `lease`
   public var lease = TimeSpan.seconds(10)
-  /// How long the coordinator and its guardian may be silent towards each other before one looks what the other does.
-  /// `standstill`
+  /// How long the coordinator and its guardian may be silent towards each other, and a process behind the windows after
+  /// it was asked for a sign of life, before one looks what the other does. `standstill`
   public var standstill = TimeSpan.seconds(10)
   /// Customers that a teller may have in hand. `prefetch`
   public var prefetch: Int32 = 1

@@ -102,7 +102,7 @@ extension Coordinator {
 
   // MARK: - The stock
 
-  /// How long the stock may take to say anything at all, and to count every row of its ledger.
+  /// How long the stock may take to say anything at all, and how long it and the machine may count every row of theirs.
   private static let patience = Duration.seconds(10)
   private static let longestCount = Duration.seconds(300)
 
@@ -178,18 +178,18 @@ extension Coordinator {
     case .failure(let error): audit.vending.fail(error.description)
     case nil: break
     }
-    let deadline = SystemClock.monotonic() + Self.patience
     switch audit.vending.question {
     case .machine:
       audit.wait()
-      vending.ask(.audit, until: deadline) {
+      vending.ask(.audit, until: SystemClock.monotonic() + Self.longestCount) {
         [weak audit] (answer: Result<VendingResult, VendingClientError>) in
         audit?.hear(answer)
       }
       vending.endTurn()
     case .stock(let question):
       audit.wait()
-      stock.ask(question, until: deadline) { [weak audit] (answer: Result<StockResult, StockClientError>) in
+      stock.ask(question, until: SystemClock.monotonic() + Self.patience) {
+        [weak audit] (answer: Result<StockResult, StockClientError>) in
         audit?.hear(answer)
       }
       stock.endTurn()

@@ -266,6 +266,7 @@ extension Coordinator {
     let changesOrders = fresh.tellerOrdersDiffer(from: configuration)
     configuration = fresh
     listenByLease()
+    house.standstill = fresh.standstill
     guardianship?.adopt(fresh.standstill)
     machine.adopt(fresh.policy)
     staff.policy = fresh.restarts

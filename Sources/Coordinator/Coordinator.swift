@@ -146,7 +146,9 @@ final class Coordinator {
     staff = WindowStaff(
       home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
       seed: RandomSeed.fromSystem())
-    house = HouseStaff(loop: loop, log: log, policy: configuration.restarts, seed: RandomSeed.fromSystem())
+    house = HouseStaff(
+      loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
+      seed: RandomSeed.fromSystem())
     stock = StockClient(socket: home.stockSocket, loop: loop)
     vending = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
     releases = ReleaseDesk(stock, booksName)
@@ -234,9 +236,10 @@ final class Coordinator {
 
   func takeTime() { now = loop.moment() }
 
-  /// However long a turn was, it counts for a fraction of a lease.
+  /// However long a turn was, it counts for a fraction of a lease, and of what a silent process behind the windows has.
   func listenByLease() {
-    let fraction = TimeSpan(nanoseconds: configuration.lease.nanoseconds / 4)
+    let shortest = min(configuration.lease, configuration.standstill)
+    let fraction = TimeSpan(nanoseconds: shortest.nanoseconds / 4)
     loop.attend(inStridesOf: .nanoseconds(min(fraction, .seconds(1)).nanoseconds))
   }
 

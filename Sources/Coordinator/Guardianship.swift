@@ -3,8 +3,8 @@
 // Invariant: nothing here waits, and no death of a guardian changes anything for a customer.
 // A guardian that does not answer signs of progress stands still; it is ended first, and only then another one comes, so
 // there are never two.
-// Failure: a guardian that cannot live is started again slower and slower, for as long as the bank is open: a bank without
-// one would end with the next death of its coordinator.
+// Failure: a guardian that cannot live is started again slower and slower, but never less often than once a second, for as
+// long as the bank is open: a bank without one would end with the next death of its coordinator.
 
 import BankModel
 import Glibc
@@ -72,7 +72,7 @@ final class Guardianship {
     environment = ServiceNotifier.strip(variables)
     var policy = RestartPolicy()
     policy.patience = .max
-    policy.longestPause = .seconds(10)
+    policy.longestPause = .seconds(1)
     history = RestartHistory(policy: policy, seed: RandomSeed.fromSystem())
     self.pulse = pulse
     pulse.onBeat = { [weak self] in
@@ -252,7 +252,7 @@ final class Guardianship {
     case .atOnce: startGuardian()
     case .after(let pause): startAt = now.monotonic + pause
     // It is never given up, and only rests for as long as it may.
-    case .giveUp: startAt = now.monotonic + .seconds(10)
+    case .giveUp: startAt = now.monotonic + .seconds(1)
     }
     if history.deathsInARow >= Self.worry, let startAt {
       log.write(event: "guardian_missing", level: .error, at: now) {

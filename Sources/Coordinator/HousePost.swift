@@ -56,8 +56,8 @@ final class HousePost {
   /// How the process has ended, while what it said last is still being read, and until when.
   var exitStatus: ExitStatus?
   var drainBy: MonotonicTime?
-  /// Until when a process that was asked for a sign of life must have given it, or made progress.
-  var answerBy: MonotonicTime?
+  /// Since a process was asked for a sign of life that it has not given; nil while it has given all.
+  var silence: Standstill?
   /// When it is asked for a sign of life next.
   var checkAt: MonotonicTime?
   /// The number of the check that was not answered yet.
@@ -97,8 +97,22 @@ final class HousePost {
   var nextDeadline: MonotonicTime? { [restartAt, checkAt].compactMap(\.self).min() }
 
   /// When it is judged by what it has said, in the time that was attended.
-  var nextJudgement: MonotonicTime? { [readyBy, killAt, drainBy, answerBy].compactMap(\.self).min() }
+  var nextJudgement: MonotonicTime? {
+    [readyBy, killAt, drainBy, silence?.lookAt].compactMap(\.self).min()
+  }
+
+  /// What the process is seen doing.
+  var sight: Standstill.Sight {
+    guard let activity = ProcessTable.activity(of: pid) else { return .excused }
+    return switch activity.state {
+    case .stopped: .stopped
+    case .sleeping: .asleep(processorTicks: activity.processorTicks)
+    case .running: .running(processorTicks: activity.processorTicks)
+    // A slow disk, or a debugger, cannot be helped by ending it.
+    case .waitingForDisk, .traced, .ended: .excused
+    }
+  }
 
   /// Nothing is asked of it any more.
-  func endChecks() { (checkAt, answerBy, unanswered) = (nil, nil, nil) }
+  func endChecks() { (checkAt, silence, unanswered) = (nil, nil, nil) }
 }

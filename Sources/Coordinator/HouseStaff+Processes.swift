@@ -93,9 +93,9 @@ extension HouseStaff {
     case (.starting, .beat(WorkerMessage.progress)), (.welcomed, .beat(WorkerMessage.progress)):
       post.readyBy = loop.moment().attended + Self.patience
     case (.ready, .beat(WorkerMessage.progress)):
-      if post.answerBy != nil { post.answerBy = loop.moment().attended + Self.checkPause }
+      post.silence?.heard(at: loop.moment().attended)
     case (.ready, .beat(let number)) where number == post.unanswered:
-      (post.unanswered, post.answerBy) = (nil, nil)
+      (post.unanswered, post.silence) = (nil, nil)
       post.history.didWork()
     case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(post, mark)
     case (.leaving, _): break
@@ -130,7 +130,7 @@ extension HouseStaff {
     post.failure = nil
     post.hasDatabase = true
     post.endChecks()
-    post.checkAt = now.monotonic + Self.checkPause
+    post.checkAt = now.monotonic + standstill
     post.history.becameReady(at: now.monotonic)
     log.write(event: "service_open", at: now) {
       $0.field("worker_name", post.trade.name)

@@ -27,12 +27,12 @@ final class HouseStaff {
   var policy: RestartPolicy {
     didSet { for post in posts { post.history.adopt(policy) } }
   }
+  /// How often a process is asked for a sign of life, and how long it may take to give it before it is looked at.
+  var standstill: TimeSpan
   private var chance: SeededGenerator
 
   /// How long a process may take until it is ready: a large database is looked at first.
   static let patience = TimeSpan.seconds(60)
-  /// How often a process is asked for a sign of life, and how long it may take to give it.
-  static let checkPause = TimeSpan.seconds(10)
   /// How long a process that was told to go may take.
   static let leaveGrace = TimeSpan.seconds(3)
   /// How long a process that stands still has between SIGABRT and SIGKILL.
@@ -42,10 +42,14 @@ final class HouseStaff {
   /// Bytes that may wait for a process that does not read.
   static let backlogLimit = 1 << 16
 
-  init(loop: EventLoop, log: LogFile, policy: RestartPolicy, seed: UInt64) {
+  init(
+    loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
+    seed: UInt64
+  ) {
     self.loop = loop
     self.log = log
     self.policy = policy
+    self.standstill = standstill
     chance = SeededGenerator(seed: seed)
     environment = ServiceNotifier.strip(Environment.all())
   }
@@ -151,30 +155,33 @@ final class HouseStaff {
         start(post, at: now)
       }
       if let due = post.readyBy, due <= now.attended {
-        post.readyBy = nil
-        abort(post, reason: "was not ready in time", at: now)
+        // Whoever waits for a disk cannot report how it goes on.
+        let isExcused = post.sight == .excused
+        post.readyBy = isExcused ? now.attended + Self.patience : nil
+        if !isExcused { abort(post, reason: "was not ready in time", at: now) }
       }
       if let due = post.killAt, due <= now.attended {
         post.killAt = nil
         post.child?.kill(SIGKILL)
       }
       if let due = post.drainBy, due <= now.attended { settleEnd(of: post) }
-      if let due = post.answerBy, due <= now.attended {
-        post.answerBy = nil
+      if let due = post.silence?.lookAt, due <= now.attended,
+        post.silence?.seen(post.sight, at: now.attended) == true
+      {
         abort(post, reason: "stands still", at: now)
       }
       if let due = post.checkAt, due <= now.monotonic { check(post, at: now) }
     }
   }
 
-  /// Asks for a sign of life, which is given by the loop that does the work, or by a long work as it goes on; whoever
-  /// gives none is stuck.
+  /// Asks for a sign of life, which is given by the loop that does the work, or by a long work as it goes on. Whether one
+  /// that gives none is stuck depends on what it is seen doing; see ``Standstill``.
   private func check(_ post: HousePost, at now: Moment) {
-    post.checkAt = now.monotonic + Self.checkPause
+    post.checkAt = now.monotonic + standstill
     guard post.unanswered == nil else { return }
     post.checks += 1
     post.unanswered = post.checks
-    post.answerBy = now.attended + Self.checkPause
+    post.silence = Standstill(patience: standstill, at: now.attended)
     post.channel?.send(.check(post.checks))
     post.channel?.flush()
   }

@@ -25,6 +25,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
   case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
   case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice, closesTheDayTwice
+  case takesInTheWithdrawn, keepsAPartOfTheWithdrawn
   // In the stock's core.
   case takesAgain, forgetsOrdersInACrash, givesBackAgain, takesInPart, forgetsVoids, forgetsShortages,
     losesARow
@@ -71,7 +72,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
       .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
       .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
-      .stagesTwice, .closesTheDayTwice, .stockAnswersTooEarly, .stockBelievesAFullDisk, .leavesOutAChange,
+      .stagesTwice, .closesTheDayTwice, .takesInTheWithdrawn, .keepsAPartOfTheWithdrawn,
+      .stockAnswersTooEarly, .stockBelievesAFullDisk, .leavesOutAChange,
       .showsTooEarly, .forgetsWhoComesBack, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
       .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage,
       .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .renamesPurchases,
@@ -141,6 +143,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .countsTheKnownTwice: "The shell wants room for customers who are in the queue already."
     case .stagesTwice: "After a full disk the shell stages everything twice when nothing happened meanwhile."
     case .closesTheDayTwice: "The shell closes the day again when the disk was full at the first time."
+    case .takesInTheWithdrawn: "A request that is said to be withdrawn is taken in all the same."
+    case .keepsAPartOfTheWithdrawn: "Of a request that is withdrawn the part stays that was taken in."
     case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
     case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
     case .takesAgain: "The stock takes again for an order that it has served."
@@ -234,6 +238,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .countsTheKnownTwice: [.repeatedKey]
     case .stagesTwice: [.storeContradiction]
     case .closesTheDayTwice: [.books]
+    case .takesInTheWithdrawn: [.withdrawal]
+    case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
     case .takesAgain: [.taking, .stock, .drinks, .purchase]

@@ -10,6 +10,9 @@ extension PromiseChecker {
   /// A change was added to the open transaction.
   func staged(_ change: StoreChange) { staged.append(change) }
 
+  /// The open transaction was taken back.
+  func takenBack() { staged.removeAll() }
+
   /// The open transaction was forgotten, as far as anybody knows.
   func rolledBack() {
     doubtful = staged
@@ -69,6 +72,9 @@ extension PromiseChecker {
       ? group.orders.firstIndex { $0.account == customer.account } ?? group.orders.count : group.filled
     guard place < group.orders.count, group.tickets[place] == nil else {
       return violate(.repeatedKey, "ticket \(customer.ticket) is for a customer who has a ticket already")
+    }
+    if group.isWithdrawn {
+      violate(.withdrawal, "ticket \(customer.ticket) is for a customer whose request was withdrawn")
     }
     if group.orders[place] != order {
       violate(.ledger, "ticket \(customer.ticket) is for \(order), and \(group.orders[place]) was asked for")

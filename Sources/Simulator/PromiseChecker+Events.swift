@@ -18,6 +18,8 @@ struct CheckedStep {
   var toRecall: [(window: Window, lease: Lease)] = []
   /// What is staged was staged before.
   var isRepeat = false
+  /// So many changes were staged before, and what comes behind them is new.
+  var repeats = 0
   /// The word of a dead generation.
   var isLate = false
   /// A teller has said what it must not say.
@@ -38,12 +40,17 @@ extension PromiseChecker {
       takingIn = isLast ? nil : request
     case .committed:
       settledPauses = paused
+      unsettled = 0
       view.settleNewcomers()
     case .roomChanged(let isShort): self.isShort = isShort
     case .commitRefused:
       step.isRepeat = true
       takingIn = nil
       paused = settledPauses
+      view.dropNewcomers()
+    case .intakeAbandoned:
+      step.repeats = unsettled
+      takingIn = nil
       view.dropNewcomers()
     case .tellerReady(let window, let generation, _):
       generations[window] = generation
@@ -157,7 +164,13 @@ extension PromiseChecker {
 
   private func follow(_ effect: QueueEffect, _ event: QueueEvent, at now: Moment) {
     switch effect {
-    case .stage(let change): if !step.isRepeat { follow(change, at: now) }
+    case .stage(let change):
+      if step.repeats > 0 {
+        step.repeats -= 1
+      } else if !step.isRepeat {
+        if case .insert = change {} else { unsettled += 1 }
+        follow(change, at: now)
+      }
     case .assign(let window, let lease, let customer): assign(window, lease, customer, at: now)
     case .acknowledge(let window, let lease):
       if finished.remove(Finished(window: window, lease: lease)) == nil {

@@ -40,6 +40,10 @@ final class PromiseChecker {
     /// The tickets on disk, by the place of the order.
     var tickets: [TicketName?]
     var filled = 0
+    /// How often it was asked for.
+    var asked = 0
+    /// Its client was told that nobody of it was added, and has not asked again.
+    var isWithdrawn = false
   }
 
   /// The word of a teller that the core may acknowledge.
@@ -70,6 +74,8 @@ final class PromiseChecker {
   var cancelledToday: Int64 = 0
   /// Changes of the open transaction, and those of one of which nobody knows whether it was kept.
   var staged: [StoreChange] = []
+  /// Changes that the core has wanted since the last commit, but for new customers: so many it stages once more.
+  var unsettled = 0
   var doubtful: [StoreChange] = []
 
   // Who stands where, by the core's words.
@@ -147,8 +153,30 @@ final class PromiseChecker {
       violate(
         .answer, "a list of \(group.orders.count) was answered with \(report.count) and \(report.known) known"
       )
+    } else if group.filled != group.orders.count {
+      violate(.notDurable, "a list of \(group.orders.count) was answered, and \(group.filled) are on disk")
     }
   }
+
+  /// A client asks for the customers of a request, for the first time or again.
+  func asked(group number: Int) {
+    groups[number - 1].asked += 1
+    groups[number - 1].isWithdrawn = false
+  }
+
+  /// A client was told that nobody of its request was added, because it had withdrawn it. Where it has asked for the same
+  /// more than once, another time may have had them added.
+  func clientWithdrew(group number: Int) {
+    let group = groups[number - 1]
+    guard group.asked == 1 else { return }
+    if group.filled > 0 {
+      violate(.withdrawal, "request \(number) was withdrawn, and \(group.filled) of it are on disk")
+    }
+    groups[number - 1].isWithdrawn = true
+  }
+
+  /// The coordinator has given a request up that its client has withdrawn.
+  func withdrawn(_ request: RequestNumber) { open[request] = nil }
 
   /// A client was refused for good, and repeats its request no more.
   func gaveUp(group number: Int) {
@@ -165,6 +193,7 @@ final class PromiseChecker {
   func crashed() {
     if !staged.isEmpty { doubtful = staged }
     staged.removeAll()
+    unsettled = 0
     open.removeAll()
     holders.removeAll()
     recalled.removeAll()

@@ -15,6 +15,17 @@ final class SimulatedClient {
     var isRepeated = false
     /// A list goes out in parts of so many; 0 for all in one.
     var partLength = 0
+    /// The client has changed its mind, and waits to hear what has become of it.
+    var isWithdrawn = false
+
+    /// How many customers are asked for.
+    var count: Int64 {
+      switch command {
+      case .enqueue(let order): order.count
+      case .enqueueList(let list): Int64(list.entries.count)
+      default: 0
+      }
+    }
   }
 
   enum State {
@@ -64,10 +75,14 @@ final class SimulatedClient {
           ask(again.removeFirst())
         } else if let wish = think() {
           ask(wish)
+          // Only at once can it be in time for a part.
+          if wish.count > world.plan.slice, chance.draw(0...3) == 0 { withdraw() }
           // Somebody who presses a button twice means it once.
           if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
         }
       }
+      // Somebody types Ctrl-C, mostly in vain: what was asked a while ago was taken in.
+      if chance.draw(0...9) == 0 { withdraw() }
     }
     // Somebody who is content looks in from time to time, because the end of the history may want something.
     let thought = chance.draw(1_000...90_000) * (world.isCalm ? 1 : world.plan.thought)
@@ -87,6 +102,7 @@ final class SimulatedClient {
   func ask(_ wish: Wish) {
     lastRequest += 1
     outstanding.append((lastRequest, wish))
+    if wish.group > 0 { world.checker.asked(group: wish.group) }
     guard case .enqueueList(let list) = wish.command, wish.partLength > 0 else {
       return say(.request(ControlRequest(number: lastRequest, command: wish.command)))
     }
@@ -96,7 +112,19 @@ final class SimulatedClient {
       rest = rest.dropFirst(part.count)
       let command = ControlCommand.enqueueList(EnqueueList(entries: Array(part), isLast: rest.isEmpty))
       say(.request(ControlRequest(number: lastRequest, command: command)))
+      if !rest.isEmpty, chance.draw(0...29) == 0 { return withdraw() }
     } while !rest.isEmpty
+  }
+
+  /// Gives up the last request for tickets. What has become of it says its answer.
+  private func withdraw() {
+    guard let place = outstanding.lastIndex(where: { $0.wish.group > 0 && !$0.wish.isWithdrawn }) else {
+      return
+    }
+    outstanding[place].wish.isWithdrawn = true
+    world.statistics.withdrawals += 1
+    lastRequest += 1
+    say(.request(ControlRequest(number: lastRequest, command: .withdraw(outstanding[place].number))))
   }
 
   private func say(_ message: ClientMessage) {
@@ -126,7 +154,7 @@ final class SimulatedClient {
     guard state != .away else { return }
     state = .away
     link = nil
-    again.append(contentsOf: outstanding.filter { $0.wish.isRepeated }.map(\.wish))
+    again.append(contentsOf: outstanding.filter { $0.wish.isRepeated && !$0.wish.isWithdrawn }.map(\.wish))
     outstanding.removeAll()
   }
 
@@ -145,11 +173,13 @@ final class SimulatedClient {
         .answer, "client \(number) got an answer to request \(reply.number), which is not open")
     }
     if reply.more { return }
-    let wish = outstanding.remove(at: place).wish
+    var wish = outstanding.remove(at: place).wish
     switch reply.answer {
+    case .failure(let failure) where failure.code == .withdrawn: withdrawn(wish)
     case .failure(let failure): failed(wish, failure)
     case .enqueued(let report):
       world.checker.clientHeard(report, group: wish.group)
+      wish.isWithdrawn = false
       if wish.isRepeated { answered = wish }
       guard report.count > 0, report.first <= report.last else { break }
       for ticket in report.first...report.last { known.append((report.day, ticket)) }
@@ -158,9 +188,22 @@ final class SimulatedClient {
     }
   }
 
+  /// Nobody was added. Some type the same once more, and shall have it then.
+  private func withdrawn(_ wish: Wish) {
+    guard wish.isWithdrawn else {
+      return world.violate(.withdrawal, "client \(number) is told that it has withdrawn what it has not")
+    }
+    world.statistics.withdrawn += 1
+    world.checker.clientWithdrew(group: wish.group)
+    guard wish.isRepeated, chance.draw(0...1) == 0 else { return }
+    var wish = wish
+    wish.isWithdrawn = false
+    again.append(wish)
+  }
+
   /// What is to be repeated is repeated as long as it was not refused for good.
   private func failed(_ wish: Wish, _ failure: Failure) {
-    guard wish.isRepeated else { return }
+    guard wish.isRepeated, !wish.isWithdrawn else { return }
     // The button was pressed twice, and the other request may have found room.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {

@@ -12,6 +12,7 @@ final class ClientSession {
   var isGreeted = false
   /// A list that has not come to its last part.
   var list: [[EnqueueEntry]] = []
+  var listNumber: UInt32?
 }
 
 /// A request that is not answered.
@@ -105,9 +106,10 @@ extension SimulatedCoordinator {
     case .enqueue(let order): take(order, link, number)
     case .enqueueList(let part):
       session.list.append(part.entries)
+      session.listNumber = number
       guard part.isLast else { return }
       let parts = session.list
-      session.list = []
+      (session.list, session.listNumber) = ([], nil)
       intake.append(
         IntakeOrder(
           request: open(link, number, .enqueue(known: 0)), source: .list(parts), key: nil,
@@ -128,6 +130,7 @@ extension SimulatedCoordinator {
       retryGivenUp()
       windowWaiters.append((link, number))
     case .stop(let order): stop(order, link, number)
+    case .withdraw(let given): withdraw(given, session, link)
     default: answer(link, number, .status(statusReport()))
     }
   }

@@ -21,6 +21,12 @@ public struct Statistics: Sendable, Equatable, Codable {
   public var receipts: Int64 = 0
   /// Customers who were put aside.
   public var deadLetters: Int64 = 0
+  /// Requests for tickets that clients withdrew, in time or not.
+  public var withdrawals: Int64 = 0
+  /// Those of which nobody was added.
+  public var withdrawn: Int64 = 0
+  /// Requests that were withdrawn when a part of them was taken in.
+  public var withdrawnInPart: Int64 = 0
   /// Coordinators that were started.
   public var starts: Int64 = 0
   /// Events that the stock's core was given.
@@ -75,6 +81,9 @@ public struct Statistics: Sendable, Equatable, Codable {
     left.assignments += right.assignments
     left.receipts += right.receipts
     left.deadLetters += right.deadLetters
+    left.withdrawals += right.withdrawals
+    left.withdrawn += right.withdrawn
+    left.withdrawnInPart += right.withdrawnInPart
     left.starts += right.starts
     left.stockEvents += right.stockEvents
     left.stockCommits += right.stockCommits

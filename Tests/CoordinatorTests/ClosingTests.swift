@@ -40,9 +40,7 @@ struct ClosingTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     let seat = Followers.Seat(session: client.session, number: 1)
-    bank.coordinator.stockAudits = [
-      StockAuditing(seat: seat, report: AuditReport(StoreAudit()), books: .none)
-    ]
+    bank.coordinator.auditing = Auditing([seat], [], nextLook: nil, books: .none)
     #expect(bank.coordinator.hasOwnWork, "the stock is to be asked")
     bank.coordinator.ending = Ending(at: bank.coordinator.now.monotonic, served: 0)
     #expect(bank.coordinator.hasOwnWork, "it still can be")

@@ -7,6 +7,11 @@ import Testing
 enum Binaries {
   static let directory: String = {
     if let named = ProcessInfo.processInfo.environment["BANK_BINARIES"], !named.isEmpty { return named }
+    return bundle
+  }()
+
+  /// Where this test bundle is.
+  private static let bundle: String = {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
     let path = String(decoding: buffer.prefix(max(length, 0)).map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -17,6 +22,12 @@ enum Binaries {
   static let names = [
     "bankctl", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending",
   ]
+
+  /// What is built with the tests and is no program.
+  static func besideTests(_ name: String) -> String {
+    let places = [bundle, directory].map { "\($0)/\(name)" }
+    return places.first { access($0, R_OK) == 0 } ?? places[0]
+  }
 
   static var bankctl: String { directory + "/bankctl" }
 

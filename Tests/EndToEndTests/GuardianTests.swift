@@ -135,6 +135,38 @@ struct GuardianTests {
     }
   }
 
+  @Test("guardians killed as soon as they are there, a dozen in a row, leave the bank with another one")
+  func killedYoung() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      try branch.done("enqueue", "30")
+      let before = try branch.status()
+      var killed: Set<Int> = []
+      func successor() throws -> Int {
+        var found: Int?
+        try branch.waitUntil("another guardian is there") {
+          found = try branch.status().guardianPid
+          return found.map { !killed.contains($0) && branch.processes.isAlive($0) } ?? false
+        }
+        return try #require(found)
+      }
+      for _ in 1...12 {
+        let guardian = try successor()
+        branch.processes.signal(guardian, SIGKILL)
+        killed.insert(guardian)
+      }
+      let guardian = try successor()
+      #expect(try branch.status().pid == before.pid)
+      // Whether it has taken over or not, the bank comes back.
+      #expect(try killAndAwait(branch, windows: 3) < branch.second)
+      #expect(try branch.status().guardianPid == guardian)
+      try branch.done("wait")
+      try branch.expectOneReceiptEach(30)
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
   @Test("a bank that was taken over and is stopped stays closed")
   func stopAfterTakeover() throws {
     try withBranch { branch in

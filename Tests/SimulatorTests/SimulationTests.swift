@@ -42,6 +42,15 @@ struct SimulationTests {
     for kind in FaultKind.allCases { #expect(statistics.count(of: kind) > 0, "no \(kind.name)") }
   }
 
+  @Test("clients withdraw requests: in time, in the middle, and too late")
+  func withdrawals() {
+    var statistics = Statistics()
+    for seed in 1...60 as ClosedRange<UInt64> { statistics += Simulation.run(seed: seed).statistics }
+    #expect(statistics.withdrawnInPart > 0)
+    #expect(statistics.withdrawn > statistics.withdrawnInPart)
+    #expect(statistics.withdrawals > statistics.withdrawn)
+  }
+
   @Test("the vending machine sells, refuses, and begins again with what was left open")
   func machineWorks() {
     var statistics = Statistics()

@@ -1,0 +1,61 @@
+// Owns how the simulated coordinator takes a request back that its client has withdrawn, after the real one: one that is
+// half taken in with everything of it, one that waits before it is looked at, and one that was taken in not at all.
+// It must not know why a client changes its mind. Invariant: the withdrawal itself has no answer; the request has one.
+
+import BankModel
+import QueueCore
+import Wire
+
+extension SimulatedCoordinator {
+  /// A client gives a request of its own up.
+  func withdraw(_ number: UInt32, _ session: ClientSession, _ link: Int) {
+    if session.listNumber == number {
+      (session.list, session.listNumber) = ([], nil)
+      return answer(link, number, .failure(Failure(.withdrawn)))
+    }
+    guard let request = openEnqueue(number, on: link) else { return }
+    guard let place = intake.firstIndex(where: { $0.request == request }) else { return }
+    if bug == .takesInTheWithdrawn { return tell(request) }
+    if intake[place].taken == 0 {
+      intake.remove(at: place)
+      return giveUp(request)
+    }
+    guard core.isTakingIn else { return }
+    giveUpIntake(of: request)
+  }
+
+  private func openEnqueue(_ number: UInt32, on link: Int) -> RequestNumber? {
+    let found = requests.first { _, open in
+      guard case .enqueue = open.purpose else { return false }
+      return open.link == link && open.number == number
+    }
+    return found?.key
+  }
+
+  private func giveUp(_ request: RequestNumber) {
+    world.checker.withdrawn(request)
+    tell(request)
+  }
+
+  private func tell(_ request: RequestNumber) {
+    guard let entry = requests.removeValue(forKey: request) else { return }
+    answer(entry.link, entry.number, .failure(Failure(.withdrawn)))
+  }
+
+  /// The request that is half taken in is given up: the store takes the whole open transaction back, and what the others
+  /// have done in it is staged again.
+  private func giveUpIntake(of request: RequestNumber) {
+    world.statistics.withdrawnInPart += 1
+    intake.removeFirst()
+    giveUp(request)
+    if bug != .keepsAPartOfTheWithdrawn {
+      world.disk.rollBack()
+      world.checker.takenBack()
+    }
+    stagedSince = nil
+    releases.look()
+    happen(.intakeAbandoned)
+    guard isAlive else { return }
+    commit()
+  }
+}

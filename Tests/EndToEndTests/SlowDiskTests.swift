@@ -1,0 +1,102 @@
+// A disk that takes seconds for one sync, or its time for every row: whoever waits for it is not taken for stuck, and neither is
+// whoever has spoken to somebody that waits for it. Customers are served meanwhile, each of them once.
+import Glibc
+import Testing
+
+@Suite("A disk that takes seconds", .serialized)
+struct SlowDiskTests {
+  /// Processes behind the windows may be silent for this long, which is as short as it can be.
+  private static let quickly = #", "standstill": "500ms""#
+
+  @Test("eight tellers outlive a coordinator whose disk takes longer than a lease, again and again")
+  func tellers() throws {
+    try withBranch { branch in
+      let disk = try SlowDisk(of: branch)
+      // At the windows for deposits it is answers that wait in the sockets, at those for loans reports of progress.
+      let file = try branch.configuration(
+        deposit: 5, loan: 3, depositWork: "200ms", loanWork: "3s", more: #", "lease": "500ms""#)
+      try disk.start("--config", file)
+      try branch.done("enqueue", "100", "--service", "deposit")
+      try branch.done("enqueue", "6", "--service", "loan")
+      try branch.waitUntil("every window serves") { try branch.status().queue("serving") == 8 }
+      let before = try branch.status()
+      for _ in 1...3 { try disk.stall("bankd", milliseconds: 1_500) }
+      try branch.done("wait")
+      try expectEverybodySpared(branch, since: before)
+      try branch.expectOneReceiptEach(106)
+      #expect(try branch.receipts().allSatisfy { $0["attempts"].integer == 1 })
+    }
+  }
+
+  @Test(
+    "a stock whose disk takes longer than it may be silent lives on, and the juices of that time are made")
+  func stock() throws {
+    try withBranch { branch in
+      let disk = try SlowDisk(of: branch)
+      let file = try branch.configuration(speed: "max", more: #", "lease": "500ms""# + Self.quickly)
+      try disk.start("--config", file, "--juice", "4")
+      try branch.done("stock", "set", "banana", "100")
+      let before = try branch.status()
+      var order: RunningProgram?
+      try disk.stall("bank-stockd", milliseconds: 3_000) {
+        order = try branch.launch(["juice", "order", "banana", "10"])
+      }
+      let outcome = try #require(order).finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(try branch.stock()["banana"] == 80)
+      try expectEverybodySpared(branch, since: before)
+    }
+  }
+
+  @Test("a vending machine whose disk takes longer than it may be silent lives on, and takes the money once")
+  func machine() throws {
+    try withBranch { branch in
+      let disk = try SlowDisk(of: branch)
+      try disk.start("--config", try branch.configuration(speed: "max", more: Self.quickly))
+      let before = try branch.status()
+      var insert: RunningProgram?
+      try disk.stall("bank-vending", milliseconds: 3_000) {
+        insert = try branch.launch(["vending", "insert", "5000"])
+      }
+      let outcome = try #require(insert).finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(try branch.json("vending", "balance")["balance"].integer == 5_000)
+      try expectEverybodySpared(branch, since: before)
+    }
+  }
+
+  @Test("an audit of the stock that takes long kills nobody and comes to its end")
+  func audit() throws {
+    try withBranch { branch in
+      let disk = try SlowDisk(of: branch)
+      try disk.start("--config", try branch.configuration(speed: "max", more: Self.quickly))
+      for juice in ["banana", "mango"] { #expect(try branch.order(juice).code == 0) }
+      let before = try branch.status()
+      try disk.slow("bank-stockd", milliseconds: 100)
+      let start = ContinuousClock.now
+      let outcome = try branch.run("audit", "--json")
+      #expect(
+        ContinuousClock.now - start > .milliseconds(1_500), "it has read too few rows to be at it for long")
+      try disk.slow("bank-stockd", milliseconds: 0)
+      #expect(outcome.code == 0, outcome.story)
+      try expectEverybodySpared(branch, since: before)
+    }
+  }
+
+  /// Expects that all processes are those that were there, that nobody was taken for stuck or put aside, and that the
+  /// audit finds nothing.
+  private func expectEverybodySpared(
+    _ branch: Branch, since before: Status, at location: SourceLocation = #_sourceLocation
+  ) throws {
+    let after = try branch.status(at: location)
+    #expect(after.pid == before.pid && after.guardianPid == before.guardianPid, sourceLocation: location)
+    #expect(after.workers.map(\.pid) == before.workers.map(\.pid), sourceLocation: location)
+    let restarts = [before, after].map { $0.workers.map { $0.document["restarts"].integer } }
+    #expect(restarts[0] == restarts[1], sourceLocation: location)
+    for log in ["coordinator", "guardian"] {
+      #expect(branch.events("stuck", in: log).isEmpty, sourceLocation: location)
+    }
+    #expect(after.queue("dead") == 0, sourceLocation: location)
+    try branch.expectClean(at: location)
+  }
+}

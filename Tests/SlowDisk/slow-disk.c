@@ -1,0 +1,95 @@
+// A disk that is slow on demand, for processes under test: fsync and fdatasync of the C library, and the step of SQLite
+// that finds a row, are replaced by ones that take their time first. The row and not the read, because what was read once
+// is in memory. Whom it meets and how long is said by files in the directory that SLOW_DISK names:
+//
+//   NAME.sync  the next sync of the process NAME takes this many milliseconds; the file is renamed to NAME.syncing when
+//              that sync begins, and removed when it ends
+//   NAME.row   every row of the process NAME takes this many milliseconds, for as long as the file is there
+//
+// Invariant: a process that waits here is seen by the kernel as one that waits for a disk, uninterruptibly (proc(5),
+// state D), and takes no notice of a signal but SIGKILL.
+// Failure: where a file cannot be read, the disk is as fast as it is.
+#define _GNU_SOURCE
+#include "SlowDisk.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// The milliseconds that a file names; 0 where there is none.
+static long milliseconds(const char *path) {
+  char text[32];
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return 0;
+  text[length] = 0;
+  return strtol(text, NULL, 10);
+}
+
+// The path of the file for this process; 0 where nobody wants the disk to be slow.
+static int path_of(char *path, const char *kind) {
+  const char *directory = getenv("SLOW_DISK");
+  if (directory == NULL) return 0;
+  int length = snprintf(path, PATH_MAX, "%s/%s.%s", directory, program_invocation_short_name, kind);
+  return length > 0 && length < PATH_MAX;
+}
+
+// Waits as a process waits for a disk: the parent of a vfork(2) sleeps uninterruptibly until its child ends.
+static void wait_for_disk(long span) {
+  struct timespec rest = {span / 1000, span % 1000 * 1000000};
+  pid_t child = vfork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (nanosleep(&rest, &rest) < 0 && errno == EINTR) {}
+    _exit(0);
+  }
+  int status;
+  if (child > 0) while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+}
+
+static void before_sync(void) {
+  char wanted[PATH_MAX], begun[PATH_MAX];
+  if (!path_of(wanted, "sync") || !path_of(begun, "syncing")) return;
+  if (rename(wanted, begun) < 0) return;
+  wait_for_disk(milliseconds(begun));
+  unlink(begun);
+}
+
+static void before_row(void) {
+  char wanted[PATH_MAX];
+  if (!path_of(wanted, "row")) return;
+  long span = milliseconds(wanted);
+  if (span > 0) wait_for_disk(span);
+}
+
+int fsync(int file) {
+  static int (*next)(int);
+  if (next == NULL) next = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+  before_sync();
+  return next(file);
+}
+
+int fdatasync(int file) {
+  static int (*next)(int);
+  if (next == NULL) next = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+  before_sync();
+  return next(file);
+}
+
+// See sqlite3_step in SQLite's reference.
+int sqlite3_step(void *statement) {
+  static int (*next)(void *);
+  if (next == NULL) next = (int (*)(void *))dlsym(RTLD_NEXT, "sqlite3_step");
+  before_row();
+  return next(statement);
+}
