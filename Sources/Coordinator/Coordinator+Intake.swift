@@ -10,6 +10,13 @@ import Wire
 extension Coordinator {
   /// How long customers are taken in before everybody else is heard again.
   private static let intakeTime = TimeSpan.milliseconds(4)
+  /// Customers of a request that was never whole who are taken out in one turn.
+  private static let withdrawn = 4_096
+  /// After customers were taken in and committed while others are served, these have the coordinator for themselves for
+  /// as long as that took, and half as long again: they keep more than half of what they had.
+  private static let restInHalves: Int64 = 3
+  /// What took less held nobody up.
+  private static let unnoticed = TimeSpan.milliseconds(1)
   private static let progressPause = TimeSpan.milliseconds(200)
 
   /// A client asks for customers of one kind.
@@ -47,7 +54,10 @@ extension Coordinator {
 
   /// Takes customers in for a while.
   func advanceIntake() {
-    guard retryAt == nil || !intake.isEmpty, !isEmptying else { return }
+    guard hasIntake, isIntakeDue else { return }
+    intakeBegan = now.monotonic
+    // While the disk is full whoever comes is refused, and need not wait for those who are to be taken out.
+    if store.hasArrivals, !machine.isTakingIn, retryAt == nil { return withdrawArrivals() }
     let until = now.monotonic + Self.intakeTime
     while let order = intake.advance() {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
@@ -55,6 +65,37 @@ extension Coordinator {
       if order.taken == 0, order.comesInSlices, !machine.requestsTakenIn.isEmpty { commit() }
       takeSlice(of: order)
       if intake.current != nil, SystemClock.moment().monotonic >= until { return }
+    }
+  }
+
+  /// Whether customers may be taken in now, as far as the others are concerned.
+  var isIntakeDue: Bool { intakeRestsUntil.map { $0 <= now.monotonic } ?? true }
+
+  /// Whether customers were taken in, or out, in this turn while others are served.
+  var isIntakeShared: Bool { intakeBegan != nil && machine.serving > 0 }
+
+  /// The turn has ended in which customers were taken in and, perhaps, committed.
+  func restFromIntake() {
+    guard let began = intakeBegan else { return }
+    intakeBegan = nil
+    intakeRestsUntil = nil
+    let end = SystemClock.moment().monotonic
+    guard machine.serving > 0, end.since(began) >= Self.unnoticed else { return }
+    intakeRestsUntil = end + TimeSpan(nanoseconds: end.since(began).nanoseconds / 2 * Self.restInHalves)
+  }
+
+  /// Customers of a request that was broken off by a full disk, by the end of a coordinator or by its own: nobody was told
+  /// of them, and their numbers are free when they are gone.
+  private func withdrawArrivals() {
+    do throws(StoreError) {
+      try store.withdrawArrivals(limit: Self.withdrawn)
+      if stagedSince == nil { stagedSince = now.monotonic }
+      commit()
+    } catch {
+      storeFailed(error)
+      // Taking them out takes room as well: the others are not held up again at once.
+      intakeBegan = nil
+      intakeRestsUntil = now.monotonic + .seconds(1)
     }
   }
 
@@ -70,8 +111,11 @@ extension Coordinator {
     guard let entry = requests.close(order.request) else { return true }
     let seat = Followers.Seat(session: entry.session, number: entry.number)
     // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
-    tellKept(seat) { store throws(StoreError) in
-      guard let known = try store.request(forKey: key) else { return .failure(Failure(.diskFull)) }
+    tellKept(seat) { [unowned self] store throws(StoreError) in
+      // Meanwhile it may have been taken back, and have come again with a request that is not whole.
+      guard let known = try store.request(forKey: key), isWhole(known.tickets) else {
+        return .failure(Failure(.diskFull))
+      }
       guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
       let (tickets, count) = (known.tickets, known.tickets.last - known.tickets.first + 1)
       return .enqueued(
@@ -79,6 +123,10 @@ extension Coordinator {
           day: tickets.day, first: tickets.first, last: tickets.last, count: count, known: count))
     }
     return true
+  }
+
+  private func isWhole(_ tickets: IssuedTickets) -> Bool {
+    tickets.day < keptBooks.day || tickets.last <= keptBooks.issued
   }
 
   /// A key cannot be looked up. A full disk is one to whoever asked, and everybody waits for room; anything worse keeps its
@@ -138,7 +186,8 @@ extension Coordinator {
 
   /// Gives the request up that is half taken in, if there is one: nothing of it is kept, and its client learns why.
   ///
-  /// The store takes the whole open transaction back; what the others have done in it is staged again.
+  /// The store takes the whole open transaction back; what the others have done in it is staged again. What was committed
+  /// of the request stands under numbers that nobody has, and is taken out before anybody else is given them.
   func giveUpIntake(_ failure: Failure) {
     guard machine.isTakingIn else { return }
     intake.abandon()

@@ -48,6 +48,10 @@ final class Coordinator {
   var productsAtWork: ProductTable?
   let server: ControlServer
   let intake = EnqueueIntake()
+  /// In a turn in which customers are taken in: since when.
+  var intakeBegan: MonotonicTime?
+  /// Until then nobody is taken in, because others are served.
+  var intakeRestsUntil: MonotonicTime?
   let followers = Followers()
   var requests = RequestTable()
 
@@ -211,6 +215,7 @@ final class Coordinator {
     staff.flush()
     server.flush()
     tidyStore()
+    restFromIntake()
   }
 
   /// Hears whoever speaks, and waits for it.
@@ -289,11 +294,16 @@ final class Coordinator {
   private var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
     let canRead = isKept && (isPumpDue || stockAudits.contains(where: \.isReady))
-    return (!intake.isEmpty && !isEmptying) || hasPatientWork || canRead
+    return (hasIntake && isIntakeDue) || hasPatientWork || canRead
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }
 
   private var isPumpDue: Bool { !streaming.isEmpty && pumpDue <= now.monotonic }
+
+  /// Whether customers are to be taken in, or out.
+  var hasIntake: Bool {
+    !isEmptying && (!intake.isEmpty || store.hasArrivals && !machine.isTakingIn && retryAt == nil)
+  }
 
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
@@ -312,6 +322,7 @@ final class Coordinator {
     consider(vending.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
     consider(server.nextDeadline)
     consider(commitDue)
+    if hasIntake { consider(intakeRestsUntil) }
     consider(retryAt)
     consider(room.dueAt)
     consider(tellFailureUntil)

@@ -50,19 +50,21 @@ extension QueueMachine {
 
   /// Everything that was staged is on disk: tickets are spoken, newcomers stand in line, answers leave.
   mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
-    precondition(!isTakingIn, "a request that is half taken in is never committed")
     isJammed = false
     unsettled.removeAll(keepingCapacity: true)
     settledPauses = books.paused
     pausing.removeAll()
     if !admissions.isEmpty {
-      for index in lines.indices { lines[index].settleNewcomers() }
+      // The request that is half taken in, which is the last one, is not on disk before all of it is.
+      let open = isTakingIn ? admissions.removeLast() : nil
+      for index in lines.indices { lines[index].settleNewcomers(butLast: open?.byLine[index] ?? 0) }
       for admission in admissions {
         let issued = IssuedTickets(
           day: books.day, first: admission.first, last: admission.first + admission.count - 1)
         effects.append(.reply(admission.request, .enqueued(issued)))
       }
       admissions.removeAll(keepingCapacity: true)
+      if let open { admissions.append(open) }
     }
     for service in desks.indices {
       for place in desks[service].indices {
@@ -73,6 +75,7 @@ extension QueueMachine {
     }
     effects.append(contentsOf: settling)
     settling.removeAll(keepingCapacity: true)
+    guard admissions.isEmpty else { return }
     let waiting = postponed
     postponed.removeAll()
     for event in waiting { apply(event, at: now, into: &effects) }

@@ -53,7 +53,8 @@ public struct QueueMachine: Sendable {
   var admissions: [Admission] = []
   /// Answers that leave with the next `committed`.
   var settling: [QueueEffect] = []
-  /// Whether a slice was taken in and the last one has not come. The transaction must stay open until then.
+  /// Whether a slice was taken in and the last one has not come. Whatever is committed until then is committed without
+  /// this request: see ``booksToKeep``.
   public internal(set) var isTakingIn = false
   /// Services that are paused on disk, and the requests for pauses that are not there yet.
   var settledPauses: [Bool]
@@ -171,13 +172,28 @@ public struct QueueMachine: Sendable {
   private func isRecalling(_ desk: Desk) -> Bool { if case .recalling = desk.state { true } else { false } }
 
   /// Whether anything waits to be written.
-  public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
+  ///
+  /// A request that is half taken in is not waited for: it becomes certain with its last slice.
+  public var isUnsettled: Bool { !unsettled.isEmpty || hasWholeAdmissions || !settling.isEmpty }
 
   /// Changes that are staged first of all when the store has forgotten the open transaction.
   public var unsettledCount: Int { unsettled.count }
 
   /// Whether somebody waits for an answer that leaves with the next commit.
-  public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
+  public var hasPromises: Bool { !settling.isEmpty || hasWholeAdmissions }
+
+  private var hasWholeAdmissions: Bool { admissions.count > (isTakingIn ? 1 : 0) }
+
+  /// The books that are committed with what is staged now: those of a request that is half taken in do not count yet. What
+  /// is staged of them is in the store under numbers that nobody has been issued, and becomes valid with the books that
+  /// say so.
+  public var booksToKeep: Books {
+    guard isTakingIn, let open = admissions.last else { return books }
+    var kept = books
+    kept.issued -= open.count
+    for line in open.byLine.indices { kept.waiting[line] -= open.byLine[line] }
+    return kept
+  }
 
   /// Requests whose tickets are staged and were not spoken yet.
   public var requestsTakenIn: [RequestNumber] { admissions.map(\.request) }

@@ -252,7 +252,20 @@ public protocol QueueStore: AnyObject {
   var hasStagedChanges: Bool { get }
 
   /// Saves the books with everything that was staged, and returns when it is on disk.
-  func commit(_ books: Books) throws(StoreError)
+  ///
+  /// - Parameter isArriving: Whether a request is open that is larger than a transaction: whoever was staged under a number
+  ///   above those that the books have issued is of it, and comes into force with later books or never. Where none is open
+  ///   such a row is damage, and the audit says so.
+  func commit(_ books: Books, isArriving: Bool) throws(StoreError)
+
+  /// Whether customers are kept who were never issued their numbers: a request that was never whole.
+  ///
+  /// They were staged with numbers above those that the committed books have issued, and nobody sees them: they come into force with the commit whose books have issued their numbers. Until then the numbers are theirs.
+  var hasArrivals: Bool { get }
+
+  /// Takes out customers and keys of a request that will never be whole; at most so many. Staged as a change is. It is
+  /// to be called until there are none, before anybody else is given their numbers.
+  func withdrawArrivals(limit: Int) throws(StoreError)
 
   /// Does what the last commit has put off, for which nobody who waits for it need wait: once the replies have left.
   /// Whoever never calls this has it done before the next change.
@@ -350,4 +363,9 @@ extension QueueStore {
 
   /// A store that holds nothing back has nothing to do.
   public func holdBack(forJuicesOf assortment: Assortment) {}
+}
+
+extension QueueStore {
+  /// Saves the books with everything that was staged, where no request is open; returns when it is on disk.
+  public func commit(_ books: Books) throws(StoreError) { try commit(books, isArriving: false) }
 }

@@ -42,20 +42,24 @@ struct WaitingLine: Sendable {
     if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
   }
 
-  /// The tickets of all newcomers are on disk.
-  mutating func settleNewcomers() {
-    guard newcomers > 0 else { return }
+  /// The tickets of the newcomers are on disk, but for so many who came last.
+  mutating func settleNewcomers(butLast open: Int64 = 0) {
+    precondition(0...newcomers ~= open, "more newcomers are open than have come")
+    let settled = newcomers - open
+    guard settled > 0 else { return }
+    let known = min(settled, Int64(firstNewcomers.count))
     var joined: Int64 = 0
     if beyond == 0 {
-      for customer in firstNewcomers {
+      for customer in firstNewcomers.prefix(Int(known)) {
         guard front.count < capacity else { break }
         front.enqueue(customer)
         cursor = customer.ticket
         joined += 1
       }
     }
-    beyond += newcomers - joined
-    dropNewcomers()
+    beyond += settled - joined
+    newcomers = open
+    firstNewcomers.removeFirst(Int(known))
   }
 
   /// The tickets of all newcomers were refused.

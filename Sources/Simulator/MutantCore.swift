@@ -200,8 +200,10 @@ struct MutantCore: QueueCoreUnderTest {
 }
 
 extension MutantCore {
-  var books: Books {
-    var books = bug == .gradesUpsideDown ? GradeMirror.mirrored(machine.books) : machine.books
+  var books: Books { altered(machine.books) }
+  var booksToKeep: Books { altered(machine.booksToKeep) }
+  private func altered(_ present: Books) -> Books {
+    var books = bug == .gradesUpsideDown ? GradeMirror.mirrored(present) : present
     if bug == .countsOneTooMany { books.served += 1 }
     return books
   }

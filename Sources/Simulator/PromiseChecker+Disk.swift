@@ -23,8 +23,14 @@ extension PromiseChecker {
     if isNew { world.statistics.commits += 1 }
     var day = diskBooks?.day ?? books.day
     var touched: [Int] = []
-    for change in staged {
+    // Whoever has no number yet comes into force with the books that have issued it, or never.
+    let isSameDay = books.day == diskBooks?.day ?? books.day
+    let changes = (isSameDay ? arriving : []) + staged
+    arriving.removeAll()
+    for change in changes {
       switch change {
+      case .insert(let customer) where isSameDay && customer.ticket > books.issued:
+        if store.hasArrivals { arriving.append(change) }
       case .insert(let customer): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
       case .released(let ticket): stock.released(ticket)

@@ -38,7 +38,7 @@ extension PromiseChecker {
       takingIn = isLast ? nil : request
     case .committed:
       settledPauses = paused
-      view.settleNewcomers()
+      view.settleNewcomers(through: core.booksToKeep.issued)
     case .roomChanged(let isShort): self.isShort = isShort
     case .commitRefused:
       step.isRepeat = true

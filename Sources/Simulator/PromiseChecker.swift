@@ -70,6 +70,8 @@ final class PromiseChecker {
   var cancelledToday: Int64 = 0
   /// Changes of the open transaction, and those of one of which nobody knows whether it was kept.
   var staged: [StoreChange] = []
+  /// Customers who are on disk and have no number yet.
+  var arriving: [StoreChange] = []
   var doubtful: [StoreChange] = []
 
   // Who stands where, by the core's words.

@@ -11,6 +11,7 @@ protocol QueueCoreUnderTest {
   mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect])
 
   var books: Books { get }
+  var booksToKeep: Books { get }
   var nextDeadline: MonotonicTime? { get }
   var isUnsettled: Bool { get }
   var hasPromises: Bool { get }

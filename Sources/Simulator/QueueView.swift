@@ -40,12 +40,12 @@ struct QueueView {
     return nil
   }
 
-  /// The tickets of all newcomers are on disk.
-  mutating func settleNewcomers() {
-    for ticket in newcomers {
+  /// The tickets of the newcomers are on disk, up to this one.
+  mutating func settleNewcomers(through last: TicketNumber) {
+    for ticket in newcomers where ticket <= last {
       if let customer = customers[ticket] { stand(customer) }
     }
-    newcomers.removeAll()
+    newcomers.removeAll { $0 <= last }
   }
 
   /// The tickets of all newcomers were refused.

@@ -163,6 +163,7 @@ extension SimulatedCoordinator {
 
   /// Takes customers in for a while: a few slices a turn, and at times only one.
   func advanceIntake() {
+    if world.disk.hasArrivals, !core.isTakingIn, retryAt == nil { return withdrawArrivals() }
     var slices = chance.draw(1...4)
     while isAlive, slices > 0, let order = intake.first {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
@@ -171,6 +172,18 @@ extension SimulatedCoordinator {
       guard isAlive else { return }
       slices -= 1
       takeSlice(of: order)
+    }
+  }
+
+  /// Customers of a request that never became whole are taken out, a few at a time.
+  private func withdrawArrivals() {
+    do throws(StoreError) {
+      world.meetDisk(.stage)
+      try world.disk.withdrawArrivals(limit: Int(chance.draw(1...4)))
+      if stagedSince == nil { stagedSince = now.monotonic }
+      commit()
+    } catch {
+      storeFailed(error)
     }
   }
 

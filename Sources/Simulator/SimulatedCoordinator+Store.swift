@@ -51,8 +51,8 @@ extension SimulatedCoordinator {
   }
 
   var commitDue: MonotonicTime? {
-    guard retryAt == nil, !core.isTakingIn, let stagedSince else {
-      return retryAt == nil && core.isUnsettled && !core.isTakingIn ? now.monotonic : nil
+    guard retryAt == nil, let stagedSince else {
+      return retryAt == nil && core.isUnsettled ? now.monotonic : nil
     }
     if core.hasPromises { return stagedSince }
     return max(stagedSince, lastCommit + plan.gather)
@@ -76,7 +76,7 @@ extension SimulatedCoordinator {
     }
     do throws(StoreError) {
       world.meetDisk(.commit)
-      try store.commit(core.books)
+      try store.commit(core.booksToKeep, isArriving: core.isTakingIn)
     } catch {
       if bug == .takesAFullDiskForACommit, case .diskFull = error {
         world.checker.rolledBack()
@@ -84,7 +84,7 @@ extension SimulatedCoordinator {
         return storeFailed(error)
       }
     }
-    world.checker.committed(core.books, in: store)
+    world.checker.committed(core.booksToKeep, in: store)
     stagedSince = nil
     lastCommit = now.monotonic
     world.trace.line(now.monotonic, "  committed")

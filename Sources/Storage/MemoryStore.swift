@@ -32,6 +32,9 @@ public final class MemoryStore: QueueStore {
   /// When the coordinator was opened, in milliseconds since 1970.
   private(set) var starts: [Int64] = []
   private var isLoaded = false
+  /// The first number of a request that is not whole, as of the last commit, and the highest that was staged since.
+  private(set) var arriving: TicketNumber?
+  private var highestStaged: TicketNumber = 0
   private var reverse: [MemoryStep] = []
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
   private var end: StoreError?
@@ -112,6 +115,8 @@ public final class MemoryStore: QueueStore {
     do throws(StoreError) {
       try meet(.stage)
       hasStagedChanges = true
+      if case .insert(let customer) = change { highestStaged = max(highestStaged, customer.ticket) }
+      if case .cancelEveryone = change { withdraw(limit: .max) }
       try contents.write(change, day: books?.day, reverse: &reverse)
     } catch {
       recover(from: error)
@@ -120,7 +125,7 @@ public final class MemoryStore: QueueStore {
   }
 
   /// Keeps the books with everything that was staged. See `QueueStore`.
-  public func commit(_ books: Books) throws(StoreError) {
+  public func commit(_ books: Books, isArriving: Bool) throws(StoreError) {
     if let end { throw end }
     guard let saved = self.books, isLoaded else {
       preconditionFailure("The store was not loaded before a commit.")
@@ -129,6 +134,7 @@ public final class MemoryStore: QueueStore {
     precondition(books.day >= saved.day, "A business day never comes again.")
     do throws(StoreError) {
       try meet(.commit)
+      if books.day > saved.day { withdraw(limit: .max) }
       try requireNobodyLeft(from: saved, to: books)
     } catch {
       recover(from: error)
@@ -137,6 +143,12 @@ public final class MemoryStore: QueueStore {
     for day in saved.day..<books.day {
       close(day, after: saved, at: books.openedAt, steps: books.clockSteps)
     }
+    if isArriving, highestStaged > books.issued, books.day == saved.day {
+      arriving = arriving ?? books.issued + 1
+    } else if let first = arriving, books.issued >= first || !contents.hasCustomers(from: first) {
+      arriving = nil
+    }
+    highestStaged = 0
     self.books = books
     reverse = []
     hasStagedChanges = false
@@ -167,6 +179,29 @@ public final class MemoryStore: QueueStore {
     closedDays.append(books)
   }
 
+  /// Whoever has this number or a higher one has no ticket.
+  var bound: TicketNumber { arriving ?? .max }
+
+  /// Whether customers are kept who were never issued their numbers. See `QueueStore`.
+  public var hasArrivals: Bool { arriving != nil }
+
+  /// Takes out customers and keys of a request that will never be whole. See `QueueStore`.
+  public func withdrawArrivals(limit: Int) throws(StoreError) {
+    if let end { throw end }
+    guard hasArrivals else { return }
+    do throws(StoreError) { try meet(.stage) } catch {
+      recover(from: error)
+      throw error
+    }
+    hasStagedChanges = true
+    withdraw(limit: limit)
+  }
+
+  private func withdraw(limit: Int) {
+    guard let arriving, let books else { return }
+    contents.withdraw(from: arriving, day: books.day, limit: limit, reverse: &reverse)
+  }
+
   /// Nothing is ever put off.
   public func tidyUp() {}
 
@@ -174,6 +209,7 @@ public final class MemoryStore: QueueStore {
   public func rollBack() {
     if end != nil { return }
     while let step = reverse.popLast() { contents.take(back: step) }
+    highestStaged = 0
     hasStagedChanges = false
   }
 }

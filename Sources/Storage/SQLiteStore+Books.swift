@@ -20,6 +20,7 @@ extension SQLiteStore {
     }
     let books = try readBooks()
     saved = books
+    arrivals = Arrivals(first: try readArrivals())
     return StoredQueue(books: books, delayed: try readDelayed())
   }
 
@@ -113,6 +114,7 @@ extension SQLiteStore {
   /// A closed day has a receipt for every ticket. The last books of the old day may never have been saved, so its
   /// receipts are its last word; tickets that were saved as issued and have no receipt remain visible to the audit.
   private func turnPages(from saved: Books, to books: Books) throws(StoreError) {
+    try withdrawAllArrivals()
     // Everyone who is kept belongs to the present day, so nobody of the old day may be left over.
     let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
     if kept != books.kept {

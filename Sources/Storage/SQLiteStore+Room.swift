@@ -62,8 +62,9 @@ extension SQLiteStore {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)
       return overflow ? .max / 4 : min(product, .max / 4)
     }
-    return product(books?.kept ?? 0, Self.growthPerCustomer)
-      + product(books?.keptForJuice ?? 0, growthPerJuice)
+    let arrivals = arrivals.uncounted(by: books?.issued ?? .max)
+    return product((books?.kept ?? 0) + arrivals.all, Self.growthPerCustomer)
+      + product((books?.keptForJuice ?? 0) + arrivals.juices, growthPerJuice)
   }
 
   /// Before a commit: room for the receipts of those who are accepted by it.

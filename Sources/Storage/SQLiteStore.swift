@@ -44,6 +44,8 @@ public final class SQLiteStore: QueueStore {
   /// Customers and keys that were staged since the need was last compared with the reserve, and in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
+  /// Customers whose request is not whole yet.
+  var arrivals = Arrivals()
 
   /// Opens the database at a path, or makes a new one with mode 0600.
   ///
@@ -91,12 +93,20 @@ public final class SQLiteStore: QueueStore {
   ///   receipt, a customer who does not stand where the change says. Everything staged is gone then. The change at
   ///   fault may be an earlier one.
   public func stage(_ change: StoreChange) throws(StoreError) {
+    try changeStaged { () throws(StoreError) in
+      try write(change)
+      if change.isAcceptance { stagedAcceptances += 1 }
+    }
+  }
+
+  /// Does something in the open transaction, and opens one where there is none.
+  @inline(__always)
+  func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try requireTransaction()
     try tidyUp()
     do throws(StoreError) {
       try transactions.beginIfNeeded()
-      try write(change)
-      if change.isAcceptance { stagedAcceptances += 1 }
+      try body()
     } catch {
       throw recover(from: error)
     }
@@ -105,7 +115,7 @@ public final class SQLiteStore: QueueStore {
   /// Saves the books with everything that was staged, and returns when it is on disk. See `QueueStore`.
   ///
   /// Where the books begin a new day, the old day is closed at the moment at which the new one was opened.
-  public func commit(_ books: Books) throws(StoreError) {
+  public func commit(_ books: Books, isArriving: Bool) throws(StoreError) {
     try requireTransaction()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
     if !hasStagedChanges && books == saved { return }
@@ -113,16 +123,19 @@ public final class SQLiteStore: QueueStore {
       rollBack()
       throw error
     }
+    let arriving: TicketNumber?
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try writeGathered()
       try finishSweep()
       try save(books, over: saved)
+      arriving = try noteArrivals(books, isArriving: isArriving)
       try transactions.commit()
     } catch {
       throw recover(from: error)
     }
     settleTransaction()
+    arrivals.settle(first: arriving)
     self.saved = books
     owesCheckpoint = true
     // Nobody is told before what was committed is where the next process finds it.
@@ -150,6 +163,7 @@ public final class SQLiteStore: QueueStore {
     sweep = nil
     sequence = committedSequence
     gathered.forget()
+    arrivals.forgetStaged()
     staged = StagedReceipts()
     stagedAcceptances = 0
   }

@@ -31,7 +31,8 @@ struct Schema: Sendable {
   /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
-  ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it.
+  ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it;
+  ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4])
 
   private static let version1 = """

@@ -43,7 +43,7 @@ struct IntakeTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("no commit happens while a request is half taken in, whoever asks for one")
+  @Test("what is committed while a request is half taken in is everybody else's, and nobody sees or keeps a part of it")
   func neverInHalf() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -51,16 +51,61 @@ struct IntakeTests {
     _ = try bank.enqueue(1, client)
     _ = try begin(bank, client, key: "k")
     bank.serveAll()
-    let commits = bank.store.commits
     bank.coordinator.commit()
-    bank.coordinator.commitIfDue()
-    bank.coordinator.stop(
-      StopOrder(now: false, timeoutMilliseconds: nil), Followers.Seat(session: client.session, number: 99))
-    for command in [ControlCommand.receipts(ReceiptQuery(days: .all, follow: true)), .ledger, .audit] {
-      client.ask(command, bank.coordinator)
+    #expect(bank.coordinator.machine.isTakingIn && !bank.store.hasStagedChanges)
+    #expect(bank.store.hasArrivals && bank.coordinator.keptBooks.issued == 1)
+    #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
+    #expect(try bank.store.customers(in: .waiting, after: nil, limit: 9).isEmpty)
+    #expect(try bank.store.countUnfinished(1...1_000_000) == 0)
+    #expect(try bank.store.find(2) == nil)
+    let cancelled = client.ask(.cancel(2), bank.coordinator)
+    #expect(try client.answers(to: cancelled, bank.coordinator).first?.failure?.code == .noSuchTicket)
+    // The process is killed: the next one finds what it is to take out, and the numbers are free.
+    bank.store.crash()
+    #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 1)
+    #expect(try bank.store.request(forKey: "k") == nil)
+    #expect(try bank.store.audit().problems == [])
+    #expect(bank.store.hasArrivals)
+  }
+
+  @Test("who was committed of a request that is given up is taken out before anybody else is given a number")
+  func withdrawnAfterACommit() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try begin(bank, client, key: "k")
+    bank.coordinator.commit()
+    bank.coordinator.giveUpIntake(Failure(.withdrawn))
+    let next = client.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
+    while !bank.coordinator.intake.isEmpty {
+      bank.coordinator.takeTime()
+      bank.coordinator.advanceIntake()
     }
-    bank.round()
-    #expect(bank.store.commits == commits && bank.store.hasStagedChanges)
+    bank.coordinator.commit()
+    let report = try client.answers(to: next, bank.coordinator).first?.enqueued
+    #expect(report == EnqueuedReport(day: 1, first: 1, last: 2, count: 2))
+    #expect(!bank.store.hasArrivals)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("while others are served, what takes customers in rests for longer than it has worked")
+  func rest() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, client)
+    _ = try begin(bank, client, key: "k")
+    #expect(bank.coordinator.commitDue.map { $0 <= bank.coordinator.now.monotonic } == true)
+    let began = try #require(bank.coordinator.intakeBegan)
+    bank.coordinator.restFromIntake()
+    let until = try #require(bank.coordinator.intakeRestsUntil)
+    #expect(until.since(began).nanoseconds >= TimeSpan.milliseconds(10).nanoseconds)
+    // Whoever is alone does not rest.
+    bank.serveAll()
+    try #require(bank.coordinator.machine.serving == 0)
+    bank.coordinator.intakeRestsUntil = nil
+    bank.coordinator.advanceIntake()
+    bank.coordinator.restFromIntake()
+    #expect(bank.coordinator.intakeRestsUntil == nil)
   }
 
   @Test("a request that is given up costs nobody else's: receipts, pauses and a reset that waited are kept")

@@ -50,8 +50,10 @@ extension QueueWorld {
     happen(.enqueue(number, orders: Array(orders.prefix(1)), total: count, isLast: false))
     // Between two slices the windows go on, and the disk may turn out to be full.
     if chance.draw(0...1) == 0 { tellerAnswers() }
+    if chance.draw(0...1) == 0 { commit() }
     if chance.draw(0...5) == 0 { refuseCommit() }
     if machine.isTakingIn, chance.draw(0...5) == 0 { abandonIntake() }
+    if chance.draw(0...9) == 0 { return crash() }
     if machine.isTakingIn {
       happen(.enqueue(number, orders: Array(orders.dropFirst()), total: count, isLast: true))
     }

@@ -58,7 +58,44 @@ import Testing
     #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 7, last: 7))])
   }
 
-  @Test("a request in slices is one request: it keeps the transaction open until its last slice")
+  @Test(
+    "between two slices everybody else's changes are committed, and nobody of the request is spoken of or served"
+  )
+  func commitBetweenSlices() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.ask(.loan, as: 4)
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 4, isLast: false))
+    #expect(branch.machine.hasPromises)
+    #expect((branch.machine.booksToKeep.issued, branch.machine.books.issued) == (1, 3))
+    let between = branch.happen(.committed)
+    #expect(between.answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
+    #expect(between.assigned == [])
+    #expect(!branch.machine.isUnsettled && !branch.machine.hasPromises)
+    #expect((branch.machine.waitingCount, branch.machine.issuedCount) == (1, 1))
+    branch.happen(.enqueue(5, orders: [.deposit, .deposit], total: 4, isLast: true))
+    #expect(branch.machine.booksToKeep == branch.machine.books)
+    let last = branch.happen(.committed)
+    #expect(last.answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 2, last: 5)))
+    #expect(last.assigned == [2])
+    #expect(branch.machine.contradictions() == [])
+  }
+
+  @Test("a full disk refuses all of a request of which slices were committed, and its numbers are free again")
+  func refusedBetweenSlices() {
+    var branch = TestBranch()
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 4, isLast: false))
+    branch.happen(.committed)
+    branch.happen(.enqueue(5, orders: [.deposit], total: 4, isLast: false))
+    #expect(branch.happen(.commitRefused).answer(to: 5) == .refused(.diskFull))
+    #expect(!branch.machine.isTakingIn)
+    #expect(branch.machine.books.issued == 0)
+    branch.happen(.committed)
+    #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
+    #expect(branch.machine.contradictions() == [])
+  }
+
+  @Test("a request in slices is one request: it is spoken of after its last slice")
   func slices() {
     var branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))
