@@ -127,16 +127,16 @@ extension Coordinator {
 
   /// Whether what is staged may be committed now. While a reset is being written it may not. While the disk is full the
   /// store has forgotten what was staged, and the books would be kept without it. A request that is half taken in is
-  /// nobody's before its last slice, whatever is committed meanwhile; see ``QueueMachine/booksToKeep``.
+  /// nobody's before its last slice, whatever is committed meanwhile; see ``QueueMachine/arriving``.
   var canCommit: Bool { retryAt == nil && !isEmptying }
 
   /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it.
   func commit() {
     guard canCommit else { return }
     let begin = SystemClock.moment().monotonic
-    let books = machine.booksToKeep
+    let books = machine.books
     do throws(StoreError) {
-      try store.commit(books, isArriving: machine.isTakingIn)
+      try store.commit(books, arriving: machine.arriving)
     } catch {
       storeFailed(error)
       return

@@ -48,10 +48,14 @@ final class Coordinator {
   var productsAtWork: ProductTable?
   let server: ControlServer
   let intake = EnqueueIntake()
-  /// In a turn in which customers are taken in: since when.
+  /// In a turn in which customers of a large request are taken in: since when.
   var intakeBegan: MonotonicTime?
-  /// Until then nobody is taken in, because others are served.
+  /// Until then nobody of a large request is taken in, because others are served.
   var intakeRestsUntil: MonotonicTime?
+  /// There was no time for all who could come in beside a large request.
+  var hasMoreBeside = false
+  /// Somebody came in beside it since its last turn.
+  var cameBeside = false
   let followers = Followers()
   var requests = RequestTable()
 
@@ -294,7 +298,7 @@ final class Coordinator {
   private var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
     let canRead = isKept && (isPumpDue || stockAudits.contains(where: \.isReady))
-    return (hasIntake && isIntakeDue) || hasPatientWork || canRead
+    return (hasIntake && (isIntakeDue || hasMoreBeside)) || hasPatientWork || canRead
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }
 
@@ -302,7 +306,7 @@ final class Coordinator {
 
   /// Whether customers are to be taken in, or out.
   var hasIntake: Bool {
-    !isEmptying && (!intake.isEmpty || store.hasArrivals && !machine.isTakingIn && retryAt == nil)
+    !isEmptying && (!intake.isEmpty || isWithdrawing)
   }
 
   /// When the loop has to wake up by itself.

@@ -253,18 +253,19 @@ public protocol QueueStore: AnyObject {
 
   /// Saves the books with everything that was staged, and returns when it is on disk.
   ///
-  /// - Parameter isArriving: Whether a request is open that is larger than a transaction: whoever was staged under a number
-  ///   above those that the books have issued is of it, and comes into force with later books or never. Where none is open
-  ///   such a row is damage, and the audit says so.
-  func commit(_ books: Books, isArriving: Bool) throws(StoreError)
+  /// - Parameter arriving: The request that is half taken in: whoever was staged under its numbers is nobody's yet, and
+  ///   comes into force with later books or never. Without one such a row is damage, and the audit says so.
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError)
 
-  /// Whether customers are kept who were never issued their numbers: a request that was never whole.
+  /// The first number of customers who are kept and were never issued their numbers: of a request that is half taken in,
+  /// or was never whole; nil where there are none.
   ///
-  /// They were staged with numbers above those that the committed books have issued, and nobody sees them: they come into force with the commit whose books have issued their numbers. Until then the numbers are theirs.
-  var hasArrivals: Bool { get }
+  /// Nobody sees them. They come into force with the commit whose books have issued their numbers; until then these are
+  /// not to be given to anybody else.
+  var arrivingFrom: TicketNumber? { get }
 
   /// Takes out customers and keys of a request that will never be whole; at most so many. Staged as a change is. It is
-  /// to be called until there are none, before anybody else is given their numbers.
+  /// to be called until there are none.
   func withdrawArrivals(limit: Int) throws(StoreError)
 
   /// Does what the last commit has put off, for which nobody who waits for it need wait: once the replies have left.
@@ -367,5 +368,8 @@ extension QueueStore {
 
 extension QueueStore {
   /// Saves the books with everything that was staged, where no request is open; returns when it is on disk.
-  public func commit(_ books: Books) throws(StoreError) { try commit(books, isArriving: false) }
+  public func commit(_ books: Books) throws(StoreError) { try commit(books, arriving: nil) }
+
+  /// Whether customers are kept who were never issued their numbers.
+  public var hasArrivals: Bool { arrivingFrom != nil }
 }

@@ -42,24 +42,26 @@ struct WaitingLine: Sendable {
     if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
   }
 
-  /// The tickets of the newcomers are on disk, but for so many who came last.
-  mutating func settleNewcomers(butLast open: Int64 = 0) {
-    precondition(0...newcomers ~= open, "more newcomers are open than have come")
-    let settled = newcomers - open
-    guard settled > 0 else { return }
-    let known = min(settled, Int64(firstNewcomers.count))
+  /// So many customers got tickets that are not on disk yet, who are read from the store when their turn comes.
+  mutating func admitUnseen(_ count: Int64) {
+    precondition(count >= 0, "fewer than nobody cannot come")
+    newcomers += count
+  }
+
+  /// The tickets of all newcomers are on disk.
+  mutating func settleNewcomers() {
+    guard newcomers > 0 else { return }
     var joined: Int64 = 0
     if beyond == 0 {
-      for customer in firstNewcomers.prefix(Int(known)) {
+      for customer in firstNewcomers {
         guard front.count < capacity else { break }
         front.enqueue(customer)
         cursor = customer.ticket
         joined += 1
       }
     }
-    beyond += settled - joined
-    newcomers = open
-    firstNewcomers.removeFirst(Int(known))
+    beyond += newcomers - joined
+    dropNewcomers()
   }
 
   /// The tickets of all newcomers were refused.

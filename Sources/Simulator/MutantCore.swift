@@ -187,7 +187,7 @@ struct MutantCore: QueueCoreUnderTest {
   }
 
   private mutating func earlyReply(to event: QueueEvent, _ wanted: [QueueEffect]) -> [QueueEffect] {
-    guard case .enqueue(let request, let orders, let total, let isLast) = event, isLast,
+    guard case .enqueue(let request, let orders, let total, let isLast, _) = event, isLast,
       Int64(orders.count) == total, total > 0
     else { return [] }
     for case .reply(request, _) in wanted { return [] }
@@ -200,17 +200,17 @@ struct MutantCore: QueueCoreUnderTest {
 }
 
 extension MutantCore {
-  var books: Books { altered(machine.books) }
-  var booksToKeep: Books { altered(machine.booksToKeep) }
-  private func altered(_ present: Books) -> Books {
-    var books = bug == .gradesUpsideDown ? GradeMirror.mirrored(present) : present
+  var books: Books {
+    var books = bug == .gradesUpsideDown ? GradeMirror.mirrored(machine.books) : machine.books
     if bug == .countsOneTooMany { books.served += 1 }
     return books
   }
   var nextDeadline: MonotonicTime? { bug == .neverWakes ? nil : machine.nextDeadline }
   var isUnsettled: Bool { machine.isUnsettled }
   var hasPromises: Bool { machine.hasPromises }
+  var arriving: ArrivingRequest? { machine.arriving }
   var isTakingIn: Bool { machine.isTakingIn }
+  var roomBeside: Int64 { machine.roomBeside }
   var isJammed: Bool { machine.isJammed }
   var isShort: Bool { machine.isShort }
   var waitingCount: Int64 { machine.waitingCount }

@@ -29,7 +29,7 @@ extension PromiseChecker {
     arriving.removeAll()
     for change in changes {
       switch change {
-      case .insert(let customer) where isSameDay && customer.ticket > books.issued:
+      case .insert(let customer) where day == books.day && customer.ticket > books.issued:
         if store.hasArrivals { arriving.append(change) }
       case .insert(let customer): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
@@ -72,7 +72,8 @@ extension PromiseChecker {
     let group = groups[number]
     let place =
       group.isList
-      ? group.orders.firstIndex { $0.account == customer.account } ?? group.orders.count : group.filled
+      ? group.orders.firstIndex { $0.account == customer.account } ?? group.orders.count
+      : group.nextPlace(for: order)
     guard place < group.orders.count, group.tickets[place] == nil else {
       return violate(.repeatedKey, "ticket \(customer.ticket) is for a customer who has a ticket already")
     }

@@ -40,6 +40,12 @@ final class PromiseChecker {
     /// The tickets on disk, by the place of the order.
     var tickets: [TicketName?]
     var filled = 0
+
+    /// Whose ticket it is that was given to such a customer: of a large request the first ones come last.
+    func nextPlace(for order: CustomerOrder) -> Int {
+      orders.indices.first { tickets[$0] == nil && orders[$0] == order }
+        ?? tickets.firstIndex { $0 == nil } ?? orders.count
+    }
   }
 
   /// The word of a teller that the core may acknowledge.
@@ -135,10 +141,11 @@ final class PromiseChecker {
     guard number > 0 else { return violate(.answer, "a client that asked for nothing was told of tickets") }
     let group = groups[number - 1]
     if !group.isList {
+      // Without a gap; those whom others have displaced stand at the end.
+      let tickets = group.tickets.compactMap { $0 }.filter { $0.day == report.day }.map(\.ticket).sorted()
       let isSame =
-        report.count == Int64(group.orders.count)
-        && group.tickets.first == TicketName(day: report.day, ticket: report.first)
-        && group.tickets.last == TicketName(day: report.day, ticket: report.last)
+        report.count == Int64(group.orders.count) && Int64(tickets.count) == report.count
+        && tickets.first == report.first && tickets.last == report.last
       if !isSame {
         violate(
           .repeatedKey,

@@ -54,7 +54,7 @@ struct QueueView {
       customers[ticket] = nil
       states[ticket] = nil
     }
-    lastTicket -= TicketNumber(newcomers.count)
+    lastTicket -= TicketNumber(newcomers.count { $0 <= lastTicket })
     newcomers.removeAll()
   }
 

@@ -76,7 +76,7 @@ extension SimulatedCoordinator {
     }
     do throws(StoreError) {
       world.meetDisk(.commit)
-      try store.commit(core.booksToKeep, isArriving: core.isTakingIn)
+      try store.commit(core.books, arriving: core.arriving)
     } catch {
       if bug == .takesAFullDiskForACommit, case .diskFull = error {
         world.checker.rolledBack()
@@ -84,7 +84,7 @@ extension SimulatedCoordinator {
         return storeFailed(error)
       }
     }
-    world.checker.committed(core.booksToKeep, in: store)
+    world.checker.committed(core.books, in: store)
     stagedSince = nil
     lastCommit = now.monotonic
     world.trace.line(now.monotonic, "  committed")

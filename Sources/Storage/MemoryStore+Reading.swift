@@ -37,7 +37,7 @@ extension MemoryStore {
     guard CustomerPosition.keptStates.contains(state) else { return [] }
     let keys = CustomerPosition.keys(of: state)
     let lower = cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound
-    if state == .waiting, arriving != nil {
+    if state == .waiting, hasArrivals {
       let all = contents.customers(after: lower, through: keys.upperBound, limit: .max)
       return Array(all.lazy.filter { $0.customer.ticket < self.bound }.prefix(max(0, limit)))
     }

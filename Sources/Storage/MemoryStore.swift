@@ -32,9 +32,8 @@ public final class MemoryStore: QueueStore {
   /// When the coordinator was opened, in milliseconds since 1970.
   private(set) var starts: [Int64] = []
   private var isLoaded = false
-  /// The first number of a request that is not whole, as of the last commit, and the highest that was staged since.
-  private(set) var arriving: TicketNumber?
-  private var highestStaged: TicketNumber = 0
+  /// The first number of a request that is not whole, as of the last commit. See `QueueStore`.
+  public private(set) var arrivingFrom: TicketNumber?
   private var reverse: [MemoryStep] = []
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
   private var end: StoreError?
@@ -115,7 +114,6 @@ public final class MemoryStore: QueueStore {
     do throws(StoreError) {
       try meet(.stage)
       hasStagedChanges = true
-      if case .insert(let customer) = change { highestStaged = max(highestStaged, customer.ticket) }
       if case .cancelEveryone = change { withdraw(limit: .max) }
       try contents.write(change, day: books?.day, reverse: &reverse)
     } catch {
@@ -125,7 +123,7 @@ public final class MemoryStore: QueueStore {
   }
 
   /// Keeps the books with everything that was staged. See `QueueStore`.
-  public func commit(_ books: Books, isArriving: Bool) throws(StoreError) {
+  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
     if let end { throw end }
     guard let saved = self.books, isLoaded else {
       preconditionFailure("The store was not loaded before a commit.")
@@ -134,8 +132,9 @@ public final class MemoryStore: QueueStore {
     precondition(books.day >= saved.day, "A business day never comes again.")
     do throws(StoreError) {
       try meet(.commit)
-      if books.day > saved.day { withdraw(limit: .max) }
-      try requireNobodyLeft(from: saved, to: books)
+      // Whoever comes in already has begun after a reset, which has taken out those of the day before.
+      if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
+      try requireNobodyLeft(from: saved, to: books, arriving)
     } catch {
       recover(from: error)
       throw error
@@ -143,12 +142,11 @@ public final class MemoryStore: QueueStore {
     for day in saved.day..<books.day {
       close(day, after: saved, at: books.openedAt, steps: books.clockSteps)
     }
-    if isArriving, highestStaged > books.issued, books.day == saved.day {
-      arriving = arriving ?? books.issued + 1
-    } else if let first = arriving, books.issued >= first || !contents.hasCustomers(from: first) {
-      arriving = nil
+    if let arriving, arriving.count > 0 {
+      arrivingFrom = arriving.first
+    } else if let first = arrivingFrom, books.issued >= first || !contents.hasCustomers(from: first) {
+      arrivingFrom = nil
     }
-    highestStaged = 0
     self.books = books
     reverse = []
     hasStagedChanges = false
@@ -159,9 +157,11 @@ public final class MemoryStore: QueueStore {
     }
   }
 
-  private func requireNobodyLeft(from saved: Books, to books: Books) throws(StoreError) {
+  private func requireNobodyLeft(
+    from saved: Books, to books: Books, _ arriving: ArrivingRequest?
+  ) throws(StoreError) {
     let kept = Int64(contents.positions.count)
-    if books.day == saved.day || kept == books.kept { return }
+    if books.day == saved.day || kept == books.kept + (arriving?.count ?? 0) { return }
     throw .damaged(
       path: Self.path,
       detail: "day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
@@ -180,10 +180,7 @@ public final class MemoryStore: QueueStore {
   }
 
   /// Whoever has this number or a higher one has no ticket.
-  var bound: TicketNumber { arriving ?? .max }
-
-  /// Whether customers are kept who were never issued their numbers. See `QueueStore`.
-  public var hasArrivals: Bool { arriving != nil }
+  var bound: TicketNumber { arrivingFrom ?? .max }
 
   /// Takes out customers and keys of a request that will never be whole. See `QueueStore`.
   public func withdrawArrivals(limit: Int) throws(StoreError) {
@@ -198,8 +195,8 @@ public final class MemoryStore: QueueStore {
   }
 
   private func withdraw(limit: Int) {
-    guard let arriving, let books else { return }
-    contents.withdraw(from: arriving, day: books.day, limit: limit, reverse: &reverse)
+    guard let arrivingFrom, let books else { return }
+    contents.withdraw(from: arrivingFrom, day: books.day, limit: limit, reverse: &reverse)
   }
 
   /// Nothing is ever put off.
@@ -209,7 +206,6 @@ public final class MemoryStore: QueueStore {
   public func rollBack() {
     if end != nil { return }
     while let step = reverse.popLast() { contents.take(back: step) }
-    highestStaged = 0
     hasStagedChanges = false
   }
 }

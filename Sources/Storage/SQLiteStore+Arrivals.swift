@@ -10,50 +10,22 @@ import QueueCore
 struct Arrivals {
   /// The first of their numbers, as it is on disk; nil where there are none.
   var first: TicketNumber?
-  /// The highest number that was staged since the last commit.
-  var highestStaged: TicketNumber = 0
   /// The last of them were taken out in the open transaction.
   var areWithdrawn = false
-  /// How many there are on disk, and how many more of them want a juice. Nobody else counts them: they are not in the
-  /// books, and room for their receipts is held back all the same.
-  private var kept: (all: Int64, juices: Int64) = (0, 0)
-  /// Customers who were staged since the last commit.
-  private var staged: (all: Int64, juices: Int64) = (0, 0)
-
-  /// Nobody.
-  init(first: TicketNumber? = nil) { self.first = first }
+  /// The request that is half taken in, as of the last commit. Of one that was never whole nothing is known but the
+  /// numbers, and nothing is held back for it.
+  var open: ArrivingRequest?
 
   /// Whoever has this number or a higher one has no ticket.
   var bound: TicketNumber { first ?? .max }
-
-  mutating func note(_ customer: Customer) {
-    highestStaged = max(highestStaged, customer.ticket)
-    staged.all += 1
-    if customer.service.drawsOnStock { staged.juices += 1 }
-  }
-
-  /// What was staged is committed.
-  mutating func settle(first: TicketNumber?) {
-    kept = first == nil ? (0, 0) : (kept.all + staged.all, kept.juices + staged.juices)
-    self.first = first
-    forgetStaged()
-  }
-
-  mutating func forgetStaged() { (highestStaged, areWithdrawn, staged) = (0, false, (0, 0)) }
-
-  /// Those whom books do not count that have issued so many numbers.
-  func uncounted(by issued: TicketNumber) -> (all: Int64, juices: Int64) {
-    let areOpen = highestStaged > issued || issued < first ?? .min
-    return areOpen ? (kept.all + staged.all, kept.juices + staged.juices) : (0, 0)
-  }
 }
 
 extension SQLiteStore {
   /// The name in `meta`.
   static let arriving = "arriving from"
 
-  /// Whether customers are kept who were never issued their numbers. See `QueueStore`.
-  public var hasArrivals: Bool { arrivals.first != nil }
+  /// The first number of customers who were never issued theirs. See `QueueStore`.
+  public var arrivingFrom: TicketNumber? { arrivals.first }
 
   /// Takes out customers and keys of a request that will never be whole. See `QueueStore`.
   public func withdrawArrivals(limit: Int) throws(StoreError) {
@@ -62,12 +34,14 @@ extension SQLiteStore {
   }
 
   /// Takes out all of them, in the open transaction: before everybody is counted.
-  func withdrawAllArrivals() throws(StoreError) {
-    if hasArrivals { try withdraw(limit: .max) }
-  }
+  func withdrawAllArrivals() throws(StoreError) { try withdraw(limit: .max) }
 
-  private func withdraw(limit: Int) throws(StoreError) {
-    guard let first = arrivals.first, let saved else { return }
+  /// Whether there are some who are to be taken out before everybody is counted.
+  var hasUnwithdrawn: Bool { hasArrivals && !arrivals.areWithdrawn }
+
+  /// Takes out some of them, in the open transaction.
+  func withdraw(limit: Int) throws(StoreError) {
+    guard let first = arrivals.first, let saved, !arrivals.areWithdrawn else { return }
     try writeGathered()
     var left = Int64(limit)
     for line in Line.allCases where left > 0 {
@@ -89,13 +63,19 @@ extension SQLiteStore {
   }
 
   /// Brings the note in `meta` in line with the books that are about to be committed; gives what it says then.
-  func noteArrivals(_ books: Books, isArriving: Bool) throws(StoreError) -> TicketNumber? {
+  func noteArrivals(_ books: Books, _ arriving: ArrivingRequest?) throws(StoreError) -> TicketNumber? {
     let present = arrivals.first
+    let areGone = arrivals.areWithdrawn || books.day != saved?.day
     var wanted = present
-    if arrivals.areWithdrawn || books.day != saved?.day {
+    if let arriving, arriving.count > 0 {
+      precondition(arriving.first > books.issued, "An open request has numbers that were issued.")
+      // Another one may have become whole in this very transaction.
+      precondition(
+        areGone || present.map { arriving.first <= $0 || $0 <= books.issued } ?? true,
+        "A request begins while another one is still to be taken out.")
+      wanted = arriving.first
+    } else if areGone {
       wanted = nil
-    } else if isArriving, arrivals.highestStaged > books.issued {
-      wanted = present ?? books.issued + 1
     } else if let present, books.issued >= present {
       wanted = nil
     }

@@ -26,8 +26,6 @@ extension SQLiteStore {
       try remember(
         key, KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request))
     case .cancelEveryone(let day, let moment):
-      // They are no customers yet, and get no receipts.
-      try withdrawAllArrivals()
       sweep = QueueSweep(day: day, at: moment, total: saved?.kept ?? 0)
     case .released(let ticket): try note(released: ticket)
     }

@@ -35,7 +35,6 @@ extension SQLiteStore {
     precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
     gathered.customers[customer.line.index].append(customer)
     gathered.hasCustomers = true
-    arrivals.note(customer)
     guard gathered.customers[customer.line.index].count == GatheredRows.perStatement else { return }
     try writeCustomers(of: customer.line.index)
   }

@@ -115,27 +115,27 @@ public final class SQLiteStore: QueueStore {
   /// Saves the books with everything that was staged, and returns when it is on disk. See `QueueStore`.
   ///
   /// Where the books begin a new day, the old day is closed at the moment at which the new one was opened.
-  public func commit(_ books: Books, isArriving: Bool) throws(StoreError) {
+  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
     try requireTransaction()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
-    if !hasStagedChanges && books == saved { return }
-    do throws(StoreError) { try holdBack(for: books) } catch {
+    if !hasStagedChanges && books == saved && arriving == arrivals.open { return }
+    do throws(StoreError) { try holdBack(for: books, arriving) } catch {
       rollBack()
       throw error
     }
-    let arriving: TicketNumber?
+    let arrivingFrom: TicketNumber?
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try writeGathered()
       try finishSweep()
-      try save(books, over: saved)
-      arriving = try noteArrivals(books, isArriving: isArriving)
+      try save(books, over: saved, arriving)
+      arrivingFrom = try noteArrivals(books, arriving)
       try transactions.commit()
     } catch {
       throw recover(from: error)
     }
     settleTransaction()
-    arrivals.settle(first: arriving)
+    arrivals = Arrivals(first: arrivingFrom, open: arriving)
     self.saved = books
     owesCheckpoint = true
     // Nobody is told before what was committed is where the next process finds it.
@@ -163,7 +163,7 @@ public final class SQLiteStore: QueueStore {
     sweep = nil
     sequence = committedSequence
     gathered.forget()
-    arrivals.forgetStaged()
+    arrivals.areWithdrawn = false
     staged = StagedReceipts()
     stagedAcceptances = 0
   }

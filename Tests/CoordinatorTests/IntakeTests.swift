@@ -14,8 +14,10 @@ import Wire
 @Suite("Taking requests in")
 struct IntakeTests {
   /// Takes a large request in as far as one turn goes.
-  private func begin(_ bank: TestBank, _ client: TestClient, key: String) throws -> UInt32 {
-    let number = client.ask(.enqueue(.deposits(400_000, key: key)), bank.coordinator)
+  private func begin(
+    _ bank: TestBank, _ client: TestClient, key: String, count: Int64 = 400_000
+  ) throws -> UInt32 {
+    let number = client.ask(.enqueue(.deposits(count, key: key)), bank.coordinator)
     bank.coordinator.takeTime()
     bank.coordinator.advanceIntake()
     try #require(
@@ -43,7 +45,9 @@ struct IntakeTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("what is committed while a request is half taken in is everybody else's, and nobody sees or keeps a part of it")
+  @Test(
+    "what is committed while a request is half taken in is everybody else's, and nobody sees or keeps a part of it"
+  )
   func neverInHalf() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -53,12 +57,13 @@ struct IntakeTests {
     bank.serveAll()
     bank.coordinator.commit()
     #expect(bank.coordinator.machine.isTakingIn && !bank.store.hasStagedChanges)
-    #expect(bank.store.hasArrivals && bank.coordinator.keptBooks.issued == 1)
+    let first = try #require(bank.store.arrivingFrom)
+    #expect(bank.coordinator.keptBooks.issued == 1)
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
     #expect(try bank.store.customers(in: .waiting, after: nil, limit: 9).isEmpty)
     #expect(try bank.store.countUnfinished(1...1_000_000) == 0)
-    #expect(try bank.store.find(2) == nil)
-    let cancelled = client.ask(.cancel(2), bank.coordinator)
+    #expect(try bank.store.find(first) == nil)
+    let cancelled = client.ask(.cancel(first), bank.coordinator)
     #expect(try client.answers(to: cancelled, bank.coordinator).first?.failure?.code == .noSuchTicket)
     // The process is killed: the next one finds what it is to take out, and the numbers are free.
     bank.store.crash()
@@ -68,21 +73,84 @@ struct IntakeTests {
     #expect(bank.store.hasArrivals)
   }
 
-  @Test("who was committed of a request that is given up is taken out before anybody else is given a number")
+  /// Turns of the intake until nobody waits for it any more, nor is to be taken out.
+  private func finishIntake(_ bank: TestBank) {
+    while bank.coordinator.hasIntake {
+      bank.coordinator.takeTime()
+      bank.coordinator.intakeRestsUntil = nil
+      bank.coordinator.advanceIntake()
+    }
+    bank.coordinator.commit()
+  }
+
+  @Test("small requests do not wait for a large one, whose numbers follow one another all the same")
+  func beside() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let large = try begin(bank, client, key: "k", count: 60_000)
+    // It rests, and others need not.
+    bank.coordinator.intakeRestsUntil = bank.coordinator.now.monotonic + .seconds(60)
+    let small = other.ask(.enqueue(.deposits(3)), bank.coordinator)
+    let (own, same) = (
+      client.ask(.enqueue(.deposits(1)), bank.coordinator),
+      other.ask(.enqueue(.deposits(60_000, key: "k")), bank.coordinator)
+    )
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    #expect(bank.coordinator.machine.isTakingIn)
+    let answered = try other.answers(to: small, bank.coordinator).first?.enqueued
+    #expect(answered == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
+    finishIntake(bank)
+    let first = try client.answers(bank.coordinator).filter { $0.number == large }.last?.answer.enqueued
+    #expect(first == EnqueuedReport(day: 1, first: 4, last: 60_003, count: 60_000))
+    _ = (own, same)
+    #expect(bank.coordinator.machine.books.issued == 60_004)
+    #expect(try bank.store.request(forKey: "k")?.tickets.first == 4)
+    #expect(try bank.store.audit().problems == [])
+    #expect(try bank.store.page(of: Line(service: .deposit, grade: .regular), after: 0, limit: 9).count == 9)
+  }
+
+  @Test("no small request overtakes one of its own client, nor one with its key")
+  func notBeside() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let large = try begin(bank, client, key: "k", count: 60_000)
+    let own = client.ask(.enqueue(.deposits(1)), bank.coordinator)
+    let same = other.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
+    let third = try TestClient(bank.coordinator)
+    let list = third.ask(.enqueueList(EnqueueList(entries: [entry("k")], isLast: true)), bank.coordinator)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    #expect(bank.coordinator.machine.isTakingIn && bank.coordinator.machine.books.issued == 0)
+    finishIntake(bank)
+    let answers = try client.answers(bank.coordinator).filter { $0.answer.enqueued != nil }
+    #expect(answers.map(\.number) == [large, own])
+    #expect(answers.last?.answer.enqueued?.first == 60_001)
+    #expect(try other.answers(to: same, bank.coordinator).first?.failure?.code == .keyConflict)
+    #expect(try third.answers(to: list, bank.coordinator).first?.failure?.code == .keyConflict)
+  }
+
+  @Test("those who come while a request that was never whole is taken out get the numbers before it")
   func withdrawnAfterACommit() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     _ = try begin(bank, client, key: "k")
-    bank.coordinator.commit()
-    bank.coordinator.giveUpIntake(Failure(.withdrawn))
-    let next = client.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
-    while !bank.coordinator.intake.isEmpty {
+    while let arriving = bank.coordinator.machine.arriving, arriving.count < 9_000 {
       bank.coordinator.takeTime()
       bank.coordinator.advanceIntake()
     }
-    bank.coordinator.commit()
+    bank.coordinator.giveUpIntake(Failure(.withdrawn))
+    #expect(bank.store.hasArrivals)
+    let next = client.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
+    let large = client.ask(.enqueue(.deposits(4_000)), bank.coordinator)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    #expect(bank.store.hasArrivals && !bank.coordinator.machine.isTakingIn)
     let report = try client.answers(to: next, bank.coordinator).first?.enqueued
     #expect(report == EnqueuedReport(day: 1, first: 1, last: 2, count: 2))
+    finishIntake(bank)
+    #expect(try client.answers(bank.coordinator).last { $0.number == large }?.answer.enqueued?.first == 3)
     #expect(!bank.store.hasArrivals)
     #expect(try bank.store.audit().problems == [])
   }
@@ -118,6 +186,7 @@ struct IntakeTests {
     let small = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     bank.coordinator.advanceIntake()
     let large = try begin(bank, client, key: "k")
+    bank.coordinator.commit()
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 4)
     bank.serveAll()
     let paused = other.ask(.pause(.loan), bank.coordinator)
@@ -279,11 +348,7 @@ struct IntakeTests {
     client.ask(.enqueueList(EnqueueList(entries: many, isLast: false)), bank.coordinator, number: 77)
     client.ask(
       .enqueueList(EnqueueList(entries: [entry("a", amount: 7)], isLast: true)), bank.coordinator, number: 77)
-    while !bank.coordinator.intake.isEmpty {
-      bank.coordinator.takeTime()
-      bank.coordinator.advanceIntake()
-    }
-    bank.coordinator.commit()
+    finishIntake(bank)
     #expect(try client.answers(to: 77, bank.coordinator).first?.failure?.code == .keyConflict)
     #expect(bank.coordinator.machine.books.issued == 6)
     #expect(try bank.store.request(forKey: "many-0") == nil)

@@ -211,7 +211,7 @@ struct QueueWorld {
   }
 
   mutating func commit() {
-    staged.books = machine.booksToKeep
+    staged.books = machine.books
     let isNewDay = staged.books.day != committed.books.day
     committed = staged
     if isNewDay { spoken.removeAll() }
@@ -230,9 +230,11 @@ struct QueueWorld {
     happen(.commitRefused)
   }
 
-  /// A request that is half taken in is given up, and the store takes the open transaction back.
+  /// A request that is half taken in is given up: what others have staged is committed first.
   mutating func abandonIntake() {
-    open.subtract(machine.requestsTakenIn)
+    commit()
+    guard let given = machine.arriving else { return }
+    open.remove(given.request)
     withdrawArrivals()
     staged = committed
     happen(.intakeAbandoned)
