@@ -15,8 +15,9 @@ extension Coordinator {
   /// Customers of a request that was never whole who are taken out in one turn.
   private static let withdrawn = 4_096
   /// After customers were taken in and committed while others are served, or come in, these have the coordinator for
-  /// themselves for as long as that took, and half as long again: they keep more than half of what they had.
-  private static let restInHalves: Int64 = 3
+  /// themselves for twice as long as that took: they keep more than half of what they had, also where the disk or a
+  /// core that both need is the slower part.
+  private static let rest: Int64 = 2
   /// What took less held nobody up.
   private static let unnoticed = TimeSpan.milliseconds(1)
   private static let progressPause = TimeSpan.milliseconds(200)
@@ -132,7 +133,7 @@ extension Coordinator {
     cameBeside = false
     let end = SystemClock.moment().monotonic
     guard isShared, end.since(began) >= Self.unnoticed else { return }
-    intakeRestsUntil = end + TimeSpan(nanoseconds: end.since(began).nanoseconds / 2 * Self.restInHalves)
+    intakeRestsUntil = end + TimeSpan(nanoseconds: end.since(began).nanoseconds * Self.rest)
   }
 
   /// Customers of a request that was broken off by a full disk, by the end of a coordinator or by its own: nobody was told
