@@ -17,6 +17,9 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
+  /// Leaves out so many numbers, however many they are.
+  public mutating func skip(_ count: Int64) { state &+= 0x9E37_79B9_7F4A_7C15 &* UInt64(bitPattern: count) }
+
   /// A number from `range`, by multiplication and shift: one draw, no loop, and a bias below 2⁻³² for the
   /// ranges that occur here.
   public mutating func draw(_ range: ClosedRange<Int64>) -> Int64 {
@@ -71,6 +74,16 @@ public struct CustomerDraw: Sendable {
       amount: amount ?? drawAmount(),
       account: account ?? generator.draw(Self.accounts),
       payload: payload)
+  }
+
+  /// The draw from which so many customers were taken already.
+  public func dropping(_ customers: Int64) -> CustomerDraw {
+    var draw = self
+    // One number for each part that is left to chance; see `next()`.
+    var numbers: Int64 = service == nil ? 1 : 0
+    if service?.movesMoney ?? true { numbers += (amount == nil ? 1 : 0) + (account == nil ? 1 : 0) }
+    draw.generator.skip(customers &* numbers)
+    return draw
   }
 
   private mutating func drawAmount() -> Won {

@@ -108,14 +108,15 @@ extension Coordinator {
     }
   }
 
-  /// When the open transaction is to be committed; nil while there is nothing to commit, or it must stay open.
+  /// When the open transaction is to be committed; nil while there is nothing to commit.
   ///
   /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
-  /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
+  /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet. What a slice has staged
+  /// beside others who are served is committed in its own turn, so that the time for it is the intake's.
   var commitDue: MonotonicTime? {
     guard canCommit else { return nil }
     guard let stagedSince else { return machine.isUnsettled ? now.monotonic : nil }
-    if machine.hasPromises || followers.tickets.owesAnEnd { return stagedSince }
+    if machine.hasPromises || followers.tickets.owesAnEnd || isIntakeShared { return stagedSince }
     return pacing.due(stagedSince: stagedSince, gather: configuration.gather)
   }
 
@@ -124,17 +125,18 @@ extension Coordinator {
     commit()
   }
 
-  /// Whether what is staged may be committed now. While a request is half taken in it may not: a part of it would be
-  /// kept, without its key; see ``giveUpIntake(_:)``. While a reset is being written it may not either. While the disk is
-  /// full the store has forgotten what was staged, and the books would be kept without it.
-  var canCommit: Bool { retryAt == nil && !machine.isTakingIn && !isEmptying }
+  /// Whether what is staged may be committed now. While a reset is being written it may not. While the disk is full the
+  /// store has forgotten what was staged, and the books would be kept without it. A request that is half taken in is
+  /// nobody's before its last slice, whatever is committed meanwhile; see ``QueueMachine/arriving``.
+  var canCommit: Bool { retryAt == nil && !isEmptying }
 
   /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it.
   func commit() {
     guard canCommit else { return }
     let begin = SystemClock.moment().monotonic
+    let books = machine.books
     do throws(StoreError) {
-      try store.commit(machine.books)
+      try store.commit(books, arriving: machine.arriving)
     } catch {
       storeFailed(error)
       return
@@ -142,7 +144,7 @@ extension Coordinator {
     takeTime()
     stagedSince = nil
     pacing.committed(from: begin, to: now.monotonic)
-    keptBooks = machine.books
+    keptBooks = books
     followers.confirmEvents()
     followers.committed = true
     machine.apply(.committed, at: now, into: &effects)

@@ -196,6 +196,9 @@ extension Coordinator {
   /// Everyone has gone: the day is closed if it is finished, and the bank ends.
   private func finishDay() {
     guard exitCode == nil, !isEmptying, let ending else { return }
+    // With the day goes whoever came with a request that was never whole: a few in each turn. Where the day goes on, the
+    // next start does it.
+    guard remains == nil || !machine.books.isFinished else { return }
     commit()
     // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
     guard retryAt == nil, !machine.isUnsettled else { return }

@@ -79,7 +79,7 @@ extension Coordinator {
   /// Begins a new log; false where it has to be tried again.
   private func renewLog() -> Bool {
     guard let files, retryAt == nil else { return false }
-    if store.hasStagedChanges, !machine.isTakingIn { commit() }
+    if store.hasStagedChanges { commit() }
     guard retryAt == nil else { return false }
     do throws(StoreError) { return try files.renewLog() } catch {
       storeFailed(error)

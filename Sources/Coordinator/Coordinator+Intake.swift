@@ -1,6 +1,8 @@
 // Owns how requests for tickets reach the queue: checked, made repeatable by their keys, and cut into slices.
 // A known key is answered with the tickets of the first time, and only when these are on disk; with another request it is
 // refused. Keys are compared byte by byte, in a list as in the store.
+// Small requests do not wait for a large one: they come in between two of its slices. While others are served a large
+// one rests after each turn for longer than the turn took.
 
 import BankModel
 import Posix
@@ -10,6 +12,14 @@ import Wire
 extension Coordinator {
   /// How long customers are taken in before everybody else is heard again.
   private static let intakeTime = TimeSpan.milliseconds(4)
+  /// Customers of a request that was never whole who are taken out in one turn.
+  private static let withdrawn = 4_096
+  /// After customers were taken in and committed while others are served, or come in, these have the coordinator for
+  /// themselves for twice as long as that took: they keep more than half of what they had, also where the disk or a
+  /// core that both need is the slower part.
+  private static let rest: Int64 = 2
+  /// What took less held nobody up.
+  private static let unnoticed = TimeSpan.milliseconds(1)
   private static let progressPause = TimeSpan.milliseconds(200)
 
   /// A client asks for customers of one kind.
@@ -20,11 +30,13 @@ extension Coordinator {
     let draw = CustomerDraw(
       service: order.service, grade: order.grade, amount: order.amount, account: order.account,
       payload: order.payload ?? "", seed: order.seed)
+    let sliced = SlicedDraw(
+      draw, total: order.count, slice: EnqueueIntake.slice, heldBackAtMost: EnqueueIntake.gap)
     let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
     let digest = order.key == nil ? nil : order.digest
     intake.append(
       EnqueueIntake.Order(
-        request: request, source: .drawn(draw), key: order.key, digest: digest, total: order.count))
+        request: request, source: .drawn(sliced), key: order.key, digest: digest, total: order.count))
   }
 
   /// A part of a list of customers has come.
@@ -47,14 +59,95 @@ extension Coordinator {
 
   /// Takes customers in for a while.
   func advanceIntake() {
-    guard !isEmptying else { return }
+    guard hasIntake else { return }
     let until = now.monotonic + Self.intakeTime
-    while let order = intake.advance() {
+    if isWithdrawing || intake.isLarge {
+      takeInBeside(until: until)
+      guard hasIntake, isIntakeDue else { return }
+    }
+    if isWithdrawing {
+      beginIntakeTurn()
+      return withdrawArrivals()
+    }
+    // Where one is given up, those who were committed of it are to be taken out first.
+    while hasIntake, !isWithdrawing, let order = intake.advance() {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
-      // A request in slices has a transaction without anybody else's tickets, so that giving it up costs nobody else's.
-      if order.taken == 0, order.comesInSlices, !machine.requestsTakenIn.isEmpty { commit() }
+      if order.comesInSlices {
+        guard isIntakeDue else { return }
+        beginIntakeTurn()
+      }
       takeSlice(of: order)
       if intake.current != nil, SystemClock.moment().monotonic >= until { return }
+    }
+  }
+
+  /// The first number of a request that will never be whole and is still to be taken out; nil where there is none. One
+  /// whose last slice is not on disk yet is whole by the books.
+  var remains: TicketNumber? {
+    guard !machine.isTakingIn, let first = store.arrivingFrom, first > machine.books.issued else {
+      return nil
+    }
+    return first
+  }
+
+  /// Whether it is to be taken out now. While the disk is full whoever comes is refused, and need not wait for that.
+  var isWithdrawing: Bool { retryAt == nil && remains != nil }
+
+  /// Takes those in who need not wait for a large request, nor for those of one who are to be taken out.
+  private func takeInBeside(until: MonotonicTime) {
+    hasMoreBeside = false
+    while hasIntake,
+      let order = intake.takeBeside(
+        room: roomBeside,
+        client: { [unowned self] request in requests.entry(request).map { ObjectIdentifier($0.session) } })
+    {
+      cameBeside = true
+      if let key = order.key, answerKnown(key, order) { continue }
+      takeSlice(of: order)
+      guard SystemClock.moment().monotonic < until else {
+        hasMoreBeside = true
+        return
+      }
+    }
+  }
+
+  /// Numbers for those who come beside a large request.
+  private var roomBeside: Int64 {
+    remains.map { $0 - 1 - machine.books.issued } ?? machine.roomBeside
+  }
+
+  /// Whether customers of a large request may be taken in now, as far as the others are concerned.
+  var isIntakeDue: Bool { intakeRestsUntil.map { $0 <= now.monotonic } ?? true }
+
+  /// Whether customers of a large request were taken in, or out, in this turn while others are served or come in.
+  var isIntakeShared: Bool { intakeBegan != nil && (machine.serving > 0 || cameBeside) }
+
+  private func beginIntakeTurn() { intakeBegan = intakeBegan ?? SystemClock.moment().monotonic }
+
+  /// The turn has ended in which customers were taken in and, perhaps, committed.
+  func restFromIntake() {
+    guard let began = intakeBegan else { return }
+    let isShared = isIntakeShared
+    intakeBegan = nil
+    intakeRestsUntil = nil
+    cameBeside = false
+    let end = SystemClock.moment().monotonic
+    guard isShared, end.since(began) >= Self.unnoticed else { return }
+    intakeRestsUntil = end + TimeSpan(nanoseconds: end.since(began).nanoseconds * Self.rest)
+  }
+
+  /// Customers of a request that was broken off by a full disk, by the end of a coordinator or by its own: nobody was told
+  /// of them, and their numbers are free when they are gone.
+  private func withdrawArrivals() {
+    do throws(StoreError) {
+      try store.withdrawArrivals(limit: Self.withdrawn)
+      if stagedSince == nil { stagedSince = now.monotonic }
+      commit()
+    } catch {
+      storeFailed(error)
+      // Taking them out takes room as well: the others are not held up again at once.
+      intakeBegan = nil
+      intakeRestsUntil = now.monotonic + .seconds(1)
     }
   }
 
@@ -66,12 +159,15 @@ extension Coordinator {
       lookUpFailed(error, order)
       return true
     }
-    intake.current = nil
+    intake.end(order)
     guard let entry = requests.close(order.request) else { return true }
     let seat = Followers.Seat(session: entry.session, number: entry.number)
     // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
-    tellKept(seat) { store throws(StoreError) in
-      guard let known = try store.request(forKey: key) else { return .failure(Failure(.diskFull)) }
+    tellKept(seat) { [unowned self] store throws(StoreError) in
+      // Meanwhile it may have been taken back, and have come again with a request that is not whole.
+      guard let known = try store.request(forKey: key), isWhole(known.tickets) else {
+        return .failure(Failure(.diskFull))
+      }
       guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
       let (tickets, count) = (known.tickets, known.tickets.last - known.tickets.first + 1)
       return .enqueued(
@@ -81,10 +177,14 @@ extension Coordinator {
     return true
   }
 
+  private func isWhole(_ tickets: IssuedTickets) -> Bool {
+    tickets.day < keptBooks.day || tickets.last <= keptBooks.issued
+  }
+
   /// A key cannot be looked up. A full disk is one to whoever asked, and everybody waits for room; anything worse keeps its
   /// name, and is the end of this process as it is everywhere.
   private func lookUpFailed(_ error: StoreError, _ order: EnqueueIntake.Order) {
-    intake.current = nil
+    intake.end(order)
     failRequest(order.request, Failure(store: error))
     server.flush()
     storeFailed(error)
@@ -93,8 +193,11 @@ extension Coordinator {
   private func takeSlice(of order: EnqueueIntake.Order) {
     var order = order
     let isFirst = order.taken == 0
-    let before = machine.books.issued
-    if isFirst { order.first = before + 1 }
+    let issued = machine.books.issued
+    let arriving = machine.arriving?.request == order.request ? machine.arriving : nil
+    // Those of a list are not held back: their numbers follow one another.
+    let next = arriving?.next ?? issued + 1
+    if isFirst { order.first = next }
     var keys: [SliceKey] = []
     let slice: [CustomerOrder]
     do throws(SliceTrouble) {
@@ -104,25 +207,28 @@ extension Coordinator {
       case .store(let error): lookUpFailed(error, order)
       case .request(let failure):
         // The trouble of this request is nobody else's.
-        intake.current = nil
+        intake.end(order)
         if isFirst { failRequest(order.request, failure) } else { giveUpIntake(failure) }
       }
       return
     }
     let isLast = order.taken >= order.total
-    intake.current = isLast ? nil : order
+    if isLast { intake.end(order) } else { intake.current = order }
     requests.setKnown(order.known, order.knownTickets, for: order.request)
     // Customers who are known already need no room.
-    happen(.enqueue(order.request, orders: slice, total: order.total - order.known, isLast: isLast))
-    // A slice in which everybody is known adds nobody, so the number of tickets alone does not tell a refusal.
-    guard machine.isTakingIn == !isLast, machine.books.issued == before + Int64(slice.count), retryAt == nil
-    else {
+    happen(
+      .enqueue(
+        order.request, orders: slice, total: order.total - order.known, isLast: isLast,
+        heldBack: order.heldBack))
+    let count = (arriving?.count ?? 0) + Int64(slice.count)
+    let isTaken =
+      isLast ? machine.books.issued == issued + count : machine.arriving?.request == order.request
+    guard isTaken, retryAt == nil else {
       // The queue has refused it and has answered; nothing more of it is taken.
-      if let current = intake.current, current.request == order.request { intake.current = nil }
-      return
+      return intake.end(order)
     }
     for entry in keys {
-      let ticket = before + 1 + entry.offset
+      let ticket = next + entry.offset
       stage(
         .remember(
           key: entry.key, day: machine.books.day, first: ticket, last: ticket, request: entry.digest))
@@ -130,24 +236,23 @@ extension Coordinator {
     if isLast, let key = order.key {
       stage(
         .remember(
-          key: key, day: machine.books.day, first: order.first, last: machine.books.issued,
-          request: order.digest))
+          key: key, day: machine.books.day, first: issued + 1, last: issued + count, request: order.digest))
     }
     tellProgress(of: order)
   }
 
   /// Gives the request up that is half taken in, if there is one: nothing of it is kept, and its client learns why.
   ///
-  /// The store takes the whole open transaction back; what the others have done in it is staged again.
+  /// What others have staged is committed first. What is on disk of the request stands under numbers that nobody has, and
+  /// is taken out before they are anybody else's.
   func giveUpIntake(_ failure: Failure) {
     guard machine.isTakingIn else { return }
+    commit()
+    // A full disk has refused it, and its client was told so.
+    guard let given = machine.arriving else { return }
     intake.abandon()
-    for request in machine.requestsTakenIn { failRequest(request, failure) }
-    store.rollBack()
-    stagedSince = nil
-    // What the stock has given back may have been noted in the transaction: it is asked once more.
-    releases.look()
-    stageAgain(after: .intakeAbandoned)
+    failRequest(given.request, failure)
+    happen(.intakeAbandoned)
   }
 
   /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;
@@ -162,7 +267,7 @@ extension Coordinator {
       if intake.current?.request == request { intake.current = nil }
       return failRequest(request, Failure(.withdrawn))
     }
-    guard intake.current?.request == request, machine.requestsTakenIn == [request] else { return }
+    guard machine.arriving?.request == request else { return }
     giveUpIntake(Failure(.withdrawn))
     log.write(event: "withdrawn", at: now) { $0.field("issued", machine.issuedCount) }
     commit()
@@ -192,11 +297,9 @@ extension Coordinator {
     var slice: [CustomerOrder] = []
     switch order.source {
     case .drawn(var draw):
-      let count = min(EnqueueIntake.slice, order.total - order.taken)
-      slice.reserveCapacity(Int(count))
-      for _ in 0..<count { slice.append(draw.next()) }
+      slice = draw.next()
       order.source = .drawn(draw)
-      order.taken += count
+      order.taken = draw.drawn
     case .list(let list):
       let entries = try part(of: list)
       order.taken += Int64(entries.count)
@@ -247,7 +350,9 @@ extension Coordinator {
   }
 
   private func tellProgress(of order: EnqueueIntake.Order) {
-    guard var current = intake.current, let entry = requests.entry(order.request) else { return }
+    guard var current = intake.current, current.request == order.request,
+      let entry = requests.entry(order.request)
+    else { return }
     let moment = SystemClock.moment().monotonic
     if let toldAt = current.toldAt, moment.since(toldAt) < Self.progressPause { return }
     current.toldAt = moment

@@ -35,7 +35,9 @@ extension Coordinator {
       let detail = "day \(day) was to be reset, and it is day \(machine.books.day)"
       return server.answer(seat.session, seat.number, .failure(Failure(.wrongState, detail: detail)))
     }
-    let everyone = machine.books.waitingInAll + machine.books.delayed + machine.books.dead
+    // It waits for a request that is half taken in.
+    let arriving = machine.arriving?.total ?? 0
+    let everyone = machine.books.waitingInAll + machine.books.delayed + machine.books.dead + arriving
     guard store.hasRoom(toMove: everyone) else {
       return server.answer(seat.session, seat.number, .failure(Failure(.diskFull)))
     }

@@ -48,6 +48,14 @@ final class Coordinator {
   var productsAtWork: ProductTable?
   let server: ControlServer
   let intake = EnqueueIntake()
+  /// In a turn in which customers of a large request are taken in: since when.
+  var intakeBegan: MonotonicTime?
+  /// Until then nobody of a large request is taken in, because others are served.
+  var intakeRestsUntil: MonotonicTime?
+  /// There was no time for all who could come in beside a large request.
+  var hasMoreBeside = false
+  /// Somebody came in beside it since its last turn.
+  var cameBeside = false
   let followers = Followers()
   var requests = RequestTable()
 
@@ -212,6 +220,7 @@ final class Coordinator {
     staff.flush()
     server.flush()
     tidyStore()
+    restFromIntake()
   }
 
   /// Hears whoever speaks, and waits for it.
@@ -291,11 +300,16 @@ final class Coordinator {
   var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
     let canRead = isKept && (isPumpDue || canAuditGoOn)
-    return (!intake.isEmpty && !isEmptying) || hasPatientWork || canRead
+    return (hasIntake && (isIntakeDue || hasMoreBeside)) || hasPatientWork || canRead
       || crowded.contains { $0.canBeHeard(within: server.share) }
   }
 
   private var isPumpDue: Bool { !streaming.isEmpty && pumpDue <= now.monotonic }
+
+  /// Whether customers are to be taken in, or out.
+  var hasIntake: Bool {
+    !isEmptying && (!intake.isEmpty || isWithdrawing)
+  }
 
   /// When the loop has to wake up by itself.
   private var nextDeadline: MonotonicInstant? {
@@ -314,6 +328,7 @@ final class Coordinator {
     consider(vending.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
     consider(server.nextDeadline)
     consider(commitDue)
+    if hasIntake { consider(intakeRestsUntil) }
     consider(retryAt)
     consider(room.dueAt)
     consider(tellFailureUntil)

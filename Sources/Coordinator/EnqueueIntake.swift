@@ -1,6 +1,7 @@
 // Owns the requests for tickets that wait to be taken in: one after the other, the large ones in slices, so that the
-// windows are served in between. It knows no queue: it yields slices of customers.
-// Invariant: the next request begins only after the last slice of the one before.
+// windows are served in between, and the small ones beside them. It knows no queue: it yields slices of customers.
+// Invariant: of two large requests the second begins only after the last slice of the first, and no request overtakes
+// another one of its client, or one whose key it has.
 
 import BankModel
 import QueueCore
@@ -10,7 +11,7 @@ import Wire
 final class EnqueueIntake {
   /// Where the customers of a request come from.
   enum Source {
-    case drawn(CustomerDraw)
+    case drawn(SlicedDraw)
     case list(ListSpool)
   }
 
@@ -40,10 +41,28 @@ final class EnqueueIntake {
       case .list(let list): list.hasSeveralParts
       }
     }
+
+    /// Customers who come before those taken so far, and follow; see `QueueMachine`.
+    var heldBack: Int64 { if case .drawn(let draw) = source { draw.heldBack } else { 0 } }
+
+    /// Whether it could remember a key that another one remembers, or asks for.
+    func mayShareKey(with other: Order) -> Bool {
+      if let key, let known = other.key { return key.utf8.elementsEqual(known.utf8) }
+      switch (source, other.source) {
+      case (.list(let list), .drawn): return other.key.map(list.hasKey) ?? false
+      case (.drawn, .list(let list)): return key.map(list.hasKey) ?? false
+      case (.list, .list): return true
+      case (.drawn, .drawn): return false
+      }
+    }
   }
 
   /// Customers in one slice.
   static let slice: Int64 = 2_048
+  /// Numbers that are left free for others before a request in slices, at most.
+  static let gap: Int64 = 1 << 20
+  /// How many of those who wait are looked at, whether they may come in beside the first one.
+  private static let sight = 64
 
   private var waiting: [Order] = []
   private var head = 0
@@ -57,16 +76,52 @@ final class EnqueueIntake {
   func advance() -> Order? {
     guard current == nil, head < waiting.count else { return current }
     current = waiting[head]
+    dropFirst()
+    return current
+  }
+
+  /// Takes the next small request out of the line that need not wait for the large ones before it: for the one that is
+  /// half taken in, or the first that waits. None that is not first may belong to the client of one before it.
+  ///
+  /// - Parameters:
+  ///   - room: how many may come.
+  ///   - client: whose a request is; nil where its client has gone.
+  func takeBeside(room: Int64, client: (RequestNumber) -> ObjectIdentifier?) -> Order? {
+    var before = current.map { [$0] } ?? []
+    for place in waiting.indices[head...].prefix(Self.sight) {
+      let order = waiting[place]
+      let mayPass = before.allSatisfy { earlier in
+        let (one, other) = (client(order.request), client(earlier.request))
+        return (one == nil || one != other) && !order.mayShareKey(with: earlier)
+      }
+      guard !order.comesInSlices, order.total <= room, mayPass else {
+        before.append(order)
+        continue
+      }
+      // Those that are passed are few, and those behind may be very many.
+      for passed in (head..<place).reversed() { waiting[passed + 1] = waiting[passed] }
+      dropFirst()
+      return order
+    }
+    return nil
+  }
+
+  private func dropFirst() {
     head += 1
     if head > 1_024 || head == waiting.count {
       waiting.removeSubrange(..<head)
       head = 0
     }
-    return current
   }
+
+  /// Whether the next one is taken in in slices.
+  var isLarge: Bool { current != nil || head < waiting.count && waiting[head].comesInSlices }
 
   /// Whether there is something to take in now.
   var isEmpty: Bool { current == nil && head == waiting.count }
+
+  /// Nothing more of this request is taken in.
+  func end(_ order: Order) { if current?.request == order.request { current = nil } }
 
   /// Forgets the request that is half taken in: the queue has refused it.
   func abandon() { current = nil }

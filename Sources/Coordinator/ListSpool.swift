@@ -50,6 +50,11 @@ final class ListSpool {
     }
   }
 
+  /// Whether somebody of the first part has this key, or there are more parts, of which nobody knows.
+  func hasKey(_ key: String) -> Bool {
+    hasSeveralParts || first?.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false } ?? true
+  }
+
   private func refuse(_ detail: String) {
     failure = Failure(.badRequest, detail: detail)
     first = []

@@ -9,15 +9,17 @@ public typealias RequestNumber = UInt64
 /// Something that happened to the queue.
 public enum QueueEvent: Sendable {
   /// Customers ask for tickets. A large request comes in slices under one number; the first one says by `total` for
-  /// how many there must be room.
-  case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool)
+  /// how many there must be room, and by `heldBack` how many come before these by the order of the request and follow
+  /// last, from the last slice of them to the first. Others who fit into one slice may come in between, as many as
+  /// ``QueueMachine/roomBeside`` says.
+  case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0)
 
   /// The whole transaction is on disk.
   case committed
   /// The disk is full: nothing of the transaction was kept, and the store has forgotten it.
   case commitRefused
-  /// The request that is half taken in is given up, and the store has forgotten the open transaction. Whoever reports
-  /// this has answered those whose tickets were in it; see ``QueueMachine/requestsTakenIn``.
+  /// The request that is half taken in is given up. Whoever reports this has answered it, and everything that was
+  /// staged is on disk; what is there of the request is taken out by the store.
   case intakeAbandoned
   /// The store has hardly any room, or has room again.
   case roomChanged(isShort: Bool)

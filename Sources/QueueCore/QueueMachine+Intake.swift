@@ -6,39 +6,84 @@ import BankModel
 extension QueueMachine {
   /// Gives tickets to a slice of customers. The first slice of a request decides whether all of it is taken.
   mutating func takeIn(
-    _ orders: [CustomerOrder], total: Int64, isLast: Bool, for request: RequestNumber, at now: Moment,
-    into effects: inout [QueueEffect]
+    _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
+    at now: Moment, into effects: inout [QueueEffect]
   ) {
-    let isContinuation = isTakingIn && admissions.last?.request == request
-    precondition(!isTakingIn || isContinuation, "slices of two requests are never mixed")
-    if !isContinuation {
-      if let refusal = refusal(of: total) {
-        effects.append(.reply(request, .refused(refusal)))
-        return
-      }
-      admissions.append(
-        Admission(
-          request: request, first: books.issued + 1, count: 0,
-          byLine: Array(repeating: 0, count: Line.allCases.count)))
+    if arriving?.request == request {
+      return takeFurther(orders, of: total, isLast: isLast, heldBack: heldBack, at: now, into: &effects)
     }
-    let last = admissions.count - 1
+    if let refusal = refusal(of: total) {
+      effects.append(.reply(request, .refused(refusal)))
+      return
+    }
+    guard isLast else {
+      precondition(!isTakingIn, "slices of two requests are never mixed")
+      arriving = ArrivingRequest(request, total: total, heldBack: heldBack, issued: books.issued)
+      arrivingFronts = Array(repeating: [], count: Line.allCases.count)
+      return takeFurther(orders, of: total, isLast: false, heldBack: heldBack, at: now, into: &effects)
+    }
+    precondition(Int64(orders.count) <= roomBeside, "there are no numbers for these")
+    var admission = Admission(
+      request: request, first: books.issued + 1, count: Int64(orders.count),
+      byLine: Array(repeating: 0, count: Line.allCases.count))
     for order in orders {
       books.issued += 1
       let customer = order.customer(ticket: books.issued, issuedAt: now.wall)
       let line = customer.line.index
       books.waiting[line] += 1
-      admissions[last].byLine[line] += 1
+      admission.byLine[line] += 1
       lines[line].admit(customer)
       effects.append(.stage(.insert(customer)))
     }
-    admissions[last].count += Int64(orders.count)
-    isTakingIn = !isLast
+    admissions.append(admission)
+  }
+
+  /// A slice of the request that is half taken in. With the last one it enters the books, as if all of it came now.
+  private mutating func takeFurther(
+    _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard var arriving else { return }
+    arriving.total = total
+    let isRun = arriving.heldBack == 0
+    let place = arriving.take(Int64(orders.count), heldBack: heldBack, issued: books.issued)
+    if place.inGap > 0 {
+      // They stand before everybody of the request who has come so far.
+      for line in arrivingFronts.indices { arrivingFronts[line].removeAll(keepingCapacity: true) }
+    }
+    for (index, order) in orders.enumerated() {
+      let offset = Int64(index)
+      let isInGap = offset < place.inGap
+      let ticket = isInGap ? place.first + offset : place.behind + offset - place.inGap
+      let customer = order.customer(ticket: ticket, issuedAt: now.wall)
+      let line = customer.line.index
+      arriving.note(customer.line)
+      if isRun || isInGap, arrivingFronts[line].count < policy.lineCapacity {
+        arrivingFronts[line].append(customer)
+      }
+      effects.append(.stage(.insert(customer)))
+    }
+    self.arriving = isLast ? nil : arriving
+    guard isLast else { return }
+    precondition(
+      arriving.heldBack == 0 && arriving.first == books.issued + 1,
+      "with the last slice no number is left out")
+    admissions.append(
+      Admission(
+        request: arriving.request, first: arriving.first, count: arriving.count, byLine: arriving.byLine))
+    books.issued += arriving.count
+    for line in lines.indices {
+      books.waiting[line] += arriving.byLine[line]
+      for customer in arrivingFronts[line] { lines[line].admit(customer) }
+      lines[line].admitUnseen(arriving.byLine[line] - Int64(arrivingFronts[line].count))
+    }
+    arrivingFronts = []
   }
 
   private func refusal(of total: Int64) -> QueueRefusal? {
     if stage != .open { return .draining }
     if isJammed || isShort { return .diskFull }
-    let standing = books.waitingInAll + books.delayed
+    let standing = books.waitingInAll + books.delayed + (arriving?.total ?? 0)
     let (sum, overflow) = standing.addingReportingOverflow(total)
     // Nobody needs no room: the repetition of a list of customers who are all known is answered as ever. More than
     // the limit wait where dead letters were brought back.
@@ -50,7 +95,6 @@ extension QueueMachine {
 
   /// Everything that was staged is on disk: tickets are spoken, newcomers stand in line, answers leave.
   mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
-    precondition(!isTakingIn, "a request that is half taken in is never committed")
     isJammed = false
     unsettled.removeAll(keepingCapacity: true)
     settledPauses = books.paused
@@ -73,6 +117,10 @@ extension QueueMachine {
     }
     effects.append(contentsOf: settling)
     settling.removeAll(keepingCapacity: true)
+    if !isTakingIn { takeUpPostponed(at: now, into: &effects) }
+  }
+
+  private mutating func takeUpPostponed(at now: Moment, into effects: inout [QueueEffect]) {
     let waiting = postponed
     postponed.removeAll()
     for event in waiting { apply(event, at: now, into: &effects) }
@@ -93,25 +141,25 @@ extension QueueMachine {
     for change in unsettled { effects.append(.stage(change)) }
   }
 
-  /// A request that is half taken in is given up: its tickets are taken back, and everything else is staged once more.
-  ///
-  /// Nothing is refused to anybody else by it: pauses stand in the books, and a reset that has waited for the tickets
-  /// waits no longer.
+  /// A request that is half taken in is given up: nobody was told of its numbers, and they are free. A reset that has
+  /// waited for it waits no longer.
   mutating func abandonIntake(at now: Moment, into effects: inout [QueueEffect]) {
     guard isTakingIn else { return }
-    _ = takeBackTickets()
-    for change in unsettled { effects.append(.stage(change)) }
-    let waiting = postponed
-    postponed.removeAll()
-    for event in waiting { apply(event, at: now, into: &effects) }
+    forgetArriving()
+    if admissions.isEmpty { takeUpPostponed(at: now, into: &effects) }
+  }
+
+  private mutating func forgetArriving() {
+    arriving = nil
+    arrivingFronts = []
   }
 
   /// Takes back every ticket that is not on disk, from the last one down.
   ///
   /// - Returns: the requests that they were for, the last one first.
   private mutating func takeBackTickets() -> [RequestNumber] {
-    isTakingIn = false
-    let requests = admissions.reversed().map(\.request)
+    let requests = admissions.reversed().map(\.request) + (arriving.map { [$0.request] } ?? [])
+    forgetArriving()
     for admission in admissions.reversed() {
       precondition(
         admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"

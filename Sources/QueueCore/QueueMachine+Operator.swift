@@ -48,7 +48,9 @@ extension QueueMachine {
     into effects: inout [QueueEffect]
   ) {
     let isCancellation = cancellations.remove(request) != nil
-    let isNewcomer = admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
+    // Numbers above the books' are those of a request that is half taken in.
+    let isNewcomer =
+      ticket > books.issued || admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
       // A ticket of this day that stands nowhere any more has its receipt.
       let isDone = !isNewcomer && ticket >= 1 && ticket <= books.issued
@@ -213,7 +215,7 @@ extension QueueMachine {
       effects.append(.reply(request, .refused(.diskFull)))
       return
     }
-    guard admissions.isEmpty else {
+    guard admissions.isEmpty, !isTakingIn else {
       // Tickets that may still be refused cannot be cancelled.
       postponed.append(.reset(request))
       return
@@ -301,7 +303,7 @@ extension QueueMachine {
 
   /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
   mutating func endDay(at now: Moment) {
-    guard books.isFinished, admissions.isEmpty else { return }
+    guard books.isFinished, admissions.isEmpty, !isTakingIn else { return }
     books = books.next(openedAt: now.wall)
   }
 

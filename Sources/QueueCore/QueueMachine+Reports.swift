@@ -41,7 +41,7 @@ extension QueueMachine {
 
   /// Whether nobody waits, is delayed or is served.
   public var isIdle: Bool {
-    waitingCount == 0 && servingCount == 0 && books.delayed == 0 && unsettledTickets == 0
+    waitingCount == 0 && servingCount == 0 && books.delayed == 0 && unsettledTickets == 0 && !isTakingIn
   }
 
   /// Whether every service is paused.

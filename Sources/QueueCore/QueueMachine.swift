@@ -53,8 +53,11 @@ public struct QueueMachine: Sendable {
   var admissions: [Admission] = []
   /// Answers that leave with the next `committed`.
   var settling: [QueueEffect] = []
-  /// Whether a slice was taken in and the last one has not come. The transaction must stay open until then.
-  public internal(set) var isTakingIn = false
+  /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
+  /// whatever is committed is committed without it.
+  public internal(set) var arriving: ArrivingRequest?
+  /// The first of its customers, by line, as far as they would stand in memory.
+  var arrivingFronts: [[Customer]] = []
   /// Services that are paused on disk, and the requests for pauses that are not there yet.
   var settledPauses: [Bool]
   var pausing: [RequestNumber] = []
@@ -103,8 +106,8 @@ public struct QueueMachine: Sendable {
   public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
     keepTime(now)
     switch event {
-    case .enqueue(let request, let orders, let total, let isLast):
-      takeIn(orders, total: total, isLast: isLast, for: request, at: now, into: &effects)
+    case .enqueue(let request, let orders, let total, let isLast, let heldBack):
+      takeIn(orders, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now, into: &effects)
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: unsettle(into: &effects)
     case .intakeAbandoned: abandonIntake(at: now, into: &effects)
@@ -170,7 +173,13 @@ public struct QueueMachine: Sendable {
 
   private func isRecalling(_ desk: Desk) -> Bool { if case .recalling = desk.state { true } else { false } }
 
-  /// Whether anything waits to be written.
+  /// Whether a request is half taken in.
+  public var isTakingIn: Bool { arriving != nil }
+
+  /// How many may come in one slice beside a request that is half taken in.
+  public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
+
+  /// Whether anything waits to be written. A request that is half taken in is not waited for.
   public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
 
   /// Changes that are staged first of all when the store has forgotten the open transaction.
@@ -178,9 +187,6 @@ public struct QueueMachine: Sendable {
 
   /// Whether somebody waits for an answer that leaves with the next commit.
   public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
-
-  /// Requests whose tickets are staged and were not spoken yet.
-  public var requestsTakenIn: [RequestNumber] { admissions.map(\.request) }
 
   /// Business time runs while somebody waits or is served. The calendar's clock is read and not trusted: where it goes
   /// back, the books say so, because order is judged by what was read from it.

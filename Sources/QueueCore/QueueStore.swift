@@ -252,7 +252,21 @@ public protocol QueueStore: AnyObject {
   var hasStagedChanges: Bool { get }
 
   /// Saves the books with everything that was staged, and returns when it is on disk.
-  func commit(_ books: Books) throws(StoreError)
+  ///
+  /// - Parameter arriving: The request that is half taken in: whoever was staged under its numbers is nobody's yet, and
+  ///   comes into force with later books or never. Without one such a row is damage, and the audit says so.
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError)
+
+  /// The first number of customers who are kept and were never issued their numbers: of a request that is half taken in,
+  /// or was never whole; nil where there are none.
+  ///
+  /// Nobody sees them. They come into force with the commit whose books have issued their numbers; until then these are
+  /// not to be given to anybody else.
+  var arrivingFrom: TicketNumber? { get }
+
+  /// Takes out customers and keys of a request that will never be whole; at most so many. Staged as a change is. It is
+  /// to be called until there are none.
+  func withdrawArrivals(limit: Int) throws(StoreError)
 
   /// Does what the last commit has put off, for which nobody who waits for it need wait: once the replies have left.
   /// Whoever never calls this has it done before the next change.
@@ -353,4 +367,12 @@ extension QueueStore {
 
   /// A store that holds nothing back has nothing to do.
   public func holdBack(forJuicesOf assortment: Assortment) {}
+}
+
+extension QueueStore {
+  /// Saves the books with everything that was staged, where no request is open; returns when it is on disk.
+  public func commit(_ books: Books) throws(StoreError) { try commit(books, arriving: nil) }
+
+  /// Whether customers are kept who were never issued their numbers.
+  public var hasArrivals: Bool { arrivingFrom != nil }
 }

@@ -42,6 +42,12 @@ struct WaitingLine: Sendable {
     if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
   }
 
+  /// So many customers got tickets that are not on disk yet, who are read from the store when their turn comes.
+  mutating func admitUnseen(_ count: Int64) {
+    precondition(count >= 0, "fewer than nobody cannot come")
+    newcomers += count
+  }
+
   /// The tickets of all newcomers are on disk.
   mutating func settleNewcomers() {
     guard newcomers > 0 else { return }

@@ -41,14 +41,14 @@ enum GradeMirror {
 
   static func mirrored(_ event: QueueEvent) -> QueueEvent {
     switch event {
-    case .enqueue(let request, let orders, let total, let isLast):
+    case .enqueue(let request, let orders, let total, let isLast, let heldBack):
       .enqueue(
         request,
         orders: orders.map { order in
           var order = order
           order.grade = mirrored(order.grade)
           return order
-        }, total: total, isLast: isLast)
+        }, total: total, isLast: isLast, heldBack: heldBack)
     case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
     case .found(let request, let ticket, let stored):
       .found(request, ticket: ticket, stored.map { mirrored($0) })

@@ -187,7 +187,7 @@ struct MutantCore: QueueCoreUnderTest {
   }
 
   private mutating func earlyReply(to event: QueueEvent, _ wanted: [QueueEffect]) -> [QueueEffect] {
-    guard case .enqueue(let request, let orders, let total, let isLast) = event, isLast,
+    guard case .enqueue(let request, let orders, let total, let isLast, _) = event, isLast,
       Int64(orders.count) == total, total > 0
     else { return [] }
     for case .reply(request, _) in wanted { return [] }
@@ -208,7 +208,9 @@ extension MutantCore {
   var nextDeadline: MonotonicTime? { bug == .neverWakes ? nil : machine.nextDeadline }
   var isUnsettled: Bool { machine.isUnsettled }
   var hasPromises: Bool { machine.hasPromises }
+  var arriving: ArrivingRequest? { machine.arriving }
   var isTakingIn: Bool { machine.isTakingIn }
+  var roomBeside: Int64 { machine.roomBeside }
   var isJammed: Bool { machine.isJammed }
   var isShort: Bool { machine.isShort }
   var waitingCount: Int64 { machine.waitingCount }

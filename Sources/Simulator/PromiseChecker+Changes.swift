@@ -9,10 +9,9 @@ extension PromiseChecker {
   func follow(_ change: StoreChange, at now: Moment) {
     switch change {
     case .insert(let customer):
-      if customer.ticket != view.lastTicket + 1 {
-        violate(.duplicate, "ticket \(customer.ticket) was issued after ticket \(view.lastTicket)")
+      if customer.ticket <= view.lastTicket || view.customers[customer.ticket] != nil {
+        violate(.duplicate, "ticket \(customer.ticket) was issued twice, the last one is \(view.lastTicket)")
       }
-      view.lastTicket = customer.ticket
       view.customers[customer.ticket] = customer
       view.states[customer.ticket] = .waiting
       view.newcomers.append(customer.ticket)

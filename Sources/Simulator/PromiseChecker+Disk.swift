@@ -10,9 +10,6 @@ extension PromiseChecker {
   /// A change was added to the open transaction.
   func staged(_ change: StoreChange) { staged.append(change) }
 
-  /// The open transaction was taken back.
-  func takenBack() { staged.removeAll() }
-
   /// The open transaction was forgotten, as far as anybody knows.
   func rolledBack() {
     doubtful = staged
@@ -26,8 +23,14 @@ extension PromiseChecker {
     if isNew { world.statistics.commits += 1 }
     var day = diskBooks?.day ?? books.day
     var touched: [Int] = []
-    for change in staged {
+    // Whoever has no number yet comes into force with the books that have issued it, or never.
+    let isSameDay = books.day == diskBooks?.day ?? books.day
+    let changes = (isSameDay ? arriving : []) + staged
+    arriving.removeAll()
+    for change in changes {
       switch change {
+      case .insert(let customer) where day == books.day && customer.ticket > books.issued:
+        if store.hasArrivals { arriving.append(change) }
       case .insert(let customer): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
       case .released(let ticket): stock.released(ticket)
@@ -69,7 +72,8 @@ extension PromiseChecker {
     let group = groups[number]
     let place =
       group.isList
-      ? group.orders.firstIndex { $0.account == customer.account } ?? group.orders.count : group.filled
+      ? group.orders.firstIndex { $0.account == customer.account } ?? group.orders.count
+      : group.nextPlace(for: order)
     guard place < group.orders.count, group.tickets[place] == nil else {
       return violate(.repeatedKey, "ticket \(customer.ticket) is for a customer who has a ticket already")
     }

@@ -18,8 +18,6 @@ struct CheckedStep {
   var toRecall: [(window: Window, lease: Lease)] = []
   /// What is staged was staged before.
   var isRepeat = false
-  /// So many changes were staged before, and what comes behind them is new.
-  var repeats = 0
   /// The word of a dead generation.
   var isLate = false
   /// A teller has said what it must not say.
@@ -35,13 +33,15 @@ extension PromiseChecker {
     step = CheckedStep()
     step.wasJammed = core.isJammed || isShort
     switch event {
-    case .enqueue(let request, _, _, let isLast):
-      if takingIn != request { step.standing = core.books.waitingInAll + core.books.delayed }
-      takingIn = isLast ? nil : request
+    case .enqueue(let request, _, _, let isLast, _):
+      if takingIn != request {
+        // For all of a request that is half taken in there is room, and will be.
+        step.standing = core.books.waitingInAll + core.books.delayed + (core.arriving?.total ?? 0)
+      }
+      if !isLast { takingIn = request } else if takingIn == request { takingIn = nil }
     case .committed:
       settledPauses = paused
-      unsettled = 0
-      view.settleNewcomers()
+      view.settleNewcomers(through: core.books.issued)
     case .roomChanged(let isShort): self.isShort = isShort
     case .commitRefused:
       step.isRepeat = true
@@ -49,9 +49,8 @@ extension PromiseChecker {
       paused = settledPauses
       view.dropNewcomers()
     case .intakeAbandoned:
-      step.repeats = unsettled
       takingIn = nil
-      view.dropNewcomers()
+      view.dropArriving()
     case .tellerReady(let window, let generation, _):
       generations[window] = generation
       recalled.removeAll { $0.window == window }
@@ -152,6 +151,7 @@ extension PromiseChecker {
     }
     for effect in effects { follow(effect, event, at: now) }
     checkEnqueue(event, effects)
+    checkIssued(by: core)
     if case .tellerReady(let window, let generation, _) = event, let numbers = core.numbers(of: window),
       numbers.generation != generation || !numbers.isReady, !effects.contains(.dismissTeller(window))
     {
@@ -165,12 +165,7 @@ extension PromiseChecker {
   private func follow(_ effect: QueueEffect, _ event: QueueEvent, at now: Moment) {
     switch effect {
     case .stage(let change):
-      if step.repeats > 0 {
-        step.repeats -= 1
-      } else if !step.isRepeat {
-        if case .insert = change {} else { unsettled += 1 }
-        follow(change, at: now)
-      }
+      if !step.isRepeat { follow(change, at: now) }
     case .assign(let window, let lease, let customer): assign(window, lease, customer, at: now)
     case .acknowledge(let window, let lease):
       if finished.remove(Finished(window: window, lease: lease)) == nil {
@@ -283,12 +278,21 @@ extension PromiseChecker {
     }
   }
 
+  /// Numbers follow one another: with the books that have issued a number somebody has it.
+  private func checkIssued(by core: any QueueCoreUnderTest) {
+    guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
+    for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
+      violate(.duplicate, "ticket \(ticket) was issued to nobody")
+    }
+    view.lastTicket = core.books.issued
+  }
+
   private func checkEnqueue(_ event: QueueEvent, _ effects: ArraySlice<QueueEffect>) {
-    guard case .enqueue(let request, let orders, let total, _) = event else { return }
+    guard case .enqueue(let request, let orders, let total, _, _) = event else { return }
     var refusal: QueueRefusal?
     for case .reply(request, .refused(let found)) in effects { refusal = found }
     if let refusal {
-      takingIn = nil
+      if takingIn == request { takingIn = nil }
       if step.inserted > 0 { violate(.refusal, "a request was refused, and \(step.inserted) were let in") }
       if case .queueFull = refusal, let standing = step.standing,
         total == 0 || standing + total <= policy.maxWaiting

@@ -44,6 +44,12 @@ final class PromiseChecker {
     var asked = 0
     /// Its client was told that nobody of it was added, and has not asked again.
     var isWithdrawn = false
+
+    /// Whose ticket it is that was given to such a customer: of a large request the first ones come last.
+    func nextPlace(for order: CustomerOrder) -> Int {
+      orders.indices.first { tickets[$0] == nil && orders[$0] == order }
+        ?? tickets.firstIndex { $0 == nil } ?? orders.count
+    }
   }
 
   /// The word of a teller that the core may acknowledge.
@@ -74,8 +80,8 @@ final class PromiseChecker {
   var cancelledToday: Int64 = 0
   /// Changes of the open transaction, and those of one of which nobody knows whether it was kept.
   var staged: [StoreChange] = []
-  /// Changes that the core has wanted since the last commit, but for new customers: so many it stages once more.
-  var unsettled = 0
+  /// Customers who are on disk and have no number yet.
+  var arriving: [StoreChange] = []
   var doubtful: [StoreChange] = []
 
   // Who stands where, by the core's words.
@@ -139,10 +145,11 @@ final class PromiseChecker {
     guard number > 0 else { return violate(.answer, "a client that asked for nothing was told of tickets") }
     let group = groups[number - 1]
     if !group.isList {
+      // Without a gap; those whom others have displaced stand at the end.
+      let tickets = group.tickets.compactMap { $0 }.filter { $0.day == report.day }.map(\.ticket).sorted()
       let isSame =
-        report.count == Int64(group.orders.count)
-        && group.tickets.first == TicketName(day: report.day, ticket: report.first)
-        && group.tickets.last == TicketName(day: report.day, ticket: report.last)
+        report.count == Int64(group.orders.count) && Int64(tickets.count) == report.count
+        && tickets.first == report.first && tickets.last == report.last
       if !isSame {
         violate(
           .repeatedKey,
@@ -193,7 +200,6 @@ final class PromiseChecker {
   func crashed() {
     if !staged.isEmpty { doubtful = staged }
     staged.removeAll()
-    unsettled = 0
     open.removeAll()
     holders.removeAll()
     recalled.removeAll()

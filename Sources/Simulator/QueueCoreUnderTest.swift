@@ -11,10 +11,12 @@ protocol QueueCoreUnderTest {
   mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect])
 
   var books: Books { get }
+  var arriving: ArrivingRequest? { get }
   var nextDeadline: MonotonicTime? { get }
   var isUnsettled: Bool { get }
   var hasPromises: Bool { get }
   var isTakingIn: Bool { get }
+  var roomBeside: Int64 { get }
   var isJammed: Bool { get }
   var isShort: Bool { get }
   var waitingCount: Int64 { get }

@@ -40,12 +40,21 @@ struct QueueView {
     return nil
   }
 
-  /// The tickets of all newcomers are on disk.
-  mutating func settleNewcomers() {
-    for ticket in newcomers {
+  /// The tickets of the newcomers are on disk, up to this one.
+  mutating func settleNewcomers(through last: TicketNumber) {
+    for ticket in newcomers where ticket <= last {
       if let customer = customers[ticket] { stand(customer) }
     }
-    newcomers.removeAll()
+    newcomers.removeAll { $0 <= last }
+  }
+
+  /// The request that was half taken in is given up: its customers never had a ticket.
+  mutating func dropArriving() {
+    for ticket in newcomers where ticket > lastTicket {
+      customers[ticket] = nil
+      states[ticket] = nil
+    }
+    newcomers.removeAll { $0 > lastTicket }
   }
 
   /// The tickets of all newcomers were refused.
@@ -54,7 +63,7 @@ struct QueueView {
       customers[ticket] = nil
       states[ticket] = nil
     }
-    lastTicket -= TicketNumber(newcomers.count)
+    lastTicket -= TicketNumber(newcomers.count { $0 <= lastTicket })
     newcomers.removeAll()
   }
 

@@ -32,7 +32,7 @@ struct OpenRequest {
 /// A request for tickets, as far as it is taken in.
 struct IntakeOrder {
   enum Source {
-    case drawn(CustomerDraw)
+    case drawn(SlicedDraw)
     case list([[EnqueueEntry]])
   }
 
@@ -43,13 +43,24 @@ struct IntakeOrder {
   let total: Int64
   var taken: Int64 = 0
   var known: Int64 = 0
-  var first: TicketNumber = 0
 
   /// Whether it is more than is taken in at once.
   func comesInSlices(of slice: Int64) -> Bool {
     switch source {
     case .drawn: total > slice
     case .list(let parts): parts.count > 1
+    }
+  }
+
+  var heldBack: Int64 { if case .drawn(let draw) = source { draw.heldBack } else { 0 } }
+
+  func mayShareKey(with other: IntakeOrder) -> Bool {
+    if let key, let known = other.key { return key == known }
+    switch (source, other.source) {
+    case (.drawn, .drawn): return false
+    case (.list, .drawn): return other.key != nil
+    case (.drawn, .list): return key != nil
+    case (.list, .list): return true
     }
   }
 }
@@ -145,8 +156,10 @@ extension SimulatedCoordinator {
   private func take(_ order: EnqueueOrder, _ link: Int, _ number: UInt32) {
     intake.append(
       IntakeOrder(
-        request: open(link, number, .enqueue(known: 0)), source: .drawn(order.draw), key: order.key,
-        digest: order.digest, total: order.count))
+        request: open(link, number, .enqueue(known: 0)),
+        source: .drawn(
+          SlicedDraw(order.draw, total: order.count, slice: plan.slice, heldBackAtMost: 2 * plan.slice)),
+        key: order.key, digest: order.digest, total: order.count))
   }
 
   /// Whoever changed the windows is told when they are as they shall be.
@@ -166,14 +179,60 @@ extension SimulatedCoordinator {
 
   /// Takes customers in for a while: a few slices a turn, and at times only one.
   func advanceIntake() {
+    takeInBeside()
+    if isWithdrawing { return withdrawArrivals() }
     var slices = chance.draw(1...4)
-    while isAlive, slices > 0, let order = intake.first {
+    while isAlive, slices > 0, !isWithdrawing, let order = intake.first {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
-      // A request in slices has a transaction without anybody else's tickets.
-      if order.taken == 0, order.comesInSlices(of: plan.slice), core.hasPromises { commit() }
       guard isAlive else { return }
       slices -= 1
       takeSlice(of: order)
+    }
+  }
+
+  /// The first number of a request that will never be whole. One whose last slice is not on disk is whole by the books.
+  private var remains: TicketNumber? {
+    guard bug != .keepsAPartOfTheWithdrawn, !core.isTakingIn, let first = world.disk.arrivingFrom,
+      first > core.books.issued
+    else { return nil }
+    return first
+  }
+
+  private var isWithdrawing: Bool { retryAt == nil && remains != nil }
+
+  /// Small requests do not wait for a large one.
+  private func takeInBeside() {
+    guard let first = intake.first, isWithdrawing || first.comesInSlices(of: plan.slice) else { return }
+    while isAlive, chance.draw(0...3) > 0, let order = nextBeside() {
+      if let key = order.key, answerKnown(key, order) { continue }
+      guard isAlive else { return }
+      takeSlice(of: order)
+    }
+  }
+
+  private func nextBeside() -> IntakeOrder? {
+    let room = remains.map { $0 - 1 - core.books.issued } ?? core.roomBeside
+    var before: [IntakeOrder] = []
+    for order in intake {
+      let link = requests[order.request]?.link
+      let mayPass = before.allSatisfy { earlier in
+        (link == nil || link != requests[earlier.request]?.link) && !order.mayShareKey(with: earlier)
+      }
+      if order.taken == 0, !order.comesInSlices(of: plan.slice), order.total <= room, mayPass { return order }
+      before.append(order)
+    }
+    return nil
+  }
+
+  /// Customers of a request that never became whole are taken out, a few at a time.
+  private func withdrawArrivals() {
+    do throws(StoreError) {
+      world.meetDisk(.stage)
+      try world.disk.withdrawArrivals(limit: Int(chance.draw(1...4)))
+      if stagedSince == nil { stagedSince = now.monotonic }
+      commit()
+    } catch {
+      storeFailed(error)
     }
   }
 
@@ -188,7 +247,7 @@ extension SimulatedCoordinator {
     // The key may have been staged a moment ago: nothing is spoken that is not on disk.
     if bug != .answersAKeyTooEarly, world.disk.hasStagedChanges { commit() }
     guard isAlive else { return true }
-    intake.removeFirst()
+    intake.removeAll { $0.request == order.request }
     if !known.isRepeated(by: order.digest) {
       if let entry = requests.removeValue(forKey: order.request) {
         answer(entry.link, entry.number, .failure(Failure(.keyConflict, subject: key)))
@@ -205,34 +264,36 @@ extension SimulatedCoordinator {
 
   private func takeSlice(of order: IntakeOrder) {
     var order = order
-    let isFirst = order.taken == 0
-    if isFirst { order.first = core.books.issued + 1 }
-    let before = core.books.issued
+    let issued = core.books.issued
+    let arriving = core.arriving?.request == order.request ? core.arriving : nil
+    let next = arriving?.next ?? issued + 1
     var keys: [(key: String, digest: Int64?, offset: Int64)] = []
     let slice = nextSlice(of: &order, keys: &keys)
     let isLast = order.taken >= order.total
-    if isLast { intake.removeFirst() } else { intake[0] = order }
+    if isLast { intake.removeAll { $0.request == order.request } } else { intake[0] = order }
     requests[order.request]?.purpose = .enqueue(known: order.known)
     // Whoever is known already needs no room.
     let known = bug == .countsTheKnownTwice ? 0 : order.known
-    happen(.enqueue(order.request, orders: slice, total: order.total - known, isLast: isLast))
+    happen(
+      .enqueue(
+        order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack))
     guard isAlive else { return }
-    // A slice of customers who are all known adds nobody, so the number of tickets alone does not tell a refusal.
-    let isTaken = core.isTakingIn == !isLast || bug == .goesOnAfterARefusal
-    guard isTaken, core.books.issued == before + Int64(slice.count), retryAt == nil else {
+    let count = (arriving?.count ?? 0) + Int64(slice.count)
+    let isTaken =
+      bug == .goesOnAfterARefusal
+      || (isLast ? core.books.issued == issued + count : core.arriving?.request == order.request)
+    guard isTaken, retryAt == nil else {
       if let current = intake.first, current.request == order.request { intake.removeFirst() }
       return
     }
     guard bug != .forgetsKeys else { return }
     for (key, digest, offset) in keys {
-      let ticket = before + 1 + offset
-      stage(.remember(key: key, day: core.books.day, first: ticket, last: ticket, request: digest))
+      stage(
+        .remember(key: key, day: core.books.day, first: next + offset, last: next + offset, request: digest))
     }
     if isLast, let key = order.key {
-      let last = bug == .remembersTheFirstSliceOnly ? min(order.first, core.books.issued) : core.books.issued
-      stage(
-        .remember(
-          key: key, day: core.books.day, first: order.first, last: last, request: order.digest))
+      let last = bug == .remembersTheFirstSliceOnly ? issued + 1 : issued + count
+      stage(.remember(key: key, day: core.books.day, first: issued + 1, last: last, request: order.digest))
     }
   }
 
@@ -242,10 +303,9 @@ extension SimulatedCoordinator {
     var slice: [CustomerOrder] = []
     switch order.source {
     case .drawn(var draw):
-      let count = min(plan.slice, order.total - order.taken)
-      for _ in 0..<count { slice.append(draw.next()) }
+      slice = draw.next()
       order.source = .drawn(draw)
-      order.taken += count
+      order.taken = draw.drawn
     case .list(var parts):
       let entries = parts.removeFirst()
       order.source = .list(parts)

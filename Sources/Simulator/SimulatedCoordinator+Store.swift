@@ -51,8 +51,8 @@ extension SimulatedCoordinator {
   }
 
   var commitDue: MonotonicTime? {
-    guard retryAt == nil, !core.isTakingIn, let stagedSince else {
-      return retryAt == nil && core.isUnsettled && !core.isTakingIn ? now.monotonic : nil
+    guard retryAt == nil, let stagedSince else {
+      return retryAt == nil && core.isUnsettled ? now.monotonic : nil
     }
     if core.hasPromises { return stagedSince }
     return max(stagedSince, lastCommit + plan.gather)
@@ -76,7 +76,7 @@ extension SimulatedCoordinator {
     }
     do throws(StoreError) {
       world.meetDisk(.commit)
-      try store.commit(core.books)
+      try store.commit(core.books, arriving: core.arriving)
     } catch {
       if bug == .takesAFullDiskForACommit, case .diskFull = error {
         world.checker.rolledBack()

@@ -20,7 +20,7 @@ extension SimulatedCoordinator {
       intake.remove(at: place)
       return giveUp(request)
     }
-    guard core.isTakingIn else { return }
+    guard core.arriving?.request == request else { return }
     giveUpIntake(of: request)
   }
 
@@ -42,18 +42,15 @@ extension SimulatedCoordinator {
     answer(entry.link, entry.number, .failure(Failure(.withdrawn)))
   }
 
-  /// The request that is half taken in is given up: the store takes the whole open transaction back, and what the others
-  /// have done in it is staged again.
+  /// The request that is half taken in is given up. What the others have staged is committed first; what is on disk of the
+  /// request stands under numbers that nobody has, and is taken out before they are anybody else's.
   private func giveUpIntake(of request: RequestNumber) {
+    commit()
+    // A full disk has refused it, and its client was told so.
+    guard isAlive, core.arriving?.request == request else { return }
     world.statistics.withdrawnInPart += 1
-    intake.removeFirst()
+    intake.removeAll { $0.request == request }
     giveUp(request)
-    if bug != .keepsAPartOfTheWithdrawn {
-      world.disk.rollBack()
-      world.checker.takenBack()
-    }
-    stagedSince = nil
-    releases.look()
     happen(.intakeAbandoned)
     guard isAlive else { return }
     commit()

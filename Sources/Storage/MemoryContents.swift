@@ -12,6 +12,7 @@ enum MemoryStep {
   case removeReceipt
   case removeAttempt(TicketOfDay)
   case forget([UInt8])
+  case restoreKey([UInt8], KeyedRequest)
   case removeRelease(TicketOfDay)
   case restoreRelease(TicketOfDay)
 }
@@ -140,6 +141,28 @@ struct MemoryContents {
     }
   }
 
+  /// Whether somebody has this number or one above it.
+  func hasCustomers(from first: TicketNumber) -> Bool {
+    customers.values.contains { $0.customer.ticket >= first }
+  }
+
+  /// Takes out those whose numbers begin with this one, and the keys of such numbers when nobody of them is left.
+  mutating func withdraw(
+    from first: TicketNumber, day: BusinessDay, limit: Int, reverse: inout [MemoryStep]
+  ) {
+    let keys = positions.filter { CustomerPosition(key: $0).ticket >= first }
+    for key in keys.prefix(limit) {
+      guard let found = customers.removeValue(forKey: key) else { continue }
+      positions.remove(at: place(of: key))
+      reverse.append(.restore(key, found))
+    }
+    guard keys.count <= limit else { return }
+    for (key, known) in self.keys where known.tickets.day == day && known.tickets.first >= first {
+      self.keys[key] = nil
+      reverse.append(.restoreKey(key, known))
+    }
+  }
+
   /// Takes one step back.
   mutating func take(back step: MemoryStep) {
     switch step {
@@ -156,6 +179,7 @@ struct MemoryContents {
       attempts[ticket]?.removeLast()
       if attempts[ticket]?.isEmpty == true { attempts[ticket] = nil }
     case .forget(let key): keys[key] = nil
+    case .restoreKey(let key, let known): keys[key] = known
     case .removeRelease(let ticket): releases.remove(ticket)
     case .restoreRelease(let ticket): releases.insert(ticket)
     }

@@ -11,7 +11,8 @@ extension MemoryStore {
   ) throws(StoreError) -> [Customer] {
     try beginReading()
     return contents.customers(
-      after: CustomerPosition(.waiting, line, after).key, through: CustomerPosition(.waiting, line, .max).key,
+      after: CustomerPosition(.waiting, line, after).key,
+      through: CustomerPosition(.waiting, line, bound - 1).key,
       limit: limit
     ).map(\.customer)
   }
@@ -19,7 +20,7 @@ extension MemoryStore {
   /// The customer with this number among those who wait, are delayed, or are dead letters.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try beginReading()
-    guard 1...Limits.ticket ~= ticket else { return nil }
+    guard 1...Limits.ticket ~= ticket, ticket < bound else { return nil }
     for state in CustomerPosition.keptStates {
       for line in Line.allCases {
         if let found = contents.customers[CustomerPosition(state, line, ticket).key] { return found }
@@ -36,6 +37,10 @@ extension MemoryStore {
     guard CustomerPosition.keptStates.contains(state) else { return [] }
     let keys = CustomerPosition.keys(of: state)
     let lower = cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound
+    if state == .waiting, hasArrivals {
+      let all = contents.customers(after: lower, through: keys.upperBound, limit: .max)
+      return Array(all.lazy.filter { $0.customer.ticket < self.bound }.prefix(max(0, limit)))
+    }
     return contents.customers(after: lower, through: keys.upperBound, limit: limit)
   }
 
@@ -45,7 +50,7 @@ extension MemoryStore {
   ) throws(StoreError) -> Int64 {
     try beginReading()
     return Int64(
-      contents.customers.values.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
+      issuedCustomers.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
   }
 
   /// The dead letters of the present day in a range of numbers.
@@ -167,9 +172,14 @@ extension MemoryStore {
     }
   }
 
+  /// Whoever came with a request that is not whole has no ticket.
+  private var issuedCustomers: [StoredCustomer] {
+    contents.customers.values.filter { $0.customer.ticket < bound }
+  }
+
   private func walk(_ books: Books, _ report: inout AuditReport) {
     var tickets = contents.receipts.filter { $0.day == books.day }.map(\.ticket)
-    if books.day == self.books?.day { tickets += contents.customers.values.map(\.customer.ticket) }
+    if books.day == self.books?.day { tickets += issuedCustomers.map(\.customer.ticket) }
     var walk = TicketWalk(day: books.day, issued: books.issued)
     for ticket in tickets.sorted() { walk.visit(ticket, &report) }
     walk.end(&report)
@@ -178,7 +188,7 @@ extension MemoryStore {
   private func comparePresent(_ counts: [BusinessDay: DayReceipts], _ report: inout AuditReport) {
     let books = self.books ?? Books(day: 1, openedAt: WallTime(milliseconds: 0))
     var found = CustomerCounts()
-    for customer in contents.customers.values {
+    for customer in issuedCustomers {
       switch customer.state {
       case .waiting: found.waiting[customer.customer.line.index] += 1
       case .delayed: found.delayed += 1
@@ -234,7 +244,8 @@ extension MemoryStore {
 
   private func auditKeys(_ report: inout AuditReport) {
     let issued = (closedDays + (books.map { [$0] } ?? [])).map(\.issued)
-    for tickets in contents.keys.values.map(\.tickets) {
+    for tickets in contents.keys.values.map(\.tickets)
+    where tickets.day != books?.day || tickets.first < bound {
       let isKnown = 1...Int64(max(issued.count, 1)) ~= tickets.day && !issued.isEmpty
       if !isKnown || tickets.first < 1 || tickets.last < tickets.first
         || tickets.last > issued[Int(tickets.day) - 1]

@@ -32,6 +32,8 @@ public final class MemoryStore: QueueStore {
   /// When the coordinator was opened, in milliseconds since 1970.
   private(set) var starts: [Int64] = []
   private var isLoaded = false
+  /// The first number of a request that is not whole, as of the last commit. See `QueueStore`.
+  public private(set) var arrivingFrom: TicketNumber?
   private var reverse: [MemoryStep] = []
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
   private var end: StoreError?
@@ -112,6 +114,7 @@ public final class MemoryStore: QueueStore {
     do throws(StoreError) {
       try meet(.stage)
       hasStagedChanges = true
+      if case .cancelEveryone = change { withdraw(limit: .max) }
       try contents.write(change, day: books?.day, reverse: &reverse)
     } catch {
       recover(from: error)
@@ -120,7 +123,7 @@ public final class MemoryStore: QueueStore {
   }
 
   /// Keeps the books with everything that was staged. See `QueueStore`.
-  public func commit(_ books: Books) throws(StoreError) {
+  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
     if let end { throw end }
     guard let saved = self.books, isLoaded else {
       preconditionFailure("The store was not loaded before a commit.")
@@ -129,13 +132,20 @@ public final class MemoryStore: QueueStore {
     precondition(books.day >= saved.day, "A business day never comes again.")
     do throws(StoreError) {
       try meet(.commit)
-      try requireNobodyLeft(from: saved, to: books)
+      // Whoever comes in already has begun after a reset, which has taken out those of the day before.
+      if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
+      try requireNobodyLeft(from: saved, to: books, arriving)
     } catch {
       recover(from: error)
       throw error
     }
     for day in saved.day..<books.day {
       close(day, after: saved, at: books.openedAt, steps: books.clockSteps)
+    }
+    if let arriving, arriving.count > 0 {
+      arrivingFrom = arriving.first
+    } else if let first = arrivingFrom, books.issued >= first || !contents.hasCustomers(from: first) {
+      arrivingFrom = nil
     }
     self.books = books
     reverse = []
@@ -147,9 +157,11 @@ public final class MemoryStore: QueueStore {
     }
   }
 
-  private func requireNobodyLeft(from saved: Books, to books: Books) throws(StoreError) {
+  private func requireNobodyLeft(
+    from saved: Books, to books: Books, _ arriving: ArrivingRequest?
+  ) throws(StoreError) {
     let kept = Int64(contents.positions.count)
-    if books.day == saved.day || kept == books.kept { return }
+    if books.day == saved.day || kept == books.kept + (arriving?.count ?? 0) { return }
     throw .damaged(
       path: Self.path,
       detail: "day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
@@ -165,6 +177,26 @@ public final class MemoryStore: QueueStore {
     books.dead = 0
     books.clockSteps = steps
     closedDays.append(books)
+  }
+
+  /// Whoever has this number or a higher one has no ticket.
+  var bound: TicketNumber { arrivingFrom ?? .max }
+
+  /// Takes out customers and keys of a request that will never be whole. See `QueueStore`.
+  public func withdrawArrivals(limit: Int) throws(StoreError) {
+    if let end { throw end }
+    guard hasArrivals else { return }
+    do throws(StoreError) { try meet(.stage) } catch {
+      recover(from: error)
+      throw error
+    }
+    hasStagedChanges = true
+    withdraw(limit: limit)
+  }
+
+  private func withdraw(limit: Int) {
+    guard let arrivingFrom, let books else { return }
+    contents.withdraw(from: arrivingFrom, day: books.day, limit: limit, reverse: &reverse)
   }
 
   /// Nothing is ever put off.

@@ -133,7 +133,11 @@ extension SQLiteStore {
       }
       return
     }
-    if !day.isClosed { try walk(day, with: "UNION ALL SELECT ticket FROM customer", &report) }
+    // Whoever came with a request that is not whole has no ticket.
+    let arriving = try readArrivals() ?? .max
+    if !day.isClosed {
+      try walk(day, with: "UNION ALL SELECT ticket FROM customer WHERE ticket < \(arriving)", &report)
+    }
     report.compare("delayed", books: day.delayed, rows: customers.delayed)
     report.compare("dead letters", books: day.dead, rows: customers.dead)
     let served = receipts[day.day]?.servedByService ?? DayReceipts().servedByService

@@ -82,6 +82,7 @@ extension SQLiteStore {
     day: BusinessDay, _ report: inout AuditReport
   ) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
+    let arriving = try readArrivals() ?? .max
     try database.withStatement(
       "SELECT position, amount, account, attempts, due_ms FROM customer ORDER BY position",
       while: "reading all customers"
@@ -92,6 +93,7 @@ extension SQLiteStore {
           report.note("the customer's key \(position.key) means nothing")
           continue
         }
+        if state == .waiting, position.ticket >= arriving { continue }
         switch state {
         case .waiting: counts.waiting[line.index] += 1
         case .delayed: counts.delayed += 1
@@ -183,7 +185,8 @@ extension SQLiteStore {
     try database.withStatement(
       """
       SELECT key.day, key.first, key.last FROM request_key AS key LEFT JOIN day ON day.day = key.day
-      WHERE day.day IS NULL OR key.first < 1 OR key.last < key.first OR key.last > day.issued
+      WHERE (day.day IS NULL OR key.first < 1 OR key.last < key.first OR key.last > day.issued)
+        AND NOT (key.first >= \(try readArrivals() ?? .max) AND key.day = (SELECT max(day) FROM day))
       """, while: "reading all keys"
     ) { row throws(StoreError) in
       while try row.step() {

@@ -20,6 +20,7 @@ extension SQLiteStore {
     }
     let books = try readBooks()
     saved = books
+    arrivals = Arrivals(first: try readArrivals())
     return StoredQueue(books: books, delayed: try readDelayed())
   }
 
@@ -89,10 +90,10 @@ extension SQLiteStore {
   // MARK: Saving
 
   /// Writes what differs between the books and those on disk into the open transaction.
-  func save(_ books: Books, over saved: Books) throws(StoreError) {
+  func save(_ books: Books, over saved: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
     precondition(books.day >= saved.day, "A business day never comes again.")
     if books.day > saved.day {
-      try turnPages(from: saved, to: books)
+      try turnPages(from: saved, to: books, arriving)
     } else if books != saved {
       let statement = statements.updateDay
       statement.bind(1, books.day)
@@ -112,10 +113,14 @@ extension SQLiteStore {
   ///
   /// A closed day has a receipt for every ticket. The last books of the old day may never have been saved, so its
   /// receipts are its last word; tickets that were saved as issued and have no receipt remain visible to the audit.
-  private func turnPages(from saved: Books, to books: Books) throws(StoreError) {
+  private func turnPages(
+    from saved: Books, to books: Books, _ arriving: ArrivingRequest?
+  ) throws(StoreError) {
+    // Whoever comes in already has begun after a reset, which has taken out those of the day before.
+    if arriving == nil { try withdrawAllArrivals() }
     // Everyone who is kept belongs to the present day, so nobody of the old day may be left over.
     let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
-    if kept != books.kept {
+    if kept != books.kept + (arriving?.count ?? 0) {
       throw damage("day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
     }
     var receipts = StagedReceipts(

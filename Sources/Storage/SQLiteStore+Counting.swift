@@ -10,6 +10,7 @@ extension SQLiteStore {
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
     try settle()
+    let last = min(last, arrivals.bound)
     guard first < last else { return 0 }
     let statement = statements.countCustomers
     statement.bind(1, CustomerPosition(.waiting, line, first).key + 1)
@@ -35,6 +36,7 @@ extension MemoryStore {
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
     try beginReading()
+    let last = min(last, bound)
     guard first < last else { return 0 }
     let lower = CustomerPosition(.waiting, line, first).key
     let upper = CustomerPosition(.waiting, line, last).key - 1

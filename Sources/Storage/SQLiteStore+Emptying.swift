@@ -25,6 +25,8 @@ struct QueueSweep {
 
   /// Numbers in one piece.
   static let piece: TicketNumber = 1_024
+  /// Rows in one piece of a request that was never whole.
+  static let withdrawn = 2_048
 
   /// The keys of a customer with the number 0, by state and line: `VALUES (…), …`, for the services that are named.
   static func bases(_ services: [Service]) -> String {
@@ -55,6 +57,8 @@ extension SQLiteStore {
 
   private func writePiece() throws(StoreError) {
     guard var sweep else { return }
+    // Those without a ticket are no customers yet, and get no receipts.
+    if hasUnwithdrawn { return try withdraw(limit: QueueSweep.withdrawn) }
     guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
     sweep.after = first + QueueSweep.piece - 1
     let receipts = statements.cancelSome

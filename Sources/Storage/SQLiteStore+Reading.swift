@@ -15,7 +15,7 @@ extension SQLiteStore {
     try settle()
     let statement = statements.customers
     statement.bind(1, CustomerPosition(.waiting, line, after).key)
-    statement.bind(2, CustomerPosition(.waiting, line, .max).key)
+    statement.bind(2, CustomerPosition(.waiting, line, arrivals.bound - 1).key)
     statement.bind(3, Int64(max(0, limit)))
     defer { statement.reset() }
     var page: [Customer] = []
@@ -27,7 +27,7 @@ extension SQLiteStore {
   /// The customer with this number among those who wait, are delayed, or are dead letters.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try settle()
-    guard 1...Limits.ticket ~= ticket else { return nil }
+    guard 1...Limits.ticket ~= ticket, ticket < arrivals.bound else { return nil }
     let statement = statements.customer
     defer { statement.reset() }
     for state in CustomerPosition.keptStates {
@@ -45,6 +45,7 @@ extension SQLiteStore {
   ) throws(StoreError) -> [StoredCustomer] {
     try settle()
     guard CustomerPosition.keptStates.contains(state) else { return [] }
+    if state == .waiting, arrivals.first != nil { return try issued(after: cursor, limit: limit) }
     let statement = statements.customers
     let keys = CustomerPosition.keys(of: state)
     statement.bind(1, cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound)
@@ -53,6 +54,28 @@ extension SQLiteStore {
     defer { statement.reset() }
     var customers: [StoredCustomer] = []
     while try statement.step() { customers.append(try customer(in: statement)) }
+    return customers
+  }
+
+  /// Those who wait and have their tickets, while others are there who have none yet: these stand at the end of each line.
+  private func issued(
+    after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] {
+    var customers: [StoredCustomer] = []
+    for line in Line.allCases.sorted(by: {
+      CustomerPosition(.waiting, $0, 0).key < CustomerPosition(.waiting, $1, 0).key
+    }) where customers.count < limit {
+      let lowest = CustomerPosition(.waiting, line, 0).key
+      let after = cursor.map { CustomerPosition(.waiting, $0.line, $0.after).key } ?? 0
+      let highest = CustomerPosition(.waiting, line, arrivals.bound - 1).key
+      guard after < highest else { continue }
+      let statement = statements.customers
+      statement.bind(1, max(after, lowest))
+      statement.bind(2, highest)
+      statement.bind(3, Int64(limit - customers.count))
+      defer { statement.reset() }
+      while try statement.step() { customers.append(try customer(in: statement)) }
+    }
     return customers
   }
 
@@ -72,13 +95,15 @@ extension SQLiteStore {
     _ tickets: ClosedRange<TicketNumber>, in states: [CustomerState]
   ) throws(StoreError) -> Int64 {
     try settle()
+    guard tickets.lowerBound < arrivals.bound else { return 0 }
+    let last = min(tickets.upperBound, arrivals.bound - 1)
     let statement = statements.countCustomers
     defer { statement.reset() }
     var count: Int64 = 0
     for state in states {
       for line in Line.allCases {
         statement.bind(1, CustomerPosition(state, line, tickets.lowerBound).key)
-        statement.bind(2, CustomerPosition(state, line, tickets.upperBound).key)
+        statement.bind(2, CustomerPosition(state, line, last).key)
         if try statement.step() { count += statement.integer(0) }
         statement.reset()
       }

@@ -21,14 +21,14 @@ extension SQLiteStore {
   /// Begins to hold room back. Without this call nothing is held back.
   public func keepReserve() {
     precondition(saved != nil, "The reserve depends on what was loaded.")
-    room.keep(for: need(of: saved))
+    room.keep(for: need(of: saved, arrivals.open))
   }
 
   /// Looks whether there is room again. See `QueueStore`.
   public func lookForRoom() {
     guard isShort, saved != nil else { return }
     acceptedSinceCheck = 0
-    room.look(for: need(of: saved))
+    room.look(for: need(of: saved, arrivals.open))
   }
 
   /// Whether so many customers can be moved in one transaction. See `QueueStore`.
@@ -46,28 +46,29 @@ extension SQLiteStore {
     growthPerJuice = largest.max() ?? 0
     guard room.isKept, let saved else { return }
     acceptedSinceCheck = 0
-    if !room.holdBack(need(of: saved)) { room.becomeShort() }
+    if !room.holdBack(need(of: saved, arrivals.open)) { room.becomeShort() }
   }
 
-  private func need(of books: Books?) -> Int64 {
+  private func need(of books: Books?, _ arriving: ArrivingRequest?) -> Int64 {
     func product(_ count: Int64, _ bytes: Int64) -> Int64 {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)
       return overflow ? .max / 4 : min(product, .max / 4)
     }
-    return product(books?.kept ?? 0, Self.growthPerCustomer)
-      + product(books?.keptForJuice ?? 0, growthPerJuice)
+    // Whoever is half taken in is not in the books.
+    return product((books?.kept ?? 0) + (arriving?.count ?? 0), Self.growthPerCustomer)
+      + product((books?.keptForJuice ?? 0) + (arriving?.juices ?? 0), growthPerJuice)
   }
 
   /// Before a commit: room for the receipts of those who are accepted by it.
   ///
   /// - Throws: `.diskFull` where there is none. What was held back before is held back still.
-  func holdBack(for books: Books) throws(StoreError) {
+  func holdBack(for books: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
     guard room.isKept, stagedAcceptances > 0 else { return }
     guard !isShort else { throw .diskFull(detail: "the reserve is in use") }
     acceptedSinceCheck += stagedAcceptances
     guard acceptedSinceCheck * (Self.growthPerChange + growthPerJuice) > room.slack else { return }
     acceptedSinceCheck = 0
-    guard room.holdBack(need(of: books)) else {
+    guard room.holdBack(need(of: books, arriving)) else {
       throw .diskFull(detail: "there is no room for the receipts of those who would come")
     }
   }
@@ -76,7 +77,7 @@ extension SQLiteStore {
   func easeReserve() {
     guard let saved, !isShort else { return }
     let before = reservedBytes
-    room.ease(for: need(of: saved))
+    room.ease(for: need(of: saved, arrivals.open))
     if reservedBytes < before { acceptedSinceCheck = 0 }
   }
 }

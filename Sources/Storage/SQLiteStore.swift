@@ -40,6 +40,8 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// Customers and keys that were staged since the need was last compared with the reserve, and in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
+  /// Customers whose request is not whole yet.
+  var arrivals = Arrivals()
 
   override class var schema: Schema { .bank }
   /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
@@ -73,12 +75,20 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   ///   receipt, a customer who does not stand where the change says. Everything staged is gone then. The change at
   ///   fault may be an earlier one.
   public func stage(_ change: StoreChange) throws(StoreError) {
+    try changeStaged { () throws(StoreError) in
+      try write(change)
+      if change.isAcceptance { stagedAcceptances += 1 }
+    }
+  }
+
+  /// Does something in the open transaction, and opens one where there is none.
+  @inline(__always)
+  func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try requireTransaction()
     try tidyUp()
     do throws(StoreError) {
       try transactions.beginIfNeeded()
-      try write(change)
-      if change.isAcceptance { stagedAcceptances += 1 }
+      try body()
     } catch {
       throw recover(from: error)
     }
@@ -87,24 +97,27 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// Saves the books with everything that was staged, and returns when it is on disk. See `QueueStore`.
   ///
   /// Where the books begin a new day, the old day is closed at the moment at which the new one was opened.
-  public func commit(_ books: Books) throws(StoreError) {
+  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
     try requireTransaction()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
-    if !hasStagedChanges && books == saved { return }
-    do throws(StoreError) { try holdBack(for: books) } catch {
+    if !hasStagedChanges && books == saved && arriving == arrivals.open { return }
+    do throws(StoreError) { try holdBack(for: books, arriving) } catch {
       rollBack()
       throw error
     }
+    let arrivingFrom: TicketNumber?
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try writeGathered()
       try finishSweep()
-      try save(books, over: saved)
+      try save(books, over: saved, arriving)
+      arrivingFrom = try noteArrivals(books, arriving)
       try transactions.commit()
     } catch {
       throw recover(from: error)
     }
     settleTransaction()
+    arrivals = Arrivals(first: arrivingFrom, open: arriving)
     self.saved = books
     owesCheckpoint = true
     // Nobody is told before what was committed is where the next process finds it.
@@ -132,6 +145,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     sweep = nil
     sequence = committedSequence
     gathered.forget()
+    arrivals.areWithdrawn = false
     staged = StagedReceipts()
     stagedAcceptances = 0
   }

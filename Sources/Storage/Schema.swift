@@ -33,7 +33,8 @@ struct Schema: Sendable {
   /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
   ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it. `books`, `books day`
   ///   and `books ticket` are the name of the books, see `BooksName`; `stock identity`, `stock opening` and the same of
-  ///   `vending` are what was seen of the databases beside them, see `KnownDatabase`.
+  ///   `vending` are what was seen of the databases beside them, see `KnownDatabase`;
+  ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4])
 
   private static let version1 = """

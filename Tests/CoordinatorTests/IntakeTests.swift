@@ -14,8 +14,10 @@ import Wire
 @Suite("Taking requests in")
 struct IntakeTests {
   /// Takes a large request in as far as one turn goes.
-  private func begin(_ bank: TestBank, _ client: TestClient, key: String) throws -> UInt32 {
-    let number = client.ask(.enqueue(.deposits(400_000, key: key)), bank.coordinator)
+  private func begin(
+    _ bank: TestBank, _ client: TestClient, key: String, count: Int64 = 400_000
+  ) throws -> UInt32 {
+    let number = client.ask(.enqueue(.deposits(count, key: key)), bank.coordinator)
     bank.coordinator.takeTime()
     bank.coordinator.advanceIntake()
     try #require(
@@ -43,7 +45,9 @@ struct IntakeTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("no commit happens while a request is half taken in, whoever asks for one")
+  @Test(
+    "what is committed while a request is half taken in is everybody else's, and nobody sees or keeps a part of it"
+  )
   func neverInHalf() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -51,16 +55,125 @@ struct IntakeTests {
     _ = try bank.enqueue(1, client)
     _ = try begin(bank, client, key: "k")
     bank.serveAll()
-    let commits = bank.store.commits
     bank.coordinator.commit()
-    bank.coordinator.commitIfDue()
-    bank.coordinator.stop(
-      StopOrder(now: false, timeoutMilliseconds: nil), Followers.Seat(session: client.session, number: 99))
-    for command in [ControlCommand.receipts(ReceiptQuery(days: .all, follow: true)), .ledger, .audit] {
-      client.ask(command, bank.coordinator)
+    #expect(bank.coordinator.machine.isTakingIn && !bank.store.hasStagedChanges)
+    let first = try #require(bank.store.arrivingFrom)
+    #expect(bank.coordinator.keptBooks.issued == 1)
+    #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
+    #expect(try bank.store.customers(in: .waiting, after: nil, limit: 9).isEmpty)
+    #expect(try bank.store.countUnfinished(1...1_000_000) == 0)
+    #expect(try bank.store.find(first) == nil)
+    let cancelled = client.ask(.cancel(first), bank.coordinator)
+    #expect(try client.answers(to: cancelled, bank.coordinator).first?.failure?.code == .noSuchTicket)
+    // The process is killed: the next one finds what it is to take out, and the numbers are free.
+    bank.store.crash()
+    #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 1)
+    #expect(try bank.store.request(forKey: "k") == nil)
+    #expect(try bank.store.audit().problems == [])
+    #expect(bank.store.hasArrivals)
+  }
+
+  /// Turns of the intake until nobody waits for it any more, nor is to be taken out.
+  private func finishIntake(_ bank: TestBank) {
+    while bank.coordinator.hasIntake {
+      bank.coordinator.takeTime()
+      bank.coordinator.intakeRestsUntil = nil
+      bank.coordinator.advanceIntake()
     }
-    bank.round()
-    #expect(bank.store.commits == commits && bank.store.hasStagedChanges)
+    bank.coordinator.commit()
+  }
+
+  @Test("small requests do not wait for a large one, whose numbers follow one another all the same")
+  func beside() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let large = try begin(bank, client, key: "k", count: 60_000)
+    // It rests, and others need not.
+    bank.coordinator.intakeRestsUntil = bank.coordinator.now.monotonic + .seconds(60)
+    let small = other.ask(.enqueue(.deposits(3)), bank.coordinator)
+    let (own, same) = (
+      client.ask(.enqueue(.deposits(1)), bank.coordinator),
+      other.ask(.enqueue(.deposits(60_000, key: "k")), bank.coordinator)
+    )
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    #expect(bank.coordinator.machine.isTakingIn)
+    let answered = try other.answers(to: small, bank.coordinator).first?.enqueued
+    #expect(answered == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
+    finishIntake(bank)
+    let first = try client.answers(bank.coordinator).filter { $0.number == large }.last?.answer.enqueued
+    #expect(first == EnqueuedReport(day: 1, first: 4, last: 60_003, count: 60_000))
+    _ = (own, same)
+    #expect(bank.coordinator.machine.books.issued == 60_004)
+    #expect(try bank.store.request(forKey: "k")?.tickets.first == 4)
+    #expect(try bank.store.audit().problems == [])
+    #expect(try bank.store.page(of: Line(service: .deposit, grade: .regular), after: 0, limit: 9).count == 9)
+  }
+
+  @Test("no small request overtakes one of its own client, nor one with its key")
+  func notBeside() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let large = try begin(bank, client, key: "k", count: 60_000)
+    let own = client.ask(.enqueue(.deposits(1)), bank.coordinator)
+    let same = other.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
+    let third = try TestClient(bank.coordinator)
+    let list = third.ask(.enqueueList(EnqueueList(entries: [entry("k")], isLast: true)), bank.coordinator)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    #expect(bank.coordinator.machine.isTakingIn && bank.coordinator.machine.books.issued == 0)
+    finishIntake(bank)
+    let answers = try client.answers(bank.coordinator).filter { $0.answer.enqueued != nil }
+    #expect(answers.map(\.number) == [large, own])
+    #expect(answers.last?.answer.enqueued?.first == 60_001)
+    #expect(try other.answers(to: same, bank.coordinator).first?.failure?.code == .keyConflict)
+    #expect(try third.answers(to: list, bank.coordinator).first?.failure?.code == .keyConflict)
+  }
+
+  @Test("those who come while a request that was never whole is taken out get the numbers before it")
+  func withdrawnAfterACommit() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try begin(bank, client, key: "k")
+    while let arriving = bank.coordinator.machine.arriving, arriving.count < 9_000 {
+      bank.coordinator.takeTime()
+      bank.coordinator.advanceIntake()
+    }
+    bank.coordinator.giveUpIntake(Failure(.withdrawn))
+    #expect(bank.store.hasArrivals)
+    let next = client.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
+    let large = client.ask(.enqueue(.deposits(4_000)), bank.coordinator)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    #expect(bank.store.hasArrivals && !bank.coordinator.machine.isTakingIn)
+    let report = try client.answers(to: next, bank.coordinator).first?.enqueued
+    #expect(report == EnqueuedReport(day: 1, first: 1, last: 2, count: 2))
+    finishIntake(bank)
+    #expect(try client.answers(bank.coordinator).last { $0.number == large }?.answer.enqueued?.first == 3)
+    #expect(!bank.store.hasArrivals)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("while others are served, what takes customers in rests for longer than it has worked")
+  func rest() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, client)
+    _ = try begin(bank, client, key: "k")
+    #expect(bank.coordinator.commitDue.map { $0 <= bank.coordinator.now.monotonic } == true)
+    let began = try #require(bank.coordinator.intakeBegan)
+    bank.coordinator.restFromIntake()
+    let until = try #require(bank.coordinator.intakeRestsUntil)
+    #expect(until.since(began).nanoseconds >= TimeSpan.milliseconds(10).nanoseconds)
+    // Whoever is alone does not rest.
+    bank.serveAll()
+    try #require(bank.coordinator.machine.serving == 0)
+    bank.coordinator.intakeRestsUntil = nil
+    bank.coordinator.advanceIntake()
+    bank.coordinator.restFromIntake()
+    #expect(bank.coordinator.intakeRestsUntil == nil)
   }
 
   @Test("a request that is given up costs nobody else's: receipts, pauses and a reset that waited are kept")
@@ -73,6 +186,7 @@ struct IntakeTests {
     let small = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     bank.coordinator.advanceIntake()
     let large = try begin(bank, client, key: "k")
+    bank.coordinator.commit()
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 4)
     bank.serveAll()
     let paused = other.ask(.pause(.loan), bank.coordinator)
@@ -234,11 +348,7 @@ struct IntakeTests {
     client.ask(.enqueueList(EnqueueList(entries: many, isLast: false)), bank.coordinator, number: 77)
     client.ask(
       .enqueueList(EnqueueList(entries: [entry("a", amount: 7)], isLast: true)), bank.coordinator, number: 77)
-    while !bank.coordinator.intake.isEmpty {
-      bank.coordinator.takeTime()
-      bank.coordinator.advanceIntake()
-    }
-    bank.coordinator.commit()
+    finishIntake(bank)
     #expect(try client.answers(to: 77, bank.coordinator).first?.failure?.code == .keyConflict)
     #expect(bank.coordinator.machine.books.issued == 6)
     #expect(try bank.store.request(forKey: "many-0") == nil)

@@ -47,13 +47,33 @@ extension QueueWorld {
     guard chance.draw(0...3) == 0, count > 1 else {
       return happen(.enqueue(number, orders: orders, total: count, isLast: true))
     }
-    happen(.enqueue(number, orders: Array(orders.prefix(1)), total: count, isLast: false))
-    // Between two slices the windows go on, and the disk may turn out to be full.
-    if chance.draw(0...1) == 0 { tellerAnswers() }
-    if chance.draw(0...5) == 0 { refuseCommit() }
-    if machine.isTakingIn, chance.draw(0...5) == 0 { abandonIntake() }
-    if machine.isTakingIn {
-      happen(.enqueue(number, orders: Array(orders.dropFirst()), total: count, isLast: true))
+    enqueue(orders, inSlicesAs: number)
+  }
+
+  /// The first of them come last, as far as they are held back for others, and these come in between.
+  private mutating func enqueue(_ orders: [CustomerOrder], inSlicesAs number: RequestNumber) {
+    let slice = Int(chance.draw(1...3))
+    var held = Int(chance.draw(0...Int64(orders.count / 2))) / slice * slice
+    var places = stride(from: held, to: orders.count, by: slice).map { $0..<min($0 + slice, orders.count) }
+    places += stride(from: 0, to: held, by: slice).reversed().map { $0..<$0 + slice }
+    for (index, place) in places.enumerated() {
+      if place.upperBound <= held { held -= place.count }
+      happen(
+        .enqueue(
+          number, orders: Array(orders[place]), total: Int64(orders.count), isLast: index == places.count - 1,
+          heldBack: Int64(held)))
+      guard machine.isTakingIn else { return }
+      // Between two slices the windows go on, others come, and the disk may turn out to be full.
+      if chance.draw(0...1) == 0 { tellerAnswers() }
+      if chance.draw(0...1) == 0, machine.roomBeside > 0 {
+        let order = CustomerOrder(service: .deposit, grade: .regular, amount: 7, account: 7)
+        happen(.enqueue(request(), orders: [order], total: 1, isLast: true))
+      }
+      if chance.draw(0...1) == 0 { commit() }
+      if chance.draw(0...11) == 0 { refuseCommit() }
+      if machine.isTakingIn, chance.draw(0...11) == 0 { abandonIntake() }
+      if chance.draw(0...19) == 0 { return crash() }
+      guard machine.isTakingIn else { return }
     }
   }
 

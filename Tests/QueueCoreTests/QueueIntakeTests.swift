@@ -58,7 +58,45 @@ import Testing
     #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 7, last: 7))])
   }
 
-  @Test("a request in slices is one request: it keeps the transaction open until its last slice")
+  @Test(
+    "between two slices everybody else's changes are committed, and nobody of the request is spoken of or served"
+  )
+  func commitBetweenSlices() {
+    var branch = TestBranch()
+    branch.open(.deposit)
+    branch.ask(.loan, as: 4)
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 4, isLast: false))
+    #expect(branch.machine.hasPromises)
+    #expect(branch.machine.books.issued == 1 && branch.machine.arriving?.first == 2)
+    #expect(!branch.machine.isIdle && branch.machine.hasWaitingToServe)
+    let between = branch.happen(.committed)
+    #expect(between.answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
+    #expect(between.assigned == [])
+    #expect(!branch.machine.isUnsettled && !branch.machine.hasPromises)
+    #expect((branch.machine.waitingCount, branch.machine.issuedCount) == (1, 1))
+    branch.happen(.enqueue(5, orders: [.deposit, .deposit], total: 4, isLast: true))
+    #expect(branch.machine.books.issued == 5 && branch.machine.arriving == nil)
+    let last = branch.happen(.committed)
+    #expect(last.answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 2, last: 5)))
+    #expect(last.assigned == [2])
+    #expect(branch.machine.contradictions() == [])
+  }
+
+  @Test("a full disk refuses all of a request of which slices were committed, and its numbers are free again")
+  func refusedBetweenSlices() {
+    var branch = TestBranch()
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 4, isLast: false))
+    branch.happen(.committed)
+    branch.happen(.enqueue(5, orders: [.deposit], total: 4, isLast: false))
+    #expect(branch.happen(.commitRefused).answer(to: 5) == .refused(.diskFull))
+    #expect(!branch.machine.isTakingIn)
+    #expect(branch.machine.books.issued == 0)
+    branch.happen(.committed)
+    #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
+    #expect(branch.machine.contradictions() == [])
+  }
+
+  @Test("a request in slices is one request: it is spoken of after its last slice")
   func slices() {
     var branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))
@@ -69,25 +107,78 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 1, last: 3)))
   }
 
+  /// Amounts say who is who.
+  private func orders(_ amounts: ClosedRange<Won>) -> [CustomerOrder] {
+    amounts.map { CustomerOrder(service: .deposit, grade: .regular, amount: $0, account: 1) }
+  }
+
+  /// Who has which number, by the changes that were wanted.
+  private func insert(_ effects: [QueueEffect], into people: inout [TicketNumber: Won]) {
+    for case .stage(.insert(let customer)) in effects {
+      #expect(people.updateValue(customer.amount, forKey: customer.ticket) == nil, "\(customer.ticket) twice")
+    }
+  }
+
   @Test(
-    "a request that is given up takes its tickets back and nothing else, and nobody is told of a full disk")
+    "others who come beside a large request take the next numbers, and its own follow one another all the same",
+    arguments: [0, 1, 3, 4, 6])
+  func beside(_ others: Int) {
+    var branch = TestBranch()
+    var people: [TicketNumber: Won] = [:]
+    branch.arrive(.loan)
+    func slice(_ amounts: ClosedRange<Won>, heldBack: Int64, isLast: Bool = false) -> QueueEvent {
+      .enqueue(5, orders: orders(amounts), total: 14, isLast: isLast, heldBack: heldBack)
+    }
+    insert(branch.happen(slice(7...10, heldBack: 6)), into: &people)
+    #expect(branch.machine.roomBeside == 6)
+    for other in 0..<others {
+      if other == 3 { insert(branch.happen(slice(11...14, heldBack: 6)), into: &people) }
+      let asked = branch.happen(.enqueue(9, orders: orders(99...99), total: 1, isLast: true))
+      insert(asked, into: &people)
+      let answer = QueueAnswer.enqueued(
+        IssuedTickets(day: 1, first: 2 + Int64(other), last: 2 + Int64(other)))
+      #expect(branch.happen(.committed).answers == [answer])
+    }
+    if others <= 3 { insert(branch.happen(slice(11...14, heldBack: 6)), into: &people) }
+    insert(branch.happen(slice(4...6, heldBack: 3)), into: &people)
+    insert(branch.happen(slice(1...3, heldBack: 0, isLast: true)), into: &people)
+    let first = 2 + Int64(others)
+    #expect(
+      branch.happen(.committed).answer(to: 5)
+        == .enqueued(IssuedTickets(day: 1, first: first, last: first + 13)))
+    let amounts = (first..<first + 14).compactMap { people[$0] }
+    #expect(amounts.sorted() == Array(1...14))
+    // Whoever was displaced by others stands at the end, and everybody else in the order of the request.
+    #expect(Array(amounts.prefix(14 - others)) == (1...14).filter { !(7 - others..<7).contains(Int($0)) })
+    #expect(branch.machine.books.issued == first + 13)
+    #expect(people.keys.sorted() == Array(2...first + 13))
+    branch.open(.deposit)
+    #expect(branch.machine.contradictions() == [])
+  }
+
+  @Test("those who are half taken in take up room in the queue for whoever comes beside them")
+  func roomForAll() {
+    var branch = TestBranch(policy: limited(to: 6))
+    branch.happen(.enqueue(5, orders: [.deposit], total: 5, isLast: false, heldBack: 2))
+    #expect(
+      branch.ask(.deposit, .deposit, as: 9).answer(to: 9) == .refused(.queueFull(waiting: 5, limit: 6)))
+    #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
+  }
+
+  @Test("a request that is given up frees its numbers, and nobody else's tickets are touched")
   func abandoned() throws {
     var branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .loan)
     branch.happen(.pause(6, .loan))
-    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 9, isLast: false))
-    let receipt = try branch.answer(.deposit1)
-    #expect(receipt.changes.count == 1)
-    let abandoned = branch.happen(.intakeAbandoned)
-    #expect(abandoned.answers == [], "whoever gives it up has told its client")
-    #expect(abandoned.changes == receipt.changes, "the receipt is staged once more")
-    #expect(branch.machine.books.issued == 2 && !branch.machine.isTakingIn && !branch.machine.isJammed)
-    let settled = branch.happen(.committed)
-    #expect(settled.answer(to: 6) == .done)
+    branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 9, isLast: false, heldBack: 3))
+    branch.ask(.deposit, as: 8)
+    #expect(branch.happen(.committed).answers.count == 2)
+    #expect(branch.happen(.intakeAbandoned) == [], "whoever gives it up has told its client")
+    #expect(branch.machine.books.issued == 3 && !branch.machine.isTakingIn && !branch.machine.isJammed)
     #expect(branch.machine.books.paused == [false, true, false])
-    #expect(branch.machine.contradictions() == [])
     #expect(branch.happen(.intakeAbandoned) == [], "where nothing is taken in there is nothing to give up")
+    #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 4, last: 4))])
   }
 
   @Test("a reset that waits for the tickets of a request that is given up happens at once")

@@ -211,7 +211,6 @@ struct QueueWorld {
   }
 
   mutating func commit() {
-    guard !machine.isTakingIn else { return }
     staged.books = machine.books
     let isNewDay = staged.books.day != committed.books.day
     committed = staged
@@ -219,20 +218,31 @@ struct QueueWorld {
     happen(.committed)
   }
 
+  /// What stands under numbers that nobody was issued belongs to a request that will never be whole.
+  private mutating func withdrawArrivals() {
+    let issued = committed.books.issued
+    committed.customers = committed.customers.filter { $0.key <= issued }
+  }
+
   mutating func refuseCommit() {
+    withdrawArrivals()
     staged = committed
     happen(.commitRefused)
   }
 
-  /// A request that is half taken in is given up, and the store takes the open transaction back.
+  /// A request that is half taken in is given up: what others have staged is committed first.
   mutating func abandonIntake() {
-    open.subtract(machine.requestsTakenIn)
+    commit()
+    guard let given = machine.arriving else { return }
+    open.remove(given.request)
+    withdrawArrivals()
     staged = committed
     happen(.intakeAbandoned)
   }
 
   /// The process is killed: what was not committed is gone, and so is every teller.
   mutating func crash() {
+    withdrawArrivals()
     staged = committed
     sentAway.removeAll()
     // Whoever asked is told nothing, and a day that was not closed on disk goes on.

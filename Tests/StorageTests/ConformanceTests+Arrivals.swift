@@ -1,0 +1,131 @@
+// What every store promises about a request that is larger than a transaction: it comes into force as a whole, with the
+// books that have issued its numbers, and until then it is as if it were not there.
+
+import BankModel
+import QueueCore
+import Testing
+
+@testable import Storage
+
+extension ConformanceTests {
+  /// A request of which so many slices of ten have come, behind a gap of twenty numbers.
+  private func request(_ slices: Int, at branch: Branch) -> QueueMachine {
+    var machine = QueueMachine(
+      StoredQueue(books: branch.books, delayed: []), policy: QueuePolicy(),
+      at: Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: branch.now))
+    var effects: [QueueEffect] = []
+    for slice in 0..<slices {
+      let order = CustomerOrder(service: .deposit, grade: .regular, amount: 5, account: 7)
+      machine.apply(
+        .enqueue(
+          1, orders: Array(repeating: order, count: 10), total: 50, isLast: false,
+          heldBack: slice < 3 ? 20 : 10),
+        at: Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: branch.now), into: &effects)
+    }
+    return machine
+  }
+
+  /// Customers who are kept under numbers that the books do not know.
+  private func arrive(_ numbers: ClosedRange<TicketNumber>, at branch: Branch) throws {
+    for ticket in numbers {
+      let customer = Customer(
+        ticket: ticket, service: ticket % 2 == 0 ? .loan : .deposit, grade: .regular, amount: 5, account: 7,
+        issuedAt: branch.now)
+      try branch.store.stage(.insert(customer))
+      try branch.store.stage(.remember(key: "of \(ticket)", day: 1, first: ticket, last: ticket))
+    }
+  }
+
+  @Test("a request that is committed in parts comes into force with its books", arguments: StoreKind.allCases)
+  func arrivalsComplete(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    let first = try branch.arrive(.deposit)
+    try branch.commit()
+    // Its numbers begin behind a gap.
+    let arriving = try #require(request(3, at: branch).arriving)
+    #expect((arriving.first, arriving.next) == (22, 52))
+    try arrive(22...51, at: branch)
+    // Others go on in the same transactions, and come beside it.
+    try branch.finish(first)
+    try branch.store.commit(branch.books, arriving: arriving)
+    #expect(branch.store.arrivingFrom == 22)
+    #expect(try branch.store.audit().problems == [])
+    #expect(try branch.store.audit().served == 1)
+    try branch.arrive(.loan)
+    let further = try #require(request(4, at: branch).arriving)
+    try arrive(further.first...21, at: branch)
+    try branch.store.commit(branch.books, arriving: further)
+    #expect(branch.store.arrivingFrom == further.first)
+    #expect(try branch.store.find(2) != nil)
+    #expect(try branch.store.find(further.first) == nil)
+    #expect(try branch.store.customers(in: .waiting, after: nil, limit: 99).map(\.customer.ticket) == [2])
+    #expect(try branch.store.countUnfinished(1...99) == 1)
+    #expect(try branch.store.audit().problems == [])
+    // The last slice fills the gap, and the books follow.
+    try arrive(3...further.first - 1, at: branch)
+    branch.books.issued = 51
+    for line in Line.allCases where line.grade == .regular && line.service != .juice {
+      branch.books.waiting[line.index] += line.service == .loan ? 24 : 25
+    }
+    try branch.commit()
+    #expect(!branch.store.hasArrivals)
+    try branch.crash()
+    #expect(!branch.store.hasArrivals)
+    let report = try branch.store.audit()
+    #expect((report.problems, report.issued, report.waiting) == ([], 51, 50))
+  }
+
+  @Test(
+    "a request that never becomes whole is found after a crash and leaves nothing, while others come",
+    arguments: StoreKind.allCases)
+  func arrivalsWithdrawn(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    let kept = try branch.arrive(.loan)
+    try branch.commit()
+    try arrive(22...51, at: branch)
+    try branch.store.commit(branch.books, arriving: request(3, at: branch).arriving)
+    try branch.crash()
+    #expect(branch.store.arrivingFrom == 22)
+    #expect(try branch.store.audit().problems == [])
+    try branch.store.withdrawArrivals(limit: 10)
+    branch.store.rollBack()
+    let beside = try branch.arrive(.deposit)
+    try branch.commit()
+    #expect(branch.store.arrivingFrom == 22)
+    for _ in 0..<10 where branch.store.hasArrivals {
+      try branch.store.withdrawArrivals(limit: 10)
+      try branch.commit()
+    }
+    #expect(!branch.store.hasArrivals)
+    #expect(try (branch.store.find(22), branch.store.find(51)) == (nil, nil))
+    #expect(try branch.store.tickets(forKey: "of 22") == nil)
+    #expect(try branch.store.find(kept.ticket) != nil && branch.store.find(beside.ticket) != nil)
+    #expect(beside.ticket == 2)
+    try branch.crash()
+    #expect(!branch.store.hasArrivals)
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test(
+    "a day ends without those whose request never became whole, who are taken out in pieces",
+    arguments: StoreKind.allCases)
+  func arrivalsAtTheEnd(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    try branch.arrive(.loan)
+    try branch.commit()
+    try arrive(22...8_021, at: branch)
+    try branch.store.commit(branch.books, arriving: request(3, at: branch).arriving)
+    try branch.cancelEveryone()
+    var pieces = 0
+    while branch.store.emptying != nil {
+      try branch.store.emptyFurther()
+      pieces += 1
+    }
+    if kind == .sqlite { #expect(pieces > 4) }
+    branch.turnDay()
+    try branch.commit()
+    #expect(!branch.store.hasArrivals)
+    let report = try branch.store.audit()
+    #expect((report.problems, report.cancelled, report.issued) == ([], 1, 1))
+  }
+}
