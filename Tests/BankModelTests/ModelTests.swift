@@ -70,6 +70,27 @@ import Testing
     }
   }
 
+  @Test(
+    "customers who are drawn in slices, the first of them last, are those of one stroke",
+    arguments: [Service.deposit, .juice, nil], [1, 2, 7, 40])
+  func slices(_ service: Service?, _ total: Int64) {
+    let draw = CustomerDraw(service: service, grade: .vip, amount: nil, account: nil, payload: "p", seed: 7)
+    var whole = draw
+    let all = (0..<total).map { _ in whole.next() }
+    for limit in [0, 4, 100] as [Int64] {
+      var sliced = SlicedDraw(draw, total: total, slice: 3, heldBackAtMost: limit)
+      let begin = sliced.heldBack
+      #expect(begin <= min(limit, total / 2) && begin % 3 == 0)
+      var (first, last): ([CustomerOrder], [CustomerOrder]) = ([], [])
+      while sliced.drawn < total {
+        let before = sliced.heldBack
+        let slice = sliced.next()
+        if sliced.heldBack < before { first = slice + first } else { last += slice }
+      }
+      #expect(first + last == all && sliced.heldBack == 0 && sliced.next().isEmpty)
+    }
+  }
+
   @Test("both services are drawn about equally often")
   func fairness() {
     var draw = CustomerDraw(service: nil, grade: .regular, amount: nil, account: nil, seed: 42)
