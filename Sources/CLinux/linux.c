@@ -135,23 +135,18 @@ int linux_signals_unblock(const int *signals, int count) {
   return -1;
 }
 
-int linux_signals_ignore(int number) {
-  struct sigaction action = {.sa_handler = SIG_IGN};
+static int dispose(int number, void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler};
   sigemptyset(&action.sa_mask);
   return sigaction(number, &action, NULL);
 }
 
-int linux_signals_default(int number) {
-  struct sigaction action = {.sa_handler = SIG_DFL};
-  sigemptyset(&action.sa_mask);
-  return sigaction(number, &action, NULL);
-}
+int linux_signals_ignore(int number) { return dispose(number, SIG_IGN); }
+int linux_signals_default(int number) { return dispose(number, SIG_DFL); }
 
 int linux_signals_reset(void) {
-  struct sigaction action = {.sa_handler = SIG_DFL};
-  sigemptyset(&action.sa_mask);
   // SIGKILL, SIGSTOP and the two that the C library keeps for itself refuse, and are at their default anyway.
-  for (int number = 1; number <= SIGRTMAX; number++) (void)sigaction(number, &action, NULL);
+  for (int number = 1; number <= SIGRTMAX; number++) (void)dispose(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   int code = pthread_sigmask(SIG_SETMASK, &none, NULL);
@@ -166,13 +161,11 @@ bool linux_signal_is_ignored(int number) {
 }
 
 int linux_signals_heed(const int *kept, int count) {
-  struct sigaction action = {.sa_handler = SIG_DFL};
-  sigemptyset(&action.sa_mask);
   sigset_t left_alone;
   fill(&left_alone, kept, count);
   // Whoever has a handler already is a part of the language's runtime, or of a sanitizer.
   for (int number = 1; number <= SIGRTMAX; number++) {
-    if (linux_signal_is_ignored(number) && !sigismember(&left_alone, number)) (void)sigaction(number, &action, NULL);
+    if (linux_signal_is_ignored(number) && !sigismember(&left_alone, number)) (void)dispose(number, SIG_DFL);
   }
   sigset_t none;
   sigemptyset(&none);

@@ -35,12 +35,12 @@ final class VendingService {
 
   let desk: VendingDesk
   let shelf: DrinkShelf
-  private let loop: EventLoop
-  private let log: LogFile
+  let loop: EventLoop
+  let log: LogFile
   private let link: ParentLink?
   private let stock: StockClient
-  private let customers: VendingSocket
-  private let managers: VendingSocket
+  let customers: VendingSocket
+  let managers: VendingSocket
   private let customerMode: CustomerMode
   private let adminMode: AdminMode
   private var askers: [VendingDesk.RequestID: Asker] = [:]
@@ -54,7 +54,7 @@ final class VendingService {
   private var isAskedToEnd = false
   private var watch: ServiceWatch?
   /// What of its files was removed, for good.
-  private var loss: Failure?
+  var loss: Failure?
   /// The database, as it tells of itself; nil where nobody wants to know.
   var mark: DatabaseMark?
   /// Writes down the opening of the bank with which the database is used.
@@ -78,7 +78,7 @@ final class VendingService {
     adminMode = AdminMode(shelf, stock, clock)
   }
 
-  private var now: Moment { clock.now }
+  var now: Moment { clock.now }
   /// The day that people here have.
   var today: DayNumber { clock.today }
 
@@ -112,54 +112,6 @@ final class VendingService {
     }
     if let mark { link?.say(.database(mark)) }
     link?.say(.ready)
-  }
-
-  private func listen(at path: String, _ home: ServiceHome) throws {
-    let socket = path == home.socket ? customers : managers
-    socket.stopListening()
-    try socket.listen(at: path)
-    if socket === customers, let group = shelf.table.customersGroup { try share(home, with: group) }
-  }
-
-  private func watch(over home: ServiceHome, _ sockets: [String], _ files: DatabaseFiles) -> ServiceWatch {
-    let remedies = ServiceWatch.Remedies(
-      rescueLog: { [unowned self] in
-        do throws(StoreError) { try files.logIsLost() } catch { desk.end(because: error) }
-      },
-      renewLog: { [unowned self] in
-        desk.commit(at: now)
-        do throws(StoreError) { return try files.renewLog() } catch {
-          desk.end(because: error)
-          return true
-        }
-      },
-      renewReserve: { [unowned self] in
-        files.renewReserve()
-        desk.noteRoom(at: now)
-      },
-      listen: { [unowned self] path in try listen(at: path, home) },
-      end: { [unowned self] failure in
-        files.abandon()
-        loss = failure
-        desk.end(because: .failed(path: failure.subject, detail: failure.detail))
-      },
-      note: { [unowned self] words, isRepaired in
-        log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {
-          $0.field("msg", words)
-        }
-      })
-    return ServiceWatch(home, sockets: sockets, on: loop, remedies)
-  }
-
-  /// The customers' socket, and the way to it, for the members of a group; nothing else is opened to them.
-  private func share(_ home: ServiceHome, with name: String) throws {
-    do throws(SystemError) {
-      let group = try Sharing.group(named: name)
-      for directory in [home.path, home.run] { try Sharing.share(directory, with: group, mode: 0o710) }
-      try Sharing.share(home.socket, with: group, mode: 0o660)
-    } catch {
-      throw Failure(.badConfiguration, subject: "customers_group", detail: error.description)
-    }
   }
 
   /// Asks the machine to answer what it has heard, and to end.
