@@ -257,7 +257,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents: [.money]
     case .buysAgain: [.purchase, .refusal]
     case .takesBeforeTheIntent: [.purchase]
-    case .forgetsIntents: [.notDrained, .money]
+    case .forgetsIntents: [.notDrained, .money, .notDurable]
     case .keepsWhatWasGivenUp: [.purchase]
     case .chargesNothing: [.money]
     case .vendingAnswersTooEarly: [.notDurable, .refusal]
