@@ -141,9 +141,12 @@ struct FailedWindowTests {
         try deaths() > 60 || branch.status().worker("deposit-1")?.state == "failed"
       }
       try #require(try branch.status().worker("deposit-1")?.state == "failed", "\(deaths()) have died")
-      #expect(deaths() >= 13, "ten, and those three that are spared")
+      // The log is written a moment after the status is told.
+      try branch.waitUntil("ten deaths, and those three that are spared, are logged") { deaths() >= 13 }
       #expect(try branch.events("backoff", in: "coordinator", count: 9).count == 9)
-      #expect(branch.events("window_open", in: "coordinator").count { $0["window"] == "deposit-1" } >= 13)
+      try branch.waitUntil("each of them had opened the window") {
+        branch.events("window_open", in: "coordinator").count { $0["window"] == "deposit-1" } >= 13
+      }
       programs.repairTeller()
       try branch.done("resume", "deposit")
       #expect(try branch.launch(["reload"]).finish().code == 0)

@@ -79,8 +79,8 @@ struct GuardianshipTests {
       if let pause = try tie.turn() { pauses.append(pause) }
       try #require(SystemClock.monotonic() < deadline, "\(pauses.count) have died")
     }
-    #expect(pauses.allSatisfy { $0 <= .seconds(10) }, "\(pauses)")
-    #expect(pauses.suffix(10).allSatisfy { $0 > .seconds(1) }, "they are slowed down: \(pauses)")
+    #expect(pauses.allSatisfy { $0 <= .seconds(1) }, "\(pauses)")
+    #expect(pauses.suffix(10).allSatisfy { $0 > .milliseconds(400) }, "they are slowed down: \(pauses)")
     #expect(try tie.count("guardian_lost") >= 30)
     #expect(try tie.count("guardian_missing") >= 20, "from the tenth on it is told as an error")
   }
