@@ -179,6 +179,7 @@ extension SimulatedCoordinator {
 
   /// Takes customers in for a while: a few slices a turn, and at times only one.
   func advanceIntake() {
+    guard isAlive else { return }
     takeInBeside()
     if isWithdrawing { return withdrawArrivals() }
     var slices = chance.draw(1...4)
@@ -198,7 +199,7 @@ extension SimulatedCoordinator {
     return first
   }
 
-  private var isWithdrawing: Bool { retryAt == nil && remains != nil }
+  private var isWithdrawing: Bool { isAlive && retryAt == nil && remains != nil }
 
   /// Small requests do not wait for a large one.
   private func takeInBeside() {
