@@ -262,7 +262,10 @@ struct GuardianTests {
       #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 }, "\(pauses)")
       #expect(branch.events("exit", in: "guardian").dropFirst().allSatisfy { $0["code"] == "1" })
       #expect(branch.log("guardian").contains("event=restarted"))
+      // Held up, so that it does not give up while the start waits for the bank to come back or to go.
+      branch.processes.signal(guardian, SIGSTOP)
       try branch.expectRefusal(5, "already_open", of: "start")
+      branch.processes.signal(guardian, SIGCONT)
       branch.processes.signal(guardian, SIGTERM)
       try branch.expectNobodyLeft()
       #expect(try branch.run("start", "--json").code == 1, "the database is damaged, and start says so")
