@@ -141,8 +141,8 @@ struct FailedWindowTests {
         try deaths() > 60 || branch.status().worker("deposit-1")?.state == "failed"
       }
       try #require(try branch.status().worker("deposit-1")?.state == "failed", "\(deaths()) have died")
-      // The log is written a moment after the status is told.
-      try branch.waitUntil("ten deaths, and those three that are spared, are logged") { deaths() >= 13 }
+      // The log is written a moment after the status is told. The one that was killed may have been the first of them.
+      try branch.waitUntil("ten deaths, and those three that are spared, are logged") { deaths() >= 12 }
       #expect(try branch.events("backoff", in: "coordinator", count: 9).count == 9)
       try branch.waitUntil("each of them had opened the window") {
         branch.events("window_open", in: "coordinator").count { $0["window"] == "deposit-1" } >= 13
