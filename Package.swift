@@ -154,7 +154,8 @@ let package = Package(
     tests(
       "CoordinatorTests",
       of: [
-        "Coordinator", "Guardian", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore", "StockClient",
+        "Coordinator", "Guardian", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore",
+        "StockClient",
         "StockCore", "Storage", "Supervision", "Transport", "VendingClient", "Wire",
       ]),
     tests(

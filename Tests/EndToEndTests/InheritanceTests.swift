@@ -12,7 +12,8 @@ struct InheritanceTests {
   ) throws -> RunningProgram {
     // A shell keeps SIGCHLD for itself. env(1)
     try branch.launch(
-      ["--ignore-signal=\(signals.joined(separator: ","))", Binaries.bankctl] + words, program: "/usr/bin/env",
+      ["--ignore-signal=\(signals.joined(separator: ","))", Binaries.bankctl] + words,
+      program: "/usr/bin/env",
       environment: environment)
   }
 
@@ -64,7 +65,9 @@ struct InheritanceTests {
     }
   }
 
-  @Test("every process of a bank ignores SIGPIPE and SIGXFSZ alone, ends at SIGABRT, and makes nothing for others")
+  @Test(
+    "every process ignores SIGPIPE and SIGXFSZ alone, ends at SIGABRT, and makes nothing for others"
+  )
   func everyProcess() throws {
     try withBranch { branch in
       let old = umask(0)
