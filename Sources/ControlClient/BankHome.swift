@@ -17,7 +17,7 @@ public struct BankHome: Sendable, Hashable {
   /// Where a guardian hears from its coordinator.
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }
   /// Whether a guardian is at work here: a coordinator that is gone will come back.
-  public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) }
+  public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) == true }
   /// Where the workers log.
   public var logs: String { Paths.join(path, "logs") }
   /// The bank's own configuration, where it has one.

@@ -72,7 +72,8 @@ final class Pulse {
 
   /// Listens for answers; also again, where somebody has removed the socket.
   private func listen() {
-    if socket != nil, Datagrams.isReceived(at: path) { return }
+    // Where that cannot be found out nobody has removed it: without a descriptor it could not be made again.
+    if socket != nil, Datagrams.isReceived(at: path) != false { return }
     if let registration { loop.deregister(registration) }
     registration = nil
     socket = try? Datagrams.bind(path: path)

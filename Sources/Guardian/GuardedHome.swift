@@ -110,7 +110,7 @@ struct GuardedHome {
   ///
   /// - Returns: Whether there is a new socket, to be watched in the old one's place.
   func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
-    guard !Datagrams.isReceived(at: socket) else { return false }
+    guard Datagrams.isReceived(at: socket) == false else { return false }
     try Directory.create(path: Paths.directory(of: socket), recursive: false)
     equipment.socket = try Datagrams.bind(path: socket)
     return true

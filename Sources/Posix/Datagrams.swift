@@ -4,6 +4,7 @@
 // Failure: SystemError; a receiver that is not there, or takes nothing more in, is an outcome.
 import CLinux
 import Glibc
+import Synchronization
 
 /// Unix domain datagrams. `unix(7)`
 public enum Datagrams {
@@ -52,11 +53,22 @@ public enum Datagrams {
     throw SystemError(call: "recv", subject: "descriptor \(number)", code: errno)
   }
 
+  /// From where everything is sent, once there was something to send, for the life of the process: one that has no
+  /// descriptor left can still say how it is.
+  private static let sender = Mutex<CInt?>(nil)
+
+  private static func sendingSocket(for address: String) throws(SystemError) -> CInt {
+    try sender.withLock { (sender: inout CInt?) throws(SystemError) in
+      if let sender { return sender }
+      let number = try systemCall("socket", on: address) { linux_unix_datagram_socket() }
+      sender = number
+      return number
+    }
+  }
+
   /// Sends one datagram to a path, or to an abstract address, which begins with `@`.
   public static func send(_ bytes: [UInt8], to address: String) throws(SystemError) -> SendOutcome {
-    let socket = FileDescriptor(
-      owning: try systemCall("socket", on: address) { linux_unix_datagram_socket() })
-    let number = socket.rawValue
+    let number = try sendingSocket(for: address)
     func transmit(_ target: UnsafePointer<CChar>) -> CInt {
       bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0 ? -1 : 0
     }
@@ -76,17 +88,17 @@ public enum Datagrams {
     return .sent
   }
 
-  /// Whether somebody receives under a path; nothing is sent. False also where that cannot be found out.
-  public static func isReceived(at path: String) -> Bool {
-    guard let number = try? systemCall("socket", on: path, { linux_unix_datagram_socket() }) else {
-      return false
-    }
-    let socket = FileDescriptor(owning: number)
+  /// Whether somebody receives under a path; nothing is sent.
+  ///
+  /// - Returns: nil where that cannot be found out, as where no descriptor is left.
+  public static func isReceived(at path: String) -> Bool? {
     do throws(SystemError) {
+      let socket = FileDescriptor(
+        owning: try systemCall("socket", on: path) { linux_unix_datagram_socket() })
       try UnixSocket.atAddress(of: path, call: "connect") { linux_unix_connect(socket.rawValue, $0) }
       return true
     } catch {
-      return false
+      return [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(error.code) ? nil : false
     }
   }
 }

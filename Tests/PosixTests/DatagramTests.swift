@@ -28,22 +28,22 @@ import Testing
     let socket = try Datagrams.bind(path: path)
     #expect(try Datagrams.send([7], to: path) == .sent)
     #expect(try Datagrams.receive(from: socket) == [7])
-    #expect(Datagrams.isReceived(at: path))
+    #expect(Datagrams.isReceived(at: path) == true)
   }
 
   @Test("nobody is there before somebody is, nor afterwards; asking leaves no trace")
   func presence() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("news.sock")
-    #expect(!Datagrams.isReceived(at: path))
+    #expect(Datagrams.isReceived(at: path) == false)
     #expect(try Datagrams.send([1], to: path) == .nobody)
     do {
       let socket = try Datagrams.bind(path: path)
-      #expect(Datagrams.isReceived(at: path))
+      #expect(Datagrams.isReceived(at: path) == true)
       #expect(try Datagrams.receive(from: socket) == nil)
     }
     // Another test's child may hold a copy until it has become its program.
-    #expect(try eventually { !Datagrams.isReceived(at: path) })
+    #expect(try eventually { Datagrams.isReceived(at: path) == false })
     #expect(try Datagrams.send([1], to: path) == .nobody)
     _ = try Datagrams.bind(path: path)
   }
@@ -61,6 +61,29 @@ import Testing
     #expect(try Datagrams.send([1], to: path) == .full)
     #expect(try Datagrams.receive(from: socket)?.count == 512)
     #expect(try Datagrams.send([1], to: path) == .sent)
+  }
+
+  @Test("without a descriptor a process still says how it is, and takes nobody for gone")
+  func noDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory()
+      let path = directory.file("news.sock")
+      let socket = try Datagrams.bind(path: path)
+      #expect(try Datagrams.send([1], to: path) == .sent)
+      // Everything that is open stays so, and nothing more is to be had.
+      var files = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      let before = files
+      files.rlim_cur = 0
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      let sent = try? Datagrams.send([2], to: path)
+      let isReceived = Datagrams.isReceived(at: path)
+      files = before
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      #expect(sent == .sent && isReceived == nil)
+      #expect(try Datagrams.receive(from: socket) == [1])
+      #expect(try Datagrams.receive(from: socket) == [2])
+    }
   }
 
   @Test("a manager at an abstract address hears as well")
