@@ -181,7 +181,10 @@ extension SimulatedCoordinator {
   func advanceIntake() {
     guard isAlive else { return }
     takeInBeside()
-    if isWithdrawing { return withdrawArrivals() }
+    if isWithdrawing {
+      if !isWithdrawalResting { withdrawArrivals() }
+      return
+    }
     var slices = chance.draw(1...4)
     while isAlive, slices > 0, !isWithdrawing, let order = intake.first {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
@@ -234,8 +237,12 @@ extension SimulatedCoordinator {
       commit()
     } catch {
       storeFailed(error)
+      // Taking them out takes room as well: the others are not held up again at once.
+      withdrawalRestsUntil = now.monotonic + .seconds(1)
     }
   }
+
+  var isWithdrawalResting: Bool { withdrawalRestsUntil.map { now.monotonic < $0 } ?? false }
 
   /// The request that is half taken in is given up: the queue has refused it.
   func abandonIntake() {

@@ -47,6 +47,8 @@ final class SimulatedCoordinator {
   var ending: SimulatedEnding?
   /// Clients who wait until the windows are as they shall be.
   var windowWaiters: [(link: Int, number: UInt32)] = []
+  /// Before this nobody is taken out of a request that was never whole: the last try has found no room.
+  var withdrawalRestsUntil: MonotonicTime?
   /// Bytes that leave at the end of the turn.
   var toTellers: [(link: Int, bytes: [UInt8])] = []
   var toClients: [(link: Int, bytes: [UInt8])] = []
@@ -133,7 +135,10 @@ final class SimulatedCoordinator {
     for moment in [windowDeadline, commitDue, retryAt, room.dueAt, ending?.nextDeadline, releaseDue] {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
-    if !intake.isEmpty { earliest = now.monotonic + TimeSpan(nanoseconds: 20_000) }
+    if !intake.isEmpty {
+      let pause: TimeSpan = isWithdrawalResting ? .milliseconds(5) : TimeSpan(nanoseconds: 20_000)
+      earliest = min(earliest ?? now.monotonic + pause, now.monotonic + pause)
+    }
     if let earliest { wake(at: max(earliest, now.monotonic + TimeSpan(nanoseconds: 1_000))) }
   }
 
