@@ -27,6 +27,13 @@ enum FuzzFailure: Error, CustomStringConvertible {
     }
   }
 
+  /// The same failure, with what was noticed before it.
+  func behind(_ first: FuzzFailure) -> FuzzFailure {
+    guard case .coordinatorEnded(let how) = self else { return self }
+    if case .coordinatorEnded = first { return first }
+    return .coordinatorEnded("\(how)\nwhat was noticed before: \(first)")
+  }
+
   /// Gives an error of the client's library its place here.
   static func control<T: ~Copyable>(_ body: () throws(ControlError) -> T) throws(FuzzFailure) -> T {
     do throws(ControlError) { return try body() } catch { throw .control(error) }

@@ -27,10 +27,10 @@ final class FuzzRun {
     do throws(FuzzFailure) {
       return try attack(bank)
     } catch {
-      // That it has ended explains everything else, and a busy machine takes its time over an end.
+      // That it has ended explains most of what goes wrong, and a busy machine takes its time over an end.
       let deadline = SystemClock.monotonic() + .seconds(5)
       repeat {
-        try bank.requireAlive()
+        do throws(FuzzFailure) { try bank.requireAlive() } catch let end { throw end.behind(error) }
         _ = poll(nil, 0, 50)
       } while SystemClock.monotonic() < deadline
       throw error
