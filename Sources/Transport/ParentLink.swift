@@ -33,6 +33,7 @@ public final class ParentLink {
   private var checks: [Int64] = []
   /// The opening of the bank that the service is to write down; nil where it has.
   private var bank: BankMark?
+  private var hasWorked = false
   private var progressAt = MonotonicInstant(nanoseconds: 0)
 
   /// The shortest time between two reports of progress.
@@ -95,6 +96,14 @@ public final class ParentLink {
     guard state == .atWork, now - progressAt >= Self.progressPause else { return }
     progressAt = now
     say(.beat(WorkerMessage.progress))
+  }
+
+  /// Something that was asked for is done: the coordinator is told so once, because a process that has worked is a healthy
+  /// one, however soon it is killed. To be called before whoever has asked is told.
+  public func worked() {
+    guard state == .atWork, !hasWorked else { return }
+    hasWorked = true
+    say(.beat(WorkerMessage.worked))
   }
 
   /// The opening of the bank that the service is to write down, once.

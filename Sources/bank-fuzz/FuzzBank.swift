@@ -76,6 +76,8 @@ final class FuzzBank {
 
   /// Lets the bank come to rest and looks whether everything about it is right.
   func examine(acknowledged: Int64) throws(FuzzFailure) -> AuditReport {
+    // What attackers have sent is read also after they have left, and may be a pause.
+    try awaitPeace()
     try require(.resume(nil))
     try require(.scale(Self.windows))
     try require(.awaitIdle)

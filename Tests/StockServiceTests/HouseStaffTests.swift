@@ -105,6 +105,21 @@ struct HouseStaffTests {
     #expect(try keeper.house.quantities() == [10, 10, 10, 10, 10])
   }
 
+  @Test("one that is killed as soon as it has done its work is never slowed down, and never given up")
+  func killedAfterWork() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    for round in 1...16 as ClosedRange<Generation> {
+      try keeper.wait("the \(round)th is ready") {
+        keeper.post.generation == round && keeper.post.phase == .ready
+      }
+      #expect(keeper.post.restartAt == nil)
+      #expect(try keeper.house.quantities() == [10, 10, 10, 10, 10])
+      kill(keeper.post.pid, SIGKILL)
+    }
+    #expect(try !keeper.log().contains("event=backoff"))
+  }
+
   @Test("told to go it goes, and nobody comes after it")
   func closing() throws {
     let keeper = try Keeper()

@@ -65,15 +65,26 @@ enum StartCommand {
       guard let found else { throw .lost }
       answer = found
     } catch {
-      throw .control(launched.explain(error))
+      let end = launched.explain(error)
+      if case .coordinatorEnded(let status) = end, status.isSuccess { throw closedMeanwhile(session) }
+      throw .control(end)
     }
     if case .failure(let failure) = answer {
+      if failure.code == .draining { throw closedMeanwhile(session) }
       // The next attempt shall not meet this one on its way out, which it is once it knows that this was read.
       launched.connection.hangUp()
       _ = launched.awaitExit(until: SystemClock.monotonic() + farewell)
       throw .failure(failure)
     }
     return try answer.status
+  }
+
+  /// Somebody has closed the bank in the moment in which it was being opened.
+  private static func closedMeanwhile(_ session: Session) -> CommandError {
+    .complaint(
+      Complaint(
+        code: Failure.Code.draining.rawValue, exit: .later,
+        message: session.words.closedWhileOpening(home: session.home.path)))
   }
 
   /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such

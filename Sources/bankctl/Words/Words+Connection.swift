@@ -68,6 +68,13 @@ extension Words {
     }
   }
 
+  /// Somebody closed the bank that was just being opened.
+  func closedWhileOpening(home: String) -> String {
+    say(
+      "The bank in \(home) was closed by somebody else while it was being opened. Try again.",
+      "\(home)의 은행을 여는 동안 다른 사람이 닫았습니다. 다시 시도하세요.")
+  }
+
   /// The bank closed over a change of the stock or of the machine.
   func closedMeanwhile(home: String) -> String {
     say(

@@ -22,10 +22,11 @@ extension Words {
     case .removed:
       return say(
         "\(who) does not work: \(failure.subject) was removed or renamed while the bank was open. Put it back and type "
-          + "'bankctl reload'; or begin anew without it by 'bankctl stop' and 'bankctl start'.",
+          + "'bankctl reload'. To begin anew without it: 'bankctl stop', move \(worker.name).db-wal aside if it is there, "
+          + "'bankctl start'.",
         "\(who) 서비스가 멈췄습니다. 은행이 열려 있는 동안 \(failure.subject) 파일이 지워지거나 이름이 바뀌었습니다. 파일을 "
-          + "되돌린 뒤 'bankctl reload'를 입력하세요. 파일 없이 새로 시작하려면 'bankctl stop' 뒤에 'bankctl start'를 "
-          + "입력하세요.")
+          + "되돌린 뒤 'bankctl reload'를 입력하세요. 파일 없이 새로 시작하려면 'bankctl stop'을 입력하고, "
+          + "\(worker.name).db-wal 파일이 있으면 옮긴 뒤 'bankctl start'를 입력하세요.")
     default:
       return outOfWork(who, failure.detail.isEmpty ? failure.code.rawValue : failure.detail, log: worker.name)
     }
