@@ -58,7 +58,7 @@ public final class ControlConnection {
   /// Says hello on a connected socket and waits for the welcome.
   ///
   /// Another build is welcome as long as it speaks the same version of the protocol.
-  /// - Throws: `otherVersion`, `refused`, `timedOut`, `lost`, `malformed`, `unexpected`.
+  /// - Throws: `otherVersion`, `refused`, `notGreeted`, `timedOut`, `lost`, `malformed`, `unexpected`.
   public static func greet(
     _ socket: consuming FileDescriptor, patience: Patience = Patience(),
     build: String = ControlConnection.build
@@ -73,7 +73,7 @@ public final class ControlConnection {
     try transmit(.hello(Hello(build: build, role: .client)))
     let deadline = SystemClock.monotonic() + patience.hello
     guard let message = try receive(until: deadline) else {
-      throw .timedOut(what: "the answer to hello")
+      throw .notGreeted
     }
     switch message {
     case .welcome(let welcome) where welcome.version == protocolVersion: coordinator = welcome

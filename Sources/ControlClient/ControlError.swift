@@ -20,6 +20,8 @@ public enum ControlError: Error, Sendable, Equatable {
   case refused(Refusal)
   /// The connection ended where an answer was due.
   case lost
+  /// The coordinator is there and has not even greeted: it is at a long work, or stands still. Nothing was asked of it.
+  case notGreeted
   /// The coordinator is there and says nothing; `what` says in which part of the conversation, in English.
   case timedOut(what: String)
   /// What came is no message of this protocol; the particulars in English.
@@ -47,6 +49,7 @@ extension ControlError: CustomStringConvertible {
         + "\(protocolVersion)"
     case .refused(let refusal): "the coordinator ended the connection: \(refusal.detail)"
     case .lost: "the connection to the coordinator was lost"
+    case .notGreeted: "the coordinator did not greet in time"
     case .timedOut(let what): "the coordinator did not answer in time (\(what))"
     case .malformed(let detail): "the coordinator sent something that is no message: \(detail)"
     case .unexpected(let detail): "the coordinator sent an answer to another question: \(detail)"

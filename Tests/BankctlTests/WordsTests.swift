@@ -57,7 +57,7 @@ func connections() {
   let errors: [ControlError] = [
     .notOpen(socket: "/s", stale: true), .notPermitted(socket: "/s"), .busy(socket: "/s"),
     .otherVersion(theirs: 2, build: "b"), .refused(crowded),
-    .refused(Refusal(reason: .hello, build: "b", detail: "d")), .lost, .timedOut(what: "w"),
+    .refused(Refusal(reason: .hello, build: "b", detail: "d")), .lost, .notGreeted, .timedOut(what: "w"),
     .malformed(detail: "d"), .unexpected(detail: "d"),
     .system(SystemError(call: "poll", subject: "", code: 5)), .programMissing(places: ["/a", "/b"]),
     .coordinatorEnded(Posix.ExitStatus(ending: .code(3), maxResidentBytes: 0)),
@@ -71,6 +71,8 @@ func connections() {
   #expect(ProgramExit(.notOpen(socket: "", stale: false)) == .notOpen)
   #expect(ProgramExit(.refused(crowded)) == .later)
   #expect(ProgramExit(.lost) == .failed)
+  // Nothing was asked of it, so that trying again does nothing twice.
+  #expect(ProgramExit(.notGreeted) == .later)
   #expect(english.complaint(about: .readerGone, home: "/h") == nil)
 }
 

@@ -267,7 +267,7 @@ extension ControlError {
   /// Whether a coordinator that comes back may make it go away.
   var mayPass: Bool {
     switch self {
-    case .notOpen, .lost, .busy, .timedOut: true
+    case .notOpen, .lost, .busy, .notGreeted, .timedOut: true
     default: false
     }
   }

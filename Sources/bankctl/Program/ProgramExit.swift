@@ -39,7 +39,7 @@ enum ProgramExit: Int32, Sendable, CaseIterable {
   init(_ error: ControlError) {
     switch error {
     case .notOpen: self = .notOpen
-    case .busy: self = .later
+    case .busy, .notGreeted: self = .later
     case .refused(let refusal): self = refusal.reason == .crowded ? .later : .failed
     case .notPermitted, .otherVersion, .lost, .timedOut, .malformed, .unexpected, .system, .programMissing,
       .coordinatorEnded:

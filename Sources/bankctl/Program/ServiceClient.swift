@@ -14,6 +14,11 @@ protocol ServiceClient: AnyObject {
   associatedtype Answer
   associatedtype Trouble: Error
 
+  /// Who answers, in the words of a status.
+  static var role: WorkerRole { get }
+  /// The name that scripts see in JSON where nobody answers.
+  static var absence: String { get }
+
   var isConnected: Bool { get }
 
   func ask(
@@ -23,8 +28,15 @@ protocol ServiceClient: AnyObject {
   func close()
 }
 
-extension StockClient: ServiceClient {}
-extension VendingClient: ServiceClient {}
+extension StockClient: ServiceClient {
+  static var role: WorkerRole { .stock }
+  static var absence: String { "stock_unavailable" }
+}
+
+extension VendingClient: ServiceClient {
+  static var role: WorkerRole { .vending }
+  static var absence: String { "vending_unavailable" }
+}
 
 extension ServiceClient {
   /// Asks, and waits for the answer; nobody starts the service again for a bank that has closed.
@@ -48,7 +60,12 @@ extension ServiceClient {
         return .failure(error)
       }
       wasConnected = wasConnected || isConnected
-      guard outcome == nil, !isConnected, session.isBankClosed else { continue }
+      guard outcome == nil, !isConnected else { continue }
+      if !(changes && wasConnected), let reason = session.whyNobodyComes(to: Self.role) {
+        close()
+        throw .complaint(Complaint(code: Self.absence, exit: .later, message: reason))
+      }
+      guard session.isBankClosed else { continue }
       close()
       guard changes, wasConnected else {
         throw .control(.notOpen(socket: session.home.socket, stale: false))
@@ -61,3 +78,15 @@ extension ServiceClient {
 
 /// How often it is looked whether the bank of a service that is not there is still open.
 private let serviceLook = Duration.milliseconds(500)
+
+extension Session {
+  /// Why a service will not be there however long it is waited for, and what to type; nil where it may come.
+  fileprivate func whyNobodyComes(to role: WorkerRole) -> String? {
+    guard isBankAnswering, let report = try? Desk.picture(self),
+      let worker = report.workers.first(where: { $0.role == role })
+    else { return nil }
+    let isLasting = [.damaged, .removed, .newerSchema].contains(worker.failure?.code)
+    guard isLasting || worker.isFailed == true else { return nil }
+    return words.outOfWork(worker)
+  }
+}

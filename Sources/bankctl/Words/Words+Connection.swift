@@ -11,7 +11,7 @@ extension Words {
     switch error {
     case .notOpen: "not_open"
     case .notPermitted: "not_permitted"
-    case .busy: "busy"
+    case .busy, .notGreeted: "busy"
     case .otherVersion: "other_version"
     case .refused(let refusal): refusal.reason == .crowded ? "busy" : "connection_refused"
     case .lost: "connection_lost"
@@ -44,6 +44,12 @@ extension Words {
           + "whether the "
           + "bank is open.",
         "코디네이터가 대답하기 전에 연결이 끊겼습니다. 은행이 열려 있는지는 'bankctl status'로 알 수 있습니다.")
+    case .notGreeted:
+      say(
+        "The coordinator of \(home) is there and too busy to answer, as during the audit of millions of receipts. Nothing "
+          + "was asked of it. Try again; 'bankctl logs' tells if it stands still.",
+        "\(home)의 코디네이터가 있지만 지금은 바빠서 대답하지 않습니다. 수백만 건의 영수증을 점검할 때 그럴 수 있습니다. "
+          + "아무것도 요청하지 않았습니다. 다시 시도하세요. 멈춘 상태인지는 'bankctl logs'로 알 수 있습니다.")
     case .timedOut(let what):
       say(
         "The coordinator of \(home) is there and does not answer (\(what)). See 'bankctl logs'.",
