@@ -2,6 +2,7 @@
 // of the rest the truth is told.
 import BankModel
 import ControlClient
+import Glibc
 import Posix
 import Testing
 import Wire
@@ -29,6 +30,25 @@ struct RepetitionTests {
         let ran = try run(words, home: branch.home)
         #expect(ran.exit == .done, "\(words): \(ran.output)")
       }
+    }
+  }
+
+  @Test("a coordinator that is lost after a long silence is asked again like any other")
+  func lostAfterSilence() throws {
+    try with({ _, conversation in conversation == 1 ? [.hangUp] : [.answer(.status(picture()))] }) { branch in
+      var rounds = 0
+      guard case .run(let invocation) = try BankctlTable.table.parse(["status"]) else { return }
+      let session = Session(
+        invocation: invocation, words: Words(language: .english), home: branch.home, surroundings: .actual,
+        asJSON: false, output: Output(isTerminal: false, palette: .none) { _ in .written })
+      let report = try Desk.converse(session, within: .milliseconds(50)) {
+        (desk) throws(CommandError) -> StatusReport in
+        rounds += 1
+        // Longer than one that was lost may take to come back.
+        if rounds == 1 { _ = poll(nil, 0, 60) }
+        return try desk.status(.status)
+      }
+      #expect(report == picture() && rounds == 2)
     }
   }
 

@@ -63,21 +63,24 @@ final class Desk {
   /// Has a conversation with the bank that is open, and begins it again where the coordinator was lost over it: a bank
   /// that has closed is then not open, and one that a guardian brings back answers.
   ///
-  /// - Parameter truth: What to say instead where the conversation cannot be repeated, because what was asked would be
-  ///   done twice; nil where asking twice is as good as asking once.
+  /// - Parameters:
+  ///   - patience: How long a coordinator that was lost may take to come back.
+  ///   - conversation: One in which asking twice is as good as asking once.
   static func converse<Result>(
-    _ session: Session, orSay truth: Complaint? = nil,
+    _ session: Session, within patience: Duration = reunion,
     _ conversation: (Desk) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {
     var desk = try open(session)
-    let deadline = SystemClock.monotonic() + reunion
+    var deadline: MonotonicInstant?
     while true {
       do throws(CommandError) { return try conversation(desk) } catch {
         guard error.isLoss else { throw error }
-        if desk.hasAsked, let truth { throw .complaint(truth) }
-        guard SystemClock.monotonic() < deadline else { throw error }
+        // However long it was waited for an answer, as of one that stood still: only from the first loss on is it counted.
+        let limit = deadline ?? SystemClock.monotonic() + patience
+        deadline = limit
+        guard SystemClock.monotonic() < limit else { throw error }
         Pause.momentarily()
-        desk = try open(session, until: deadline)
+        desk = try open(session, until: limit)
       }
     }
   }
