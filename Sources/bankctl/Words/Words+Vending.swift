@@ -230,9 +230,11 @@ extension Words {
           " It costs \(won(failure.price ?? 0)), and \(won(failure.available ?? 0)) are there.",
           " 가격은 \(won(failure.price ?? 0)), 잔액은 \(won(failure.available ?? 0))입니다.")
     case .soldOut:
-      phrases.soldOut
-        + (failure.available.map { say(" There are \(Self.grouped($0)).", " \(Self.grouped($0))개뿐입니다.") }
-          ?? "")
+      if let left = failure.available, left > 0 {
+        say("There are only \(Self.grouped(left)).", "\(phrases.soldOut) \(Self.grouped(left))개뿐입니다.")
+      } else {
+        phrases.soldOut
+      }
     case .onlyExpired: phrases.onlyExpired
     case .tillFull:
       say("The till is full\(detail).", "돈통이 가득 찼습니다\(detail).") + nothing
