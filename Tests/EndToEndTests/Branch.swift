@@ -97,9 +97,9 @@ final class Branch {
     return try JSON.lines(outcome.out)
   }
 
-  /// A second, for what shall take less; on a machine so busy that a `start` takes a third of one, three times as long
-  /// as that.
-  var second: Duration { max(.seconds(1), startTook * 3) }
+  /// For what nobody may have to wait for: less than a lease, a standstill or a pause takes, which are ten seconds; where
+  /// a `start` takes long on a busy machine, ten times as long as that.
+  var soon: Duration { max(.seconds(4), startTook * 10) }
 
   /// Opens the bank with these words behind `start`.
   @discardableResult

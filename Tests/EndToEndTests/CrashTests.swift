@@ -79,7 +79,7 @@ struct CrashTests {
     try withBranch { branch in
       try branch.start("--speed", "20")
       try branch.done("enqueue", "25")
-      #expect(try branch.killCoordinator() < branch.second)
+      #expect(try branch.killCoordinator() < branch.soon)
       try branch.expectRefusal(3, "not_open", of: "status")
       let again = Status(try branch.start("--speed", "20"))
       #expect(again.day == 1, "a crash closes no day")
@@ -104,7 +104,7 @@ struct CrashTests {
         issued +=
           try branch.json("enqueue", "\(count)", "--seed", "\(chance.next() % 1000)")["count"].integer ?? 0
         Moment.pass(milliseconds: Int32.random(in: 0...150, using: &chance))
-        #expect(try branch.killCoordinator() < branch.second)
+        #expect(try branch.killCoordinator() < branch.soon)
         try branch.expectClean()
       }
       try branch.start("--speed", "max")
