@@ -124,7 +124,9 @@ extension Words {
   /// All tickets that were waited for have ended.
   func allDone(_ count: Int64, dead: Int64) -> String {
     dead == 0
-      ? say(count == 1 ? "It is done." : "All \(Self.grouped(count)) are done.", "\(Self.grouped(count))명의 업무가 모두 끝났습니다.")
+      ? say(
+        count == 1 ? "It is done." : "All \(Self.grouped(count)) are done.",
+        "\(Self.grouped(count))명의 업무가 모두 끝났습니다.")
       : say(
         "\(Self.grouped(dead)) of \(Self.grouped(count)) stand among the dead letters: 'bankctl tickets "
           + "--state dead' lists them, 'bankctl requeue' and 'bankctl cancel' decide.",
