@@ -20,8 +20,9 @@ final class Branch {
   private var fixtures: [() -> Void] = []
 
   fileprivate init() throws {
-    // Short, because a socket's address has 108 bytes.
-    var template = Array("/tmp/branch-XXXXXX".utf8CString)
+    // Short, because a socket's address has 108 bytes. It names this process: what is left of one that was killed can be
+    // told from what is in use, and scripts/test ends it.
+    var template = Array("/tmp/branch-\(getpid())-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Trouble("cannot make a directory in /tmp") }
     scratch = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     home = scratch + "/home"
