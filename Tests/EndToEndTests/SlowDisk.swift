@@ -1,6 +1,6 @@
-// A disk that takes seconds for one sync, or its time for every row, on demand: a library that is loaded before all others into
+// A disk that holds one sync, or every row, for as long as a test wants: a library that is loaded before all others into
 // the processes of a branch. What it does is said in Tests/SlowDisk. It lies where this test bundle does.
-// Invariant: the disk is slow for the processes of one branch alone.
+// Invariant: the disk is slow for the processes of one branch alone, and holds nobody when the test has ended.
 import Foundation
 import Glibc
 import Testing
@@ -23,39 +23,73 @@ struct SlowDisk {
   }
 
   /// Opens the bank on this disk.
-  func start(_ words: String..., at location: SourceLocation = #_sourceLocation) throws {
+  func start(_ words: [String], at location: SourceLocation = #_sourceLocation) throws {
     let outcome = try branch.launch(["start", "--json"] + words, environment: environment).finish(
       at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
   }
 
-  /// The next sync of a process takes this long; returns when it is over.
+  /// Holds the next sync of a process until so much time has passed in which it could not go on; returns when it goes on.
   ///
   /// - Parameter cause: What makes the process write, where it does not write anyway.
   func stall(
-    _ program: String, milliseconds: Int, at location: SourceLocation = #_sourceLocation,
+    _ program: String, for span: Duration, at location: SourceLocation = #_sourceLocation,
     because cause: () throws -> Void = {}
   ) throws {
-    try order(program, "sync", milliseconds)
+    try hold(program, "sync")
     try cause()
-    try branch.waitUntil("\(program) waits for its disk", at: location) { !exists(program, "sync") }
-    try branch.waitUntil("the disk has done it", at: location) { !exists(program, "syncing") }
+    try branch.waitUntil("\(program) waits for its disk", at: location) { exists(program, "syncing") }
+    let begin = ContinuousClock.now
+    try branch.waitUntil("it has waited for \(span)", at: location) { ContinuousClock.now - begin >= span }
+    try branch.waitUntil("the disk has done it", at: location) {
+      letGo(program, "syncing")
+      return !exists(program, "syncing")
+    }
   }
 
-  /// From now on every row that a process reads takes this long, until it takes no time again.
-  func slow(_ program: String, milliseconds: Int) throws {
-    if milliseconds > 0 { return try order(program, "row", milliseconds) }
-    unlink(path(program, "row"))
+  /// Lets a process read a row, and the next one when so much time has passed since, for as long as `isReading`.
+  ///
+  /// - Returns: how many rows were read.
+  func readSlowly(
+    _ program: String, every pause: Duration, at location: SourceLocation = #_sourceLocation,
+    while isReading: () -> Bool
+  ) throws -> Int {
+    try hold(program, "row")
+    // Open at both ends, so that whoever reads waits for a byte, and goes on when this is closed.
+    let fifo = open(path(program, "row"), O_RDWR | O_CLOEXEC)
+    defer {
+      unlink(path(program, "row"))
+      close(fifo)
+    }
+    var rows = 0
+    var last = ContinuousClock.now
+    while isReading() {
+      try branch.waitUntil("a row is due, or nobody reads any more", at: location) {
+        !isReading() || ContinuousClock.now - last >= pause && isEmpty(fifo)
+      }
+      last = ContinuousClock.now
+      rows += write(fifo, "r", 1)
+    }
+    return rows
+  }
+
+  /// Whether the byte that was written last was fetched.
+  private func isEmpty(_ fifo: Int32) -> Bool {
+    var item = pollfd(fd: fifo, events: Int16(POLLIN), revents: 0)
+    return poll(&item, 1, 0) == 0
+  }
+
+  /// Who waits at a FIFO goes on, once it has opened it.
+  private func letGo(_ program: String, _ kind: String) {
+    let fifo = open(path(program, kind), O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    if fifo >= 0 { close(fifo) }
   }
 
   private func path(_ program: String, _ kind: String) -> String { "\(directory)/\(program).\(kind)" }
 
   private func exists(_ program: String, _ kind: String) -> Bool { access(path(program, kind), F_OK) == 0 }
 
-  /// Whole at once: the process may look at any moment.
-  private func order(_ program: String, _ kind: String, _ milliseconds: Int) throws {
-    let draft = path(program, "draft")
-    try Data("\(milliseconds)".utf8).write(to: URL(fileURLWithPath: draft))
-    try #require(rename(draft, path(program, kind)) == 0)
+  private func hold(_ program: String, _ kind: String) throws {
+    try #require(mkfifo(path(program, kind), 0o600) == 0)
   }
 }

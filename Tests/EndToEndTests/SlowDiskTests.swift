@@ -15,12 +15,12 @@ struct SlowDiskTests {
       // At the windows for deposits it is answers that wait in the sockets, at those for loans reports of progress.
       let file = try branch.configuration(
         deposit: 5, loan: 3, depositWork: "200ms", loanWork: "3s", more: #", "lease": "500ms""#)
-      try disk.start("--config", file)
+      try disk.start(["--config", file])
       try branch.done("enqueue", "100", "--service", "deposit")
       try branch.done("enqueue", "6", "--service", "loan")
       try branch.waitUntil("every window serves") { try branch.status().queue("serving") == 8 }
       let before = try branch.status()
-      for _ in 1...3 { try disk.stall("bankd", milliseconds: 1_500) }
+      for _ in 1...3 { try disk.stall("bankd", for: .milliseconds(1_500)) }
       try branch.done("wait")
       try expectEverybodySpared(branch, since: before)
       try branch.expectOneReceiptEach(106)
@@ -32,36 +32,22 @@ struct SlowDiskTests {
     "a stock whose disk takes longer than it may be silent lives on, and the juices of that time are made")
   func stock() throws {
     try withBranch { branch in
-      let disk = try SlowDisk(of: branch)
       let file = try branch.configuration(speed: "max", more: #", "lease": "500ms""# + Self.quickly)
-      try disk.start("--config", file, "--juice", "4")
-      try branch.done("stock", "set", "banana", "100")
-      let before = try branch.status()
-      var order: RunningProgram?
-      try disk.stall("bank-stockd", milliseconds: 3_000) {
-        order = try branch.launch(["juice", "order", "banana", "10"])
-      }
-      let outcome = try #require(order).finish()
-      #expect(outcome.code == 0, outcome.story)
-      #expect(try branch.stock()["banana"] == 80)
-      try expectEverybodySpared(branch, since: before)
+      try expectPatience(
+        branch, with: "bank-stockd", asked: ["juice", "order", "banana", "10"], "--config", file, "--juice",
+        "4",
+        before: { try branch.done("stock", "set", "banana", "100") },
+        after: { () throws in #expect(try branch.stock()["banana"] == 80) })
     }
   }
 
   @Test("a vending machine whose disk takes longer than it may be silent lives on, and takes the money once")
   func machine() throws {
     try withBranch { branch in
-      let disk = try SlowDisk(of: branch)
-      try disk.start("--config", try branch.configuration(speed: "max", more: Self.quickly))
-      let before = try branch.status()
-      var insert: RunningProgram?
-      try disk.stall("bank-vending", milliseconds: 3_000) {
-        insert = try branch.launch(["vending", "insert", "5000"])
-      }
-      let outcome = try #require(insert).finish()
-      #expect(outcome.code == 0, outcome.story)
-      #expect(try branch.json("vending", "balance")["balance"].integer == 5_000)
-      try expectEverybodySpared(branch, since: before)
+      let file = try branch.configuration(speed: "max", more: Self.quickly)
+      try expectPatience(
+        branch, with: "bank-vending", asked: ["vending", "insert", "5000"], "--config", file,
+        after: { () throws in #expect(try branch.json("vending", "balance")["balance"].integer == 5_000) })
     }
   }
 
@@ -69,18 +55,34 @@ struct SlowDiskTests {
   func audit() throws {
     try withBranch { branch in
       let disk = try SlowDisk(of: branch)
-      try disk.start("--config", try branch.configuration(speed: "max", more: Self.quickly))
+      try disk.start(["--config", try branch.configuration(speed: "max", more: Self.quickly)])
       for juice in ["banana", "mango"] { #expect(try branch.order(juice).code == 0) }
       let before = try branch.status()
-      try disk.slow("bank-stockd", milliseconds: 100)
-      let start = ContinuousClock.now
-      let outcome = try branch.run("audit", "--json")
-      #expect(
-        ContinuousClock.now - start > .milliseconds(1_500), "it has read too few rows to be at it for long")
-      try disk.slow("bank-stockd", milliseconds: 0)
+      let audit = try branch.launch(["audit", "--json"])
+      let rows = try disk.readSlowly("bank-stockd", every: .milliseconds(100)) { audit.isRunning }
+      #expect(rows > 15, "it has read too few rows to be at it for three times as long as it may be silent")
+      let outcome = try audit.finish()
       #expect(outcome.code == 0, outcome.story)
       try expectEverybodySpared(branch, since: before)
     }
+  }
+
+  /// Has a service of a bank write on a disk that takes six times as long as the service may be silent, and expects that
+  /// whoever has asked for it is answered, and everybody is spared.
+  private func expectPatience(
+    _ branch: Branch, with program: String, asked command: [String], _ opening: String...,
+    before: () throws -> Void = {}, after: () throws -> Void
+  ) throws {
+    let disk = try SlowDisk(of: branch)
+    try disk.start(opening)
+    try before()
+    let processes = try branch.status()
+    var asking: RunningProgram?
+    try disk.stall(program, for: .seconds(3)) { asking = try branch.launch(command) }
+    let outcome = try #require(asking).finish()
+    #expect(outcome.code == 0, outcome.story)
+    try after()
+    try expectEverybodySpared(branch, since: processes)
   }
 
   /// Expects that all processes are those that were there, that nobody was taken for stuck or put aside, and that the

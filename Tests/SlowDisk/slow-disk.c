@@ -1,14 +1,15 @@
-// A disk that is slow on demand, for processes under test: fsync and fdatasync of the C library, and the step of SQLite
-// that finds a row, are replaced by ones that take their time first. The row and not the read, because what was read once
-// is in memory. Whom it meets and how long is said by files in the directory that SLOW_DISK names:
+// A disk that is held on demand, for processes under test: fsync and fdatasync of the C library, and the step of SQLite
+// that finds a row, are replaced by ones that wait first until the test lets them go. The row and not the read, because
+// what was read once is in memory. Whom it meets is said by FIFOs in the directory that SLOW_DISK names (fifo(7)):
 //
-//   NAME.sync  the next sync of the process NAME takes this many milliseconds; the file is renamed to NAME.syncing when
-//              that sync begins, and removed when it ends
-//   NAME.row   every row of the process NAME takes this many milliseconds, for as long as the file is there
+//   NAME.sync  the next sync of the process NAME is held; the FIFO is renamed to NAME.syncing when that sync begins, and
+//              removed when it ends
+//   NAME.row   every row of the process NAME is held, for as long as the FIFO is there
 //
+// Who is held goes on when a byte can be read from the FIFO, or nobody has it open for writing any more.
 // Invariant: a process that waits here is seen by the kernel as one that waits for a disk, uninterruptibly (proc(5),
 // state D), and takes no notice of a signal but SIGKILL.
-// Failure: where a file cannot be read, the disk is as fast as it is.
+// Failure: where a FIFO cannot be opened, the disk is as fast as it is.
 #define _GNU_SOURCE
 #include "SlowDisk.h"
 
@@ -21,22 +22,9 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-// The milliseconds that a file names; 0 where there is none.
-static long milliseconds(const char *path) {
-  char text[32];
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  if (length <= 0) return 0;
-  text[length] = 0;
-  return strtol(text, NULL, 10);
-}
-
-// The path of the file for this process; 0 where nobody wants the disk to be slow.
+// The path of the FIFO for this process; 0 where nobody wants the disk to be held.
 static int path_of(char *path, const char *kind) {
   const char *directory = getenv("SLOW_DISK");
   if (directory == NULL) return 0;
@@ -45,12 +33,13 @@ static int path_of(char *path, const char *kind) {
 }
 
 // Waits as a process waits for a disk: the parent of a vfork(2) sleeps uninterruptibly until its child ends.
-static void wait_for_disk(long span) {
-  struct timespec rest = {span / 1000, span % 1000 * 1000000};
+static void wait_for_disk(const char *fifo) {
   pid_t child = vfork();
   if (child == 0) {
+    char byte;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (nanosleep(&rest, &rest) < 0 && errno == EINTR) {}
+    int file = open(fifo, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) while (read(file, &byte, 1) < 0 && errno == EINTR) {}
     _exit(0);
   }
   int status;
@@ -61,15 +50,13 @@ static void before_sync(void) {
   char wanted[PATH_MAX], begun[PATH_MAX];
   if (!path_of(wanted, "sync") || !path_of(begun, "syncing")) return;
   if (rename(wanted, begun) < 0) return;
-  wait_for_disk(milliseconds(begun));
+  wait_for_disk(begun);
   unlink(begun);
 }
 
 static void before_row(void) {
   char wanted[PATH_MAX];
-  if (!path_of(wanted, "row")) return;
-  long span = milliseconds(wanted);
-  if (span > 0) wait_for_disk(span);
+  if (path_of(wanted, "row") && access(wanted, F_OK) == 0) wait_for_disk(wanted);
 }
 
 int fsync(int file) {
