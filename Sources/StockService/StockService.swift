@@ -250,7 +250,7 @@ final class StockService {
   }
 
   private func reply(_ request: StockDesk.RequestID, _ answer: StockAnswer) {
-    link?.worked()
+    if case .done = answer { link?.worked() }
     guard let asker = askers.removeValue(forKey: request) else { return }
     guard let view = asker.view else { return tell(asker, StockResult(answer)) }
     guard !view.isEnded else { return }

@@ -98,8 +98,9 @@ public final class ParentLink {
     say(.beat(WorkerMessage.progress))
   }
 
-  /// Something that was asked for is done: the coordinator is told so once, because a process that has worked is a healthy
-  /// one, however soon it is killed. To be called before whoever has asked is told.
+  /// An order is done: the coordinator is told so once, because a process that has worked is a healthy one, however soon it
+  /// is killed. To be called before whoever has ordered is told. An answer that changes nothing is no work: other processes
+  /// ask for one as soon as the service is there.
   public func worked() {
     guard state == .atWork, !hasWorked else { return }
     hasWorked = true

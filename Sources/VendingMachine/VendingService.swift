@@ -269,7 +269,7 @@ final class VendingService {
   }
 
   private func reply(_ request: VendingDesk.RequestID, _ answer: VendingAnswer) {
-    link?.worked()
+    if case .done = answer { link?.worked() }
     guard let asker = askers.removeValue(forKey: request) else { return }
     tell(asker, VendingResult(answer))
   }

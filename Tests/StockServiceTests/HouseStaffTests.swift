@@ -114,10 +114,25 @@ struct HouseStaffTests {
         keeper.post.generation == round && keeper.post.phase == .ready
       }
       #expect(keeper.post.restartAt == nil)
-      #expect(try keeper.house.quantities() == [10, 10, 10, 10, 10])
+      let brought = try keeper.house.call(.change(ItemAmount(ItemID("banana"), 1), nil))
+      #expect(brought.rows?.map(\.present) == [10 + Quantity(round)])
       kill(keeper.post.pid, SIGKILL)
     }
     #expect(try !keeper.log().contains("event=backoff"))
+  }
+
+  @Test("one that dies again and again when it was only looked at is slowed down")
+  func killedAfterLook() throws {
+    let keeper = try Keeper()
+    try keeper.open()
+    try keeper.wait("it is slowed down") {
+      // Whoever follows the stock looks at it as soon as it is there.
+      if keeper.post.phase == .ready, (try? keeper.house.quantities()) != nil {
+        kill(keeper.post.pid, SIGKILL)
+      }
+      return keeper.post.restartAt != nil
+    }
+    #expect(try keeper.log().contains("event=backoff"))
   }
 
   @Test("told to go it goes, and nobody comes after it")

@@ -80,7 +80,7 @@ public enum SupervisorMessage: Sendable, Equatable {
 extension WorkerMessage {
   /// The number of a `beat` that answers no check: a long work goes on. Checks are counted from 1.
   public static let progress: Int64 = 0
-  /// The number of a `beat` that answers no check: the first thing that was asked of this process is done.
+  /// The number of a `beat` that answers no check: the first order of this process is done.
   public static let worked: Int64 = -1
 }
 
