@@ -38,17 +38,10 @@ extension HouseStaff {
   }
 
   private func spawn(_ post: HousePost) throws(SystemError) {
-    let pair = try UnixSocket.pair()
-    let child = try ChildProcess.spawn(
+    try ChildProcess.spawn(
       executable: post.trade.program,
-      arguments: post.trade.arguments + (post.hasDatabase ? ["--existing"] : []), environment: environment,
-      channel: pair.second)
-    do throws(SystemError) {
-      try watch(child, pair.first, at: post)
-    } catch {
-      child.end()
-      throw error
-    }
+      arguments: post.trade.arguments + (post.hasDatabase ? ["--existing"] : []), environment: environment
+    ) { child, channel throws(SystemError) in try watch(child, channel, at: post) }
   }
 
   /// Takes a process that was started into care. Whatever fails, the post stays as it is.

@@ -46,17 +46,11 @@ extension WindowStaff {
   }
 
   private func spawn(_ post: WindowPost) throws(SystemError) {
-    let pair = try UnixSocket.pair()
-    let child = try ChildProcess.spawn(
+    try ChildProcess.spawn(
       executable: programs[post.window.service],
       arguments: [post.window.description, String(post.generation), String(getpid()), home],
-      environment: environment, channel: pair.second)
-    do throws(SystemError) {
-      try watch(child, pair.first, at: post)
-    } catch {
-      child.end()
-      throw error
-    }
+      environment: environment
+    ) { child, channel throws(SystemError) in try watch(child, channel, at: post) }
   }
 
   /// Takes a teller that was started into care. Whatever fails, the post stays as it is.

@@ -27,6 +27,31 @@ extension ChildProcess {
     case append(path: String)
   }
 
+  /// Starts a program with a connected socket as its descriptor 3, and has it taken into care.
+  ///
+  /// - Parameters:
+  ///   - executable: the path of the program; no search is made.
+  ///   - arguments: without the program's own name, which is put in front.
+  ///   - environment: all of it; nothing else is inherited.
+  ///   - watch: takes the child and this end of the socket over. Where it throws, the child was never in anybody's care: it
+  ///     is ended and collected.
+  /// - Throws: as ``spawn(executable:arguments:environment:channel:keepsake:standardInput:standardOutput:standardError:newSession:workingDirectory:)``
+  ///   does, and what `watch` throws.
+  public static func spawn(
+    executable: String, arguments: [String], environment: [String: String],
+    watch: (ChildProcess, consuming FileDescriptor) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    let pair = try UnixSocket.pair()
+    let child = try spawn(
+      executable: executable, arguments: arguments, environment: environment, channel: pair.second)
+    do throws(SystemError) {
+      try watch(child, pair.first)
+    } catch {
+      child.end()
+      throw error
+    }
+  }
+
   /// Starts a program. `posix_spawn(3)`
   ///
   /// - Parameters:
