@@ -38,18 +38,3 @@ public final class DatabaseFiles {
     transactions.abandon(because: .failed(path: database, detail: "the file was removed or renamed"))
   }
 }
-
-extension SQLiteStore {
-  /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
-}
-
-extension SQLiteStockStore {
-  /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
-}
-
-extension SQLiteVendingStore {
-  /// What is done when the store's files are removed.
-  public var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
-}

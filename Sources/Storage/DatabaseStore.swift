@@ -1,5 +1,5 @@
 // Owns what all stores in SQLite have in common: how a database is opened, only looked into and closed, the room that is
-// held back beside it. It knows no table.
+// held back beside it, and what is done when its files are removed. It knows no table.
 // Invariant: a store has one connection, and all its transactions are those of one `Transactions`.
 // Failure: StoreError.
 
@@ -62,4 +62,17 @@ public class DatabaseStore {
 
   /// Whether a part of the reserve is given up. See `QueueStore`, `StockStore` and `VendingStore`.
   public final var isShort: Bool { room.isShort }
+
+  /// Begins to hold room back for bad days. Without this call nothing is held back.
+  public func keepReserve() { room.keep() }
+
+  /// Looks whether there is room again. See `QueueStore`, `StockStore` and `VendingStore`.
+  public func lookForRoom() { room.look() }
+
+  // MARK: Files
+
+  /// What is done when the store's files are removed.
+  public final var files: DatabaseFiles {
+    DatabaseFiles(transactions) { [unowned self] in keepReserve() }
+  }
 }

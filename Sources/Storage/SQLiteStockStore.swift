@@ -28,12 +28,6 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
     try super.init(database)
   }
 
-  /// Begins to hold room back for bad days. Without this call nothing is held back.
-  public func keepReserve() { room.keep() }
-
-  /// Looks whether there is room again. See `StockStore`.
-  public func lookForRoom() { room.look() }
-
   /// Whether anything was staged since the last commit.
   public var hasStagedChanges: Bool { transactions.isOpen }
 

@@ -33,9 +33,6 @@ extension SQLiteStore {
     try changeStaged { () throws(StoreError) in try withdraw(limit: limit) }
   }
 
-  /// Takes out all of them, in the open transaction: before everybody is counted.
-  func withdrawAllArrivals() throws(StoreError) { try withdraw(limit: .max) }
-
   /// Whether there are some who are to be taken out before everybody is counted.
   var hasUnwithdrawn: Bool { hasArrivals && !arrivals.areWithdrawn }
 
@@ -87,7 +84,7 @@ extension SQLiteStore {
     return wanted
   }
 
-  /// The first number that was not issued to whoever is kept under it; above all numbers where there is none.
+  /// The first number that was not issued to whoever is kept under it; nil where there is none.
   func readArrivals() throws(StoreError) -> TicketNumber? {
     try database.number(
       "SELECT value FROM meta WHERE name = '\(Self.arriving)'", while: "looking for a request that came in")

@@ -117,7 +117,7 @@ extension SQLiteStore {
     from saved: Books, to books: Books, _ arriving: ArrivingRequest?
   ) throws(StoreError) {
     // Whoever comes in already has begun after a reset, which has taken out those of the day before.
-    if arriving == nil { try withdrawAllArrivals() }
+    if arriving == nil { try withdraw(limit: .max) }
     // Everyone who is kept belongs to the present day, so nobody of the old day may be left over.
     let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
     if kept != books.kept + (arriving?.count ?? 0) {

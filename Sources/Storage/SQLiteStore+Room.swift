@@ -18,19 +18,6 @@ extension SQLiteStore {
   /// What a customer costs in the log and in the database when many are moved in one transaction.
   private static let moved: Int64 = 256
 
-  /// Begins to hold room back. Without this call nothing is held back.
-  public func keepReserve() {
-    precondition(saved != nil, "The reserve depends on what was loaded.")
-    room.keep(for: need(of: saved, arrivals.open))
-  }
-
-  /// Looks whether there is room again. See `QueueStore`.
-  public func lookForRoom() {
-    guard isShort, saved != nil else { return }
-    acceptedSinceCheck = 0
-    room.look(for: need(of: saved, arrivals.open))
-  }
-
   /// Whether so many customers can be moved in one transaction. See `QueueStore`.
   public func hasRoom(toMove customers: Int64) -> Bool {
     guard customers > 1_000, let free = room.free else { return true }
@@ -49,7 +36,8 @@ extension SQLiteStore {
     if !room.holdBack(need(of: saved, arrivals.open)) { room.becomeShort() }
   }
 
-  private func need(of books: Books?, _ arriving: ArrivingRequest?) -> Int64 {
+  /// What is needed beyond the base: the receipts of those who are here.
+  func need(of books: Books?, _ arriving: ArrivingRequest?) -> Int64 {
     func product(_ count: Int64, _ bytes: Int64) -> Int64 {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)
       return overflow ? .max / 4 : min(product, .max / 4)

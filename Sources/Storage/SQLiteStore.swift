@@ -67,6 +67,21 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     try super.close()
   }
 
+  // MARK: Room
+
+  /// Begins to hold room back. Without this call nothing is held back.
+  public override func keepReserve() {
+    precondition(saved != nil, "The reserve depends on what was loaded.")
+    room.keep(for: need(of: saved, arrivals.open))
+  }
+
+  /// Looks whether there is room again. See `QueueStore`.
+  public override func lookForRoom() {
+    guard isShort, saved != nil else { return }
+    acceptedSinceCheck = 0
+    room.look(for: need(of: saved, arrivals.open))
+  }
+
   // MARK: Transactions
 
   /// Adds a change to the open transaction, and opens one where there is none. See `QueueStore`.

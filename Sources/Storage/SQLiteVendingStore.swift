@@ -24,12 +24,6 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     try super.init(database)
   }
 
-  /// Begins to hold room back for bad days. Without this call nothing is held back.
-  public func keepReserve() { room.keep() }
-
-  /// Looks whether there is room again. See `VendingStore`.
-  public func lookForRoom() { room.look() }
-
   /// Whether anything was staged since the last commit.
   public var hasStagedChanges: Bool { transactions.isOpen }
 
