@@ -19,8 +19,17 @@ final class Auditing {
   var strangers: Set<HomeAudit.Stranger>
   var nextLook: MonotonicTime?
   var looks = 0
-  /// What is kept; nil while it was not looked at.
-  var report: AuditReport?
+  /// What was found so far; what is kept comes first.
+  var report: AuditReport {
+    get {
+      guard let examined else { preconditionFailure("what is kept is looked at before anybody is asked") }
+      return examined
+    }
+    set { examined = newValue }
+  }
+  /// Whether it was looked at what is kept.
+  var hasBegun: Bool { examined != nil }
+  private var examined: AuditReport?
   var reckoning: StockReckoning
   var vending = VendingReckoning()
   /// Whether the stock has said everything.
@@ -56,13 +65,23 @@ final class Auditing {
     isWaiting = false
   }
 
-  func takeMachineAnswer() -> Result<VendingResult, VendingClientError>? {
+  /// The answer of the machine, if it has come.
+  ///
+  /// - Throws: `.diskFull` where the machine had no room for its look: nothing is said of anything then.
+  func takeMachineAnswer() throws(StoreError) -> Result<VendingResult, VendingClientError>? {
     defer { machineAnswer = nil }
+    if case .success(.failure(let failure)) = machineAnswer, failure.code == .diskFull {
+      throw .diskFull(detail: failure.detail)
+    }
     return machineAnswer
   }
 
-  func takeAnswer() -> Result<StockResult, StockClientError>? {
+  /// The answer of the stock, as ``takeMachineAnswer()``.
+  func takeAnswer() throws(StoreError) -> Result<StockResult, StockClientError>? {
     defer { answer = nil }
+    if case .success(.failure(let failure)) = answer, failure.code == .diskFull {
+      throw .diskFull(detail: failure.detail)
+    }
     return answer
   }
 }
@@ -135,22 +154,17 @@ extension Coordinator {
 
   private func advance(_ audit: Auditing) throws(StoreError) {
     if audit.isStockDone { return try advanceMachine(audit) }
-    if audit.report == nil { audit.report = try examine(audit.strangers) }
+    if !audit.hasBegun { audit.report = try examine(audit.strangers) }
     if let trouble = trouble(of: .stock) { audit.reckoning.fail(trouble) }
-    if let answer = audit.takeAnswer() {
+    if let answer = try audit.takeAnswer() {
       switch answer {
-      case .success(.failure(let failure)) where failure.code == .diskFull:
-        throw .diskFull(detail: failure.detail)
       case .success(let result): try audit.reckoning.hear(result, store, day: keptBooks.day)
       case .failure(let error): audit.reckoning.fail("\(error.description)")
       }
     }
     guard let question = try audit.reckoning.question(from: store) else {
-      if var report = audit.report {
-        audit.reckoning.complete(&report)
-        report.problems += releases.problems()
-        audit.report = report
-      }
+      audit.reckoning.complete(&audit.report)
+      audit.report.problems += releases.problems()
       audit.isStockDone = true
       return try advanceMachine(audit)
     }
@@ -163,17 +177,13 @@ extension Coordinator {
   /// The vending machine comes after the stock, because it is compared with it.
   private func advanceMachine(_ audit: Auditing) throws(StoreError) {
     if let trouble = trouble(of: .vending) ?? trouble(of: .stock) { audit.vending.fail(trouble) }
-    switch audit.takeMachineAnswer() {
+    switch try audit.takeMachineAnswer() {
     case .success(.audit(let report)): audit.vending.hear(report)
-    case .success(.failure(let failure)) where failure.code == .diskFull:
-      throw .diskFull(detail: failure.detail)
     case .success: audit.vending.fail("it gave an answer that does not belong here")
     case .failure(let error): audit.vending.fail(error.description)
     case nil: break
     }
-    switch audit.takeAnswer() {
-    case .success(.failure(let failure)) where failure.code == .diskFull:
-      throw .diskFull(detail: failure.detail)
+    switch try audit.takeAnswer() {
     case .success(let result): audit.vending.hear(result)
     case .failure(let error): audit.vending.fail(error.description)
     case nil: break
@@ -194,10 +204,8 @@ extension Coordinator {
       }
       stock.endTurn()
     case nil:
-      if var report = audit.report {
-        audit.vending.complete(&report)
-        for seat in audit.seats { server.answer(seat.session, seat.number, .audit(report)) }
-      }
+      audit.vending.complete(&audit.report)
+      for seat in audit.seats { server.answer(seat.session, seat.number, .audit(audit.report)) }
       endAudit()
     }
   }

@@ -245,14 +245,17 @@ extension Coordinator {
   ///
   /// What others have staged is committed first. What is on disk of the request stands under numbers that nobody has, and
   /// is taken out before they are anybody else's.
-  func giveUpIntake(_ failure: Failure) {
-    guard machine.isTakingIn else { return }
+  ///
+  /// - Returns: whether there was one; a full disk may have refused it just now, and its client was told so.
+  @discardableResult
+  func giveUpIntake(_ failure: Failure) -> Bool {
+    guard machine.isTakingIn else { return false }
     commit()
-    // A full disk has refused it, and its client was told so.
-    guard let given = machine.arriving else { return }
+    guard let given = machine.arriving else { return false }
     intake.abandon()
     failRequest(given.request, failure)
     happen(.intakeAbandoned)
+    return true
   }
 
   /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;
@@ -268,7 +271,7 @@ extension Coordinator {
       return failRequest(request, Failure(.withdrawn))
     }
     guard machine.arriving?.request == request else { return }
-    giveUpIntake(Failure(.withdrawn))
+    guard giveUpIntake(Failure(.withdrawn)) else { return }
     log.write(event: "withdrawn", at: now) { $0.field("issued", machine.issuedCount) }
     commit()
   }

@@ -82,7 +82,7 @@ private let serviceLook = Duration.milliseconds(500)
 extension Session {
   /// Why a service will not be there however long it is waited for, and what to type; nil where it may come.
   fileprivate func whyNobodyComes(to role: WorkerRole) -> String? {
-    guard isBankAnswering, let report = try? Desk.picture(self),
+    guard let connection = try? home.connect(), let report = try? Desk(connection).status(.status),
       let worker = report.workers.first(where: { $0.role == role })
     else { return nil }
     let isLasting = [.damaged, .removed, .newerSchema].contains(worker.failure?.code)
