@@ -117,8 +117,8 @@ let package = Package(
     floor(
       "Simulator",
       on: [
-        "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Storage", "Supervision", "Teller",
-        "StockService", "StockClient", "VendingMachine",
+        "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
+        "Supervision", "Logbook", "Teller", "StockService", "StockClient", "VendingMachine",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 

@@ -385,6 +385,8 @@ int linux_set_open_file_limit(uint64_t soft, uint64_t hard) {
 
 ssize_t linux_random(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
 
+_Thread_local void *linux_kernel_of_thread;
+
 int linux_terminal_size(int fd, int *columns, int *rows) {
   struct winsize size;
   if (ioctl(fd, TIOCGWINSZ, &size) == -1) return -1;

@@ -129,7 +129,7 @@ final class ControlServer {
 
   private func admit(_ descriptor: consuming FileDescriptor) {
     // A client that cannot be asked who it is, or not be listened to, has gone or is let go.
-    guard let peer = try? UnixSocket.peer(of: descriptor), peer.uid == geteuid() || peer.uid == 0,
+    guard let peer = try? UnixSocket.peer(of: descriptor), peer.uid == CurrentProcess.uid || peer.uid == 0,
       let session = try? adopt(descriptor)
     else { return }
     if sessions.count > room {

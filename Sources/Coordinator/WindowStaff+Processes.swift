@@ -48,7 +48,7 @@ extension WindowStaff {
   private func spawn(_ post: WindowPost) throws(SystemError) {
     try ChildProcess.spawn(
       executable: programs[post.window.service],
-      arguments: [post.window.description, String(post.generation), String(getpid()), home],
+      arguments: [post.window.description, String(post.generation), String(CurrentProcess.pid), home],
       environment: environment
     ) { child, channel throws(SystemError) in try watch(child, channel, at: post) }
   }

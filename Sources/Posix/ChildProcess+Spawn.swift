@@ -85,6 +85,12 @@ extension ChildProcess {
     let sources = [
       number(of: input), number(of: output), number(of: error), number(of: end), number(of: kept),
     ]
+    if let kernel = Kernel.simulated {
+      let pid = try systemCall("posix_spawn", on: executable) {
+        kernel.spawn(executable, arguments: words, environment: settings, descriptors: sources)
+      }
+      return try watched(pid)
+    }
     var pid: pid_t = -1
     let code = withCStrings(words) { words in
       withCStrings(settings) { settings in
@@ -99,7 +105,7 @@ extension ChildProcess {
 
   private static func watched(_ pid: pid_t) throws(SystemError) -> ChildProcess {
     do throws(SystemError) {
-      let number = try systemCall("pidfd_open", on: "process \(pid)") { linux_pidfd_open(pid) }
+      let number = try systemCall("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
       return ChildProcess(pid: pid, pidDescriptor: FileDescriptor(owning: number))
     } catch {
       // Where the kernel reaps children by itself this one is gone, and the number may be a stranger's.

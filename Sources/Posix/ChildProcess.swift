@@ -40,7 +40,7 @@ public final class ChildProcess {
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
     guard exitStatus == nil else { return false }
-    return Glibc.kill(pid, signal) == 0
+    return Kernel.kill(pid, signal) == 0
   }
 
   /// Collects the exit status if the child has ended; nil while it runs. Asking again gives the same answer.
@@ -66,6 +66,10 @@ public final class ChildProcess {
   }
 
   private func collect(waiting: Bool) -> ExitStatus? {
+    if let kernel = Kernel.simulated {
+      exitStatus = kernel.reap(pid)
+      return exitStatus
+    }
     var ending = linux_ending()
     let reaped = uninterrupted { linux_reap(pid, waiting, &ending) }
     guard reaped != 0 else { return nil }

@@ -27,10 +27,27 @@ public struct FileFacts: Sendable, Hashable {
   /// A socket.
   public let isSocket: Bool
 
+  /// What a kernel has to say about a file.
+  public init(
+    owner: uid_t, group: gid_t, mode: mode_t, size: Int64, device: UInt64, inode: UInt64, isDirectory: Bool,
+    isFile: Bool, isSocket: Bool
+  ) {
+    self.owner = owner
+    self.group = group
+    self.mode = mode
+    self.size = size
+    self.device = device
+    self.inode = inode
+    self.isDirectory = isDirectory
+    self.isFile = isFile
+    self.isSocket = isSocket
+  }
+
   /// Looks at what has this name; nil where nothing has. `stat(2)`, `lstat(2)`
   public static func inspect(
     _ path: String, followLinks: Bool = true
   ) throws(SystemError) -> FileFacts? {
+    if let kernel = Kernel.simulated { return kernel.facts(of: path) }
     var facts = linux_file_facts()
     do throws(SystemError) {
       try pathCall(followLinks ? "stat" : "lstat", path) { linux_file_facts($0, followLinks, &facts) }

@@ -33,11 +33,11 @@ public enum Environment {
 /// This process.
 public enum CurrentProcess {
   /// The process id. `getpid(2)`
-  public static var pid: pid_t { getpid() }
+  public static var pid: pid_t { Kernel.simulated?.processID ?? getpid() }
   /// The parent's process id. `getppid(2)`
   public static var parentPid: pid_t { getppid() }
   /// The effective user. `geteuid(2)`
-  public static var uid: uid_t { geteuid() }
+  public static var uid: uid_t { Kernel.simulated?.effectiveUser ?? geteuid() }
 
   /// Sets the short name that `ps -o comm` shows, cut to 15 bytes. `prctl(2)` PR_SET_NAME
   public static func setName(_ name: String) {

@@ -44,7 +44,7 @@ public final class EventLoop {
 
   /// Makes a loop that watches nothing. `epoll_create1(2)`
   public init() throws(SystemError) {
-    epoll = FileDescriptor(owning: try systemCall("epoll_create1", on: "") { linux_epoll_create() })
+    epoll = FileDescriptor(owning: try systemCall("epoll_create1", on: "") { Kernel.makeEpoll() })
     batch = .allocate(capacity: Int(LINUX_EVENT_BATCH))
   }
 
@@ -68,7 +68,7 @@ public final class EventLoop {
     let generation = slots[index].generation &+ 1
     let registration = Registration(fd: fd, generation: generation)
     try systemCall("epoll_ctl", on: "descriptor \(fd)") {
-      linux_epoll_add(epoll.rawValue, fd, interest.rawValue, registration.token)
+      Kernel.add(fd, to: epoll.rawValue, interest, token: registration.token)
     }
     // A handler that is still here belongs to a descriptor closed without a word: the kernel forgot it, and
     // so do we.
@@ -86,7 +86,7 @@ public final class EventLoop {
     let index = Int(registration.fd)
     guard slots[index].interest != interest else { return }
     try systemCall("epoll_ctl", on: "descriptor \(registration.fd)") {
-      linux_epoll_modify(epoll.rawValue, registration.fd, interest.rawValue, registration.token)
+      Kernel.modify(registration.fd, in: epoll.rawValue, interest, token: registration.token)
     }
     slots[index].interest = interest
   }
@@ -101,7 +101,7 @@ public final class EventLoop {
     slots[Int(registration.fd)].interest = []
     count -= 1
     // It fails only where the descriptor was closed too early, and then the kernel has forgotten it already.
-    _ = uninterrupted { linux_epoll_delete(epoll.rawValue, registration.fd) }
+    _ = uninterrupted { Kernel.remove(registration.fd, from: epoll.rawValue) }
   }
 
   /// Whether the registration is in force.
@@ -138,7 +138,7 @@ public final class EventLoop {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let fetched = try systemCall("epoll_wait", on: "") {
       // Inside the retry: after an interruption only what is left of the time may be waited for.
-      linux_epoll_wait(epoll.rawValue, batch, Self.nanoseconds(until: deadline))
+      Kernel.wait(in: epoll.rawValue, batch, until: deadline)
     }
     listened()
     deliver(fetched)
@@ -178,11 +178,11 @@ public final class EventLoop {
           return 1
         }
         if isEarly(&end, isLeftOut ? .zero : span) {
-          sched_yield()
+          Kernel.giveWay()
           continue
         }
       }
-      let fetched = try systemCall("epoll_wait", on: "") { linux_epoll_wait(epoll.rawValue, batch, 0) }
+      let fetched = try systemCall("epoll_wait", on: "") { Kernel.look(in: epoll.rawValue, batch) }
       listened()
       if fetched > 0 {
         (vain, leftOut) = (0, 0)
@@ -190,7 +190,7 @@ public final class EventLoop {
         return Int(fetched)
       }
       guard isEarly(&end, isLeftOut ? .zero : span) else { break }
-      sched_yield()
+      Kernel.giveWay()
     }
     if !isLeftOut {
       vain = min(vain + 1, 5)
@@ -224,10 +224,5 @@ public final class EventLoop {
     // Held in a local, because the handler may take its own registration out while it runs.
     guard let handler = slots[Int(registration.fd)].handler else { return }
     handler(Readiness(rawValue: event.ready))
-  }
-
-  private static func nanoseconds(until deadline: MonotonicInstant?) -> Int64 {
-    guard let deadline else { return -1 }
-    return max(0, deadline.nanoseconds - SystemClock.monotonic().nanoseconds)
   }
 }

@@ -9,6 +9,7 @@ extension FileDescriptor {
   /// What the kernel says about the open file. `fstat(2)`
   public borrowing func facts() throws(SystemError) -> FileFacts {
     let number = rawValue
+    if let kernel = Kernel.simulated { return try Kernel.found(kernel.facts(of: number), number) }
     var facts = linux_file_facts()
     try systemCall("fstat", on: "descriptor \(number)") { linux_descriptor_facts(number, &facts) }
     return FileFacts(facts)

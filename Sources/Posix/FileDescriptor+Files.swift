@@ -42,7 +42,7 @@ extension FileDescriptor {
   public static func open(
     _ path: String, _ options: OpenOptions, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
-    let number = try pathCall("open", path) { Glibc.open($0, options.rawValue | O_CLOEXEC, mode) }
+    let number = try pathCall("open", path) { Kernel.open($0, flags: options.rawValue, mode) }
     return FileDescriptor(owning: number)
   }
 
@@ -135,6 +135,7 @@ extension FileDescriptor {
   /// The size of the file in bytes. `fstat(2)`
   public borrowing func size() throws(SystemError) -> Int64 {
     let number = rawValue
+    if let kernel = Kernel.simulated { return try Kernel.found(kernel.facts(of: number), number).size }
     var facts = linux_file_facts()
     try systemCall("fstat", on: "descriptor \(number)") { linux_descriptor_facts(number, &facts) }
     return facts.size

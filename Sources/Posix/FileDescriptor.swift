@@ -18,7 +18,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
   deinit {
     // Whatever else close says, the number is free again; EBADF says that somebody closed what was not his.
-    if Glibc.close(rawValue) == -1 {
+    if Kernel.close(rawValue) == -1 {
       precondition(errno != EBADF, "descriptor \(rawValue) was closed by somebody who does not own it")
     }
   }
@@ -28,7 +28,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
   /// EINTR counts as closed: Linux has freed the number by then, and a second close could hit a stranger's.
   public consuming func close() throws(SystemError) {
     let number = take()
-    guard Glibc.close(number) == -1 else { return }
+    guard Kernel.close(number) == -1 else { return }
     let code = errno
     precondition(code != EBADF, "descriptor \(number) was closed by somebody who does not own it")
     if code != EINTR { throw SystemError(call: "close", subject: "descriptor \(number)", code: code) }
@@ -70,7 +70,7 @@ extension FileDescriptor {
   public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
     precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the file")
     let number = rawValue
-    return try arrived(uninterrupted { Glibc.read(number, buffer.baseAddress, buffer.count) }, by: "read")
+    return try arrived(uninterrupted { Kernel.read(number, buffer) }, by: "read")
   }
 
   /// Reads what is there from a socket, at most `buffer.count` bytes, which must be at least one. `recv(2)`
@@ -80,7 +80,7 @@ extension FileDescriptor {
   {
     precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the stream")
     let number = rawValue
-    return try arrived(uninterrupted { Glibc.recv(number, buffer.baseAddress, buffer.count, 0) }, by: "recv")
+    return try arrived(uninterrupted { Kernel.receive(number, buffer) }, by: "recv")
   }
 
   private borrowing func arrived(_ count: Int, by call: String) throws(SystemError) -> ReadResult {
@@ -99,21 +99,21 @@ extension FileDescriptor {
   /// ``send(_:)``.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
-    let count = uninterrupted { Glibc.write(number, bytes.baseAddress, bytes.count) }
+    let count = uninterrupted { Kernel.write(number, bytes) }
     return try written(count, by: "write")
   }
 
   /// Writes to a socket as much as the kernel takes, and never raises SIGPIPE. `send(2)` with MSG_NOSIGNAL
   public borrowing func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
-    let count = uninterrupted { linux_send(number, bytes.baseAddress, bytes.count) }
+    let count = uninterrupted { Kernel.send(number, bytes) }
     return try written(count, by: "send")
   }
 
   /// Writes an array's bytes; see ``write(_:)-(UnsafeRawBufferPointer)``.
   public borrowing func write(_ bytes: [UInt8]) throws(SystemError) -> WriteResult {
     let number = rawValue
-    let count = uninterrupted { bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) } }
+    let count = uninterrupted { bytes.withUnsafeBytes { Kernel.write(number, $0) } }
     return try written(count, by: "write")
   }
 
@@ -131,7 +131,7 @@ extension FileDescriptor {
   /// The mode belongs to the open file, so everyone who inherited it sees the change.
   public borrowing func setNonBlocking(_ nonBlocking: Bool) throws(SystemError) {
     let number = rawValue
-    try systemCall("fcntl", on: "descriptor \(number)") { linux_set_nonblocking(number, nonBlocking) }
+    try systemCall("fcntl", on: "descriptor \(number)") { Kernel.setNonBlocking(number, nonBlocking) }
   }
 
   /// A second descriptor for the same open file, closed on exec. `fcntl(2)` F_DUPFD_CLOEXEC
@@ -139,7 +139,7 @@ extension FileDescriptor {
   /// - Parameter lowest: the new number is at least this.
   public borrowing func duplicate(atLeast lowest: CInt = 0) throws(SystemError) -> FileDescriptor {
     let number = rawValue
-    let copy = try systemCall("fcntl", on: "descriptor \(number)") { linux_duplicate(number, lowest) }
+    let copy = try systemCall("fcntl", on: "descriptor \(number)") { Kernel.duplicate(number, atLeast: lowest) }
     return FileDescriptor(owning: copy)
   }
 }

@@ -34,7 +34,10 @@ public enum ProcessTable {
   }
 
   /// What a process is doing; nil where there is none. Fields 3, 7, 14 and 15 of /proc/PID/stat
-  public static func activity(of pid: pid_t) -> Activity? { facts(of: pid)?.activity }
+  public static func activity(of pid: pid_t) -> Activity? {
+    if let kernel = Kernel.simulated { return kernel.activity(of: pid) }
+    return facts(of: pid)?.activity
+  }
 
   /// When the process started, in clock ticks (1/100 s) since boot; nil where there is none. Field 22 of
   /// /proc/PID/stat

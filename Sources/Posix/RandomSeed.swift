@@ -8,6 +8,7 @@ import CLinux
 public enum RandomSeed {
   /// 64 random bits. `getrandom(2)`
   public static func fromSystem() -> UInt64 {
+    if let kernel = Kernel.simulated { return kernel.random() }
     var seed: UInt64 = 0
     let count = uninterrupted { linux_random(&seed, MemoryLayout<UInt64>.size) }
     precondition(count == MemoryLayout<UInt64>.size, "the kernel gives eight random bytes at once")

@@ -10,6 +10,7 @@ public enum ResourceLimits {
   public static func openFiles() throws(SystemError) -> UInt64 {
     var soft: UInt64 = 0
     var hard: UInt64 = 0
+    if let kernel = Kernel.simulated { return kernel.openFileLimit }
     try systemCall("getrlimit", on: "RLIMIT_NOFILE") { linux_open_file_limit(&soft, &hard) }
     return soft
   }

@@ -54,6 +54,7 @@ extension Duration {
 public enum SystemClock {
   /// Now, on the clock that never goes back. It stands still while the machine sleeps.
   public static func monotonic() -> MonotonicInstant {
+    if let kernel = Kernel.simulated { return MonotonicInstant(nanoseconds: kernel.monotonicNanoseconds) }
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
@@ -61,6 +62,7 @@ public enum SystemClock {
 
   /// Now, in milliseconds since 1970 UTC. It jumps when somebody sets the clock: never measure with it.
   public static func wallMilliseconds() -> Int64 {
+    if let kernel = Kernel.simulated { return kernel.realNanoseconds / 1_000_000 }
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000

@@ -34,13 +34,16 @@ extension UnixSocket {
     case .refused: break
     }
     do throws(SystemError) {
-      try pathCall("unlink", path) { unlink($0) }
+      try pathCall("unlink", path) { Kernel.unlink($0) }
     } catch {
       if error.code == ENOENT { return .notThere }
       throw error
     }
     return .removed
   }
+
+  /// Removes the name of a socket that is listened on no more; whether it was there does not matter. `unlink(2)`
+  public static func remove(_ path: String) { _ = path.withCString { Kernel.unlink($0) } }
 
   /// Hands `call` a path that fits into a socket address and means the same file.
   ///

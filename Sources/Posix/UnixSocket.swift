@@ -30,6 +30,13 @@ public enum UnixSocket {
     public let gid: gid_t
     /// The process. It may have ended since, and on an inherited pair it is the process that made the pair.
     public let pid: pid_t
+
+    /// Names whoever is there.
+    public init(uid: uid_t, gid: gid_t, pid: pid_t) {
+      self.uid = uid
+      self.gid = gid
+      self.pid = pid
+    }
   }
 
   /// Binds and listens, non-blocking. `socket(2)`, `bind(2)`, `listen(2)`
@@ -41,8 +48,12 @@ public enum UnixSocket {
   public static func listen(
     path: String, backlog: CInt = 128, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
-    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { linux_unix_socket(true) })
+    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: true) })
     let number = socket.rawValue
+    if let kernel = Kernel.simulated {
+      try systemCall("listen", on: path) { kernel.listen(number, at: path, backlog: backlog, mode: mode) }
+      return socket
+    }
     // On Linux the file that bind makes takes the permissions of the socket itself, so it is born closed to
     // others.
     try systemCall("fchmod", on: path) { fchmod(number, mode) }
@@ -62,10 +73,10 @@ public enum UnixSocket {
   public static func connect(
     path: String, nonBlocking: Bool = false
   ) throws(SystemError) -> ConnectOutcome {
-    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { linux_unix_socket(nonBlocking) })
+    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: nonBlocking) })
     let number = socket.rawValue
     do throws(SystemError) {
-      try atAddress(of: path, call: "connect") { linux_unix_connect(number, $0) }
+      try atAddress(of: path, call: "connect") { Kernel.connect(number, to: $0) }
     } catch {
       switch error.code {
       case ENOENT, ENOTDIR: return .notThere
@@ -81,11 +92,7 @@ public enum UnixSocket {
   /// Two sockets connected to each other, both closed on exec. `socketpair(2)`
   public static func pair(nonBlocking: Bool = false) throws(SystemError) -> DescriptorPair {
     var numbers: (CInt, CInt) = (-1, -1)
-    try systemCall("socketpair", on: "") {
-      withUnsafeMutableBytes(of: &numbers) {
-        linux_unix_pair($0.baseAddress!.assumingMemoryBound(to: CInt.self), nonBlocking)
-      }
-    }
+    try systemCall("socketpair", on: "") { Kernel.makePair(&numbers, nonBlocking: nonBlocking) }
     return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
   }
 
@@ -96,7 +103,7 @@ public enum UnixSocket {
   ///   the listener stays ready, so stop watching it until a descriptor was closed.
   public static func accept(_ listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {
     let number = listener.rawValue
-    let accepted = uninterrupted { linux_accept(number) }
+    let accepted = uninterrupted { Kernel.accept(number) }
     if accepted >= 0 { return FileDescriptor(owning: accepted) }
     switch errno {
     case EAGAIN, ECONNABORTED: return nil
@@ -108,14 +115,14 @@ public enum UnixSocket {
   public static func peer(of socket: borrowing FileDescriptor) throws(SystemError) -> Peer {
     let number = socket.rawValue
     var peer = linux_peer()
-    try systemCall("getsockopt", on: "descriptor \(number)") { linux_peer_credentials(number, &peer) }
+    try systemCall("getsockopt", on: "descriptor \(number)") { Kernel.peer(of: number, &peer) }
     return Peer(uid: peer.uid, gid: peer.gid, pid: peer.pid)
   }
 
   /// Ends the writing half: the peer reads the end after what was sent. `shutdown(2)`
   public static func shutdownWriting(_ socket: borrowing FileDescriptor) throws(SystemError) {
     let number = socket.rawValue
-    try systemCall("shutdown", on: "descriptor \(number)") { shutdown(number, CInt(SHUT_WR)) }
+    try systemCall("shutdown", on: "descriptor \(number)") { Kernel.shutdownWriting(number) }
   }
 }
 

@@ -22,14 +22,10 @@ enum Occurrence {
   case coordinatorTurn(incarnation: Int)
   /// A coordinator is started.
   case coordinatorStart
-  /// The stock service wakes up.
-  case stockTurn(incarnation: Int)
   /// A stock service is started.
   case stockStart
   /// The system ends a stock service whose coordinator has ended.
-  case stockOrphaned(incarnation: Int)
-  /// The moment has come that somebody who asks the stock wanted to be woken at.
-  case askerWoke(Int)
+  case stockOrphaned(pid: Int32)
   /// Somebody who keeps the stock does the next thing.
   case keeperActs(Int)
   /// The vending machine wakes up.
@@ -49,7 +45,7 @@ enum Occurrence {
 }
 
 /// What is going to happen, the earliest first.
-struct Agenda {
+struct Agenda<Occurrence> {
   private struct Entry {
     var moment: MonotonicTime
     var order: UInt64
@@ -71,6 +67,9 @@ struct Agenda {
       child = parent
     }
   }
+
+  /// When the first entry is due; nil when there is none.
+  var nextMoment: MonotonicTime? { entries.first?.moment }
 
   /// Takes the first entry out; nil when there is none.
   mutating func next() -> (moment: MonotonicTime, occurrence: Occurrence)? {

@@ -17,8 +17,6 @@ enum LinkEnd: Hashable {
 enum LinkPeer: Hashable {
   case teller(Int)
   case client(Int)
-  /// Somebody who asks the stock.
-  case asker(Int)
   /// Somebody at the vending machine.
   case visitor(Int)
 }
@@ -72,7 +70,7 @@ struct Network {
 
   /// Sends bytes towards an end, in one portion or more.
   mutating func send(
-    _ bytes: [UInt8], on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda
+    _ bytes: [UInt8], on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda<Occurrence>
   ) {
     guard !bytes.isEmpty, !pipe(link, end).isEnded else { return }
     if bytes.count > 1, chance.draw(0...15) == 0 {
@@ -86,7 +84,7 @@ struct Network {
   }
 
   /// Nothing more is sent towards an end: it learns so behind everything that is on its way.
-  mutating func endSending(on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda) {
+  mutating func endSending(on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda<Occurrence>) {
     guard !pipe(link, end).isEnded else { return }
     push(.end, link, end, now, &agenda)
     change(link, end) { $0.isEnded = true }
@@ -124,7 +122,7 @@ struct Network {
   mutating func slow(_ link: Int, by factor: Int64) { links[link].slowness = factor }
 
   private mutating func push(
-    _ arrival: Arrival, _ link: Int, _ end: LinkEnd, _ now: MonotonicTime, _ agenda: inout Agenda
+    _ arrival: Arrival, _ link: Int, _ end: LinkEnd, _ now: MonotonicTime, _ agenda: inout Agenda<Occurrence>
   ) {
     let delay = TimeSpan(nanoseconds: chance.draw(Self.usualDelay) * links[link].slowness)
     var due = now + delay

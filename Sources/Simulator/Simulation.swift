@@ -29,14 +29,17 @@ public final class Simulation {
   let plan: FaultPlan
   let bug: PlantedBug?
   var clock = VirtualClock()
-  var agenda = Agenda()
+  var agenda = Agenda<Occurrence>()
   var network: Network
+  /// The machine on which production processes run.
+  let host: SimulatedHost
   var trace: Trace
   var statistics = Statistics()
   let checker: PromiseChecker
   var chance: SeededGenerator
   let disk = MemoryStore()
   var scene = StockScene()
+  private let stockEar: StockEar
   var vending = VendingScene()
 
   private(set) var coordinator: SimulatedCoordinator?
@@ -66,10 +69,18 @@ public final class Simulation {
     self.bug = bug
     plan = FaultPlan(seed: seed)
     network = Network(seed: seed &* 3 &+ 1)
+    host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
     self.trace = Trace(output: trace)
     checker = PromiseChecker(policy: plan.policy)
+    stockEar = StockEar()
     checker.world = self
+    stockEar.world = self
+    host.mistake = bug?.rawValue
+    host.onWrite = { [unowned self] process, end, bytes in stockEar.hear(bytes, by: process, on: end) }
+    host.onEnd = { [unowned self] process in
+      if process === scene.service { stockEnded(process) }
+    }
   }
 
   /// Lives through one history.
@@ -101,18 +112,31 @@ public final class Simulation {
     if plan.temper != .calm { agenda.add(.fault, at: clock.now + plan.interval) }
     agenda.add(.calm, at: clock.now + plan.duration)
     while !isOver, violation == nil {
-      guard let (moment, occurrence) = agenda.next() else {
+      guard happenNext() else {
         violate(.notDrained, "nothing happens any more, and the bank has not ended")
         break
       }
-      clock.advance(to: moment)
-      statistics.occurrences += 1
-      trace.mix(moment.nanoseconds)
-      happen(occurrence)
       if isCalm { checkPatience() }
     }
+    host.shutDown()
     if violation == nil { checker.checkEnd(of: disk) }
     if violation == nil { statistics.histories += 1 }
+  }
+
+  /// Lets the next thing happen, on the host or beside it; false where nothing is to happen any more.
+  private func happenNext() -> Bool {
+    guard let moment = [agenda.nextMoment, host.nextMoment].compactMap(\.self).min() else { return false }
+    clock.advance(to: moment)
+    host.advance(to: clock.now)
+    statistics.occurrences += 1
+    trace.mix(moment.nanoseconds)
+    if agenda.nextMoment == moment, let (_, occurrence) = agenda.next() {
+      happen(occurrence)
+    } else {
+      host.runNext()
+      if isCalm { playFinale() }
+    }
+    return true
   }
 
   private func checkPatience() {
@@ -136,12 +160,8 @@ public final class Simulation {
     case .coordinatorTurn(let incarnation):
       if let coordinator, coordinator.number == incarnation { coordinator.turn() }
     case .coordinatorStart: startCoordinator()
-    case .stockTurn(let incarnation):
-      if let service = scene.service, service.number == incarnation { service.turn() }
     case .stockStart: startStock()
-    case .stockOrphaned(let incarnation):
-      if let service = scene.service, service.number == incarnation { service.die() }
-    case .askerWoke(let number): scene.askers[number].wake()
+    case .stockOrphaned(let pid): if scene.service?.pid == pid { scene.service?.kill() }
     case .keeperActs(let number): scene.keepers[number].act()
     case .vendingTurn(let incarnation):
       if let machine = vending.machine, machine.number == incarnation { machine.turn() }
@@ -171,7 +191,6 @@ public final class Simulation {
     switch network.peer(of: link) {
     case .teller(let number): tellers[number].hear(arrival)
     case .client(let number): clients[number].hear(arrival, on: link)
-    case .asker(let number): scene.askers[number].hear(arrival, on: link)
     case .visitor(let number): vending.visitors[number].hear(arrival, on: link)
     }
   }
@@ -180,8 +199,6 @@ public final class Simulation {
   private func deliver(_ arrival: Arrival, toServerOf link: Int) {
     let incarnation = network.incarnation(of: link)
     switch network.peer(of: link) {
-    case .asker:
-      if let service = scene.service, service.number == incarnation { service.receive(arrival, on: link) }
     case .visitor:
       if let machine = vending.machine, machine.number == incarnation { machine.receive(arrival, on: link) }
     case .teller, .client:

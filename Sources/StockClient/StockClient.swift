@@ -81,7 +81,10 @@ public final class StockClient {
     lastNumber &+= 1
     let name = order ?? (command.changesStock ? names.next() : nil)
     let request = StockRequest(number: lastNumber, order: name, command: command)
-    let patience = max(.zero, deadline - SystemClock.monotonic())
+    // Brought up to now first: what passed since the caller last listened is not taken from the patience for this answer.
+    let now = SystemClock.monotonic()
+    loop.attend(until: now)
+    let patience = max(.zero, deadline - now)
     open[lastNumber] = OpenRequest(
       request: request, deadline: loop.attended.now + patience, listener: listener)
     if isConnected { send(lastNumber) } else { connectIfDue() }
@@ -145,7 +148,9 @@ public final class StockClient {
     }
     connectIfDue()
     guard open.values.contains(where: { $0.deadline <= now }) else { return }
-    for (number, request) in open where request.deadline <= now {
+    // In the order in which they were asked, so that nothing depends on where a table keeps them.
+    for number in open.keys.sorted() {
+      guard let request = open[number], request.deadline <= now else { continue }
       open[number] = nil
       request.listener(.failure(.tryLater(detail: lastTrouble)))
     }
@@ -192,6 +197,7 @@ public final class StockClient {
     let channel = try MessageChannel<StockServiceMessage, StockMessage>(
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 64 << 20)
     self.channel = channel
+    loop.attend(until: SystemClock.monotonic())
     connectedAt = loop.attended.now
     lastTrouble = "the service does not answer"
     channel.onMessage = { [unowned self] in hear($0) }
@@ -227,7 +233,7 @@ public final class StockClient {
     tryLater("\(error)")
     let waiting = open
     open.removeAll()
-    for request in waiting.values { request.listener(.failure(error)) }
+    for number in waiting.keys.sorted() { waiting[number]?.listener(.failure(error)) }
   }
 
   private func hear(_ message: StockServiceMessage) {

@@ -11,10 +11,10 @@ import QueueCore
 import StockCore
 import Wire
 
-/// The stock and its store.
-final class StockDesk {
+/// The stock and its store. Not Sendable: everything happens on the loop's thread.
+public final class StockDesk<Machine: StockDecisions> {
   /// Entries that one commit holds at most; the commit does not wait for the end of the turn then.
-  private static let longestCommit = 4_096
+  private var longestCommit: Int { 4_096 }
 
   /// Called with each answer.
   var onReply: ((RequestID, StockAnswer) -> Void)?
@@ -23,8 +23,8 @@ final class StockDesk {
   /// Called when the store begins to live on its reserve, and when there is room again.
   var onRoom: ((_ isShort: Bool) -> Void)?
   /// What the disk has done that cannot be lived with. Nothing is done any more after it.
-  private(set) var failure: StoreError?
-  private(set) var machine: StockMachine
+  public private(set) var failure: StoreError?
+  private(set) var machine: Machine
 
   /// A request by which its answer is known again.
   typealias RequestID = StockCore.RequestNumber
@@ -39,9 +39,10 @@ final class StockDesk {
   private var room = RoomWatch()
   private var isShort = false
 
-  init(_ store: any StockStore<StoreError>, _ stored: StoredStock) {
+  /// Brings the rules of a stock and its store together; the rules know what the store has.
+  public init(_ store: any StockStore<StoreError>, _ machine: Machine) {
     self.store = store
-    machine = StockMachine(stored)
+    self.machine = machine
   }
 
   /// Brings in the items that are not known yet. A stock without its shelves has nothing to say to anybody: where there
@@ -64,7 +65,7 @@ final class StockDesk {
       guard failure == nil else { return }
       perform(effect, at: now)
     }
-    if entries >= Self.longestCommit { commit(at: now) }
+    if entries >= longestCommit { commit(at: now) }
   }
 
   private func perform(_ effect: StockEffect, at now: Moment) {
@@ -73,7 +74,7 @@ final class StockDesk {
       case .lookUp(let id): happen(.found(id, try store.order(id)), at: now)
       case .stage(let entry):
         try store.stage(entry)
-        staged += entry.changes
+        if Kernel.makes("showsTooEarly") { committed += entry.changes } else { staged += entry.changes }
         entries += 1
         if stagedSince == nil { stagedSince = now.monotonic }
       case .reply(let request, let answer): onReply?(request, answer)

@@ -8,6 +8,7 @@ import Glibc
 import Logbook
 import Posix
 import QueueCore
+import StockCore
 import Storage
 import Transport
 import Wire
@@ -104,13 +105,13 @@ public enum StockProcess {
 
   private static func openDesk(
     _ home: ServiceHome, _ link: ParentLink?
-  ) throws(Failure) -> (SQLiteStockStore, StockDesk) {
+  ) throws(Failure) -> (SQLiteStockStore, StockDesk<StockMachine>) {
     do throws(StoreError) {
       let store = try SQLiteStockStore(path: home.database) { link?.progressed() }
       let ledger = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
       let stored = try store.load(newLedger: ledger)
       store.keepReserve()
-      return (store, StockDesk(store, stored))
+      return (store, StockDesk(store, StockMachine(stored)))
     } catch {
       throw Failure(stock: error, path: home.database)
     }

@@ -18,14 +18,24 @@ typealias StockSocket = ServiceSocket<StockRequest, StockResult>
 typealias StockSession = ServiceSession<StockRequest, StockResult>
 typealias StockViews = ServiceViews<StockRequest, StockResult>
 
-/// The stock service of one bank.
-final class StockService {
+/// How much those who look on are told at a time, and how much of what they have missed.
+public struct ViewingLimits: Sendable {
   /// Changes in one message.
-  static let page = 500
+  public var page = 500
   /// Changes that a viewer who comes back may have missed; beyond it the viewer begins with a picture.
-  static let replayed: Int64 = 10_000
+  public var replayed: Int64 = 10_000
   /// Changes that a viewer may fall behind while it is told what it has missed; as many as are kept for the others.
-  static let missed: Int64 = 100_000
+  public var missed: Int64 = 100_000
+
+  /// The defaults.
+  public init() {}
+}
+
+/// The stock service of one bank. Not Sendable: everything happens on the loop's thread.
+public final class StockService<Machine: StockDecisions> {
+  /// The stock and its store.
+  public typealias Desk = StockDesk<Machine>
+  private typealias RequestID = StockCore.RequestNumber
 
   private struct Asker {
     var session: StockSession
@@ -34,14 +44,15 @@ final class StockService {
     var view: StockViews.View?
   }
 
+  private let limits: ViewingLimits
   private let loop: EventLoop
   private let log: LogFile
-  private let desk: StockDesk
+  private let desk: Desk
   private let assortment: Assortment
   private let link: ParentLink?
   private let socket: StockSocket
-  private var askers: [StockDesk.RequestID: Asker] = [:]
-  private var lastRequest: StockDesk.RequestID = 0
+  private var askers: [RequestID: Asker] = [:]
+  private var lastRequest: RequestID = 0
   private let views = StockViews(
     tooSlow: .failure(StockFailure(.tooSlow, detail: "the changes came faster than they were read")))
   /// Questions about what is on disk, which wait until nothing is staged.
@@ -56,7 +67,14 @@ final class StockService {
   /// Writes down the opening of the bank with which the database is used.
   var remember: ((BankMark) throws(StoreError) -> Void)?
 
-  init(desk: StockDesk, assortment: Assortment, loop: EventLoop, log: LogFile, link: ParentLink?) {
+  /// A service that nobody can connect to yet.
+  ///
+  /// - Parameter link: the way to the coordinator; nil where nobody supervises it.
+  public init(
+    desk: Desk, assortment: Assortment, loop: EventLoop, log: LogFile, link: ParentLink?,
+    limits: ViewingLimits = ViewingLimits()
+  ) {
+    self.limits = limits
     self.desk = desk
     self.assortment = assortment
     self.loop = loop
@@ -66,7 +84,9 @@ final class StockService {
   }
 
   /// Brings what is new in the assortment into the stock, and begins to listen.
-  func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws(SystemError) {
+  ///
+  /// - Parameter files: what is done when the files of the database are removed; nil where it has none.
+  public func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws(SystemError) {
     loop.onWake = { [unowned self] in now = SystemClock.moment() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
@@ -125,20 +145,23 @@ final class StockService {
   }
 
   /// Asks the service to answer what it has heard, and to end.
-  func askToEnd() { isAskedToEnd = true }
+  public func askToEnd() { isAskedToEnd = true }
+
+  /// Whether nothing has asked it to end, and nothing has forced it to.
+  public var isAtWork: Bool {
+    desk.failure == nil && !isAskedToEnd && link.map { $0.state == .atWork } ?? true
+  }
 
   /// Runs until the end, and returns the code to exit with.
-  func run() throws(SystemError) -> Int32 {
-    while desk.failure == nil, !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true {
-      try turn()
-    }
+  public func run() throws(SystemError) -> Int32 {
+    while isAtWork { try turn() }
     return try finish()
   }
 
   /// Hears everybody, and does what follows from it.
   ///
   /// - Parameter limit: When it is waited no longer; nil for as long as there is nothing to do.
-  func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
+  public func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
     try loop.runOnce(until: [nextDeadline, limit].compactMap(\.self).min())
     now = SystemClock.moment()
     socket.keepTime(MonotonicInstant(now.monotonic))
@@ -160,6 +183,11 @@ final class StockService {
   }
 
   private func endTurn() {
+    if Kernel.makes("showsTooEarly") {
+      publishCommitted()
+      views.tell(at: MonotonicInstant(now.monotonic))
+      socket.flush()
+    }
     if let due = desk.commitDue, due <= now.monotonic { desk.commit(at: now) }
     desk.lookForRoom(at: now)
     answerQuestions()
@@ -243,13 +271,13 @@ final class StockService {
     }
   }
 
-  private func remember(_ asker: Asker) -> StockDesk.RequestID {
+  private func remember(_ asker: Asker) -> RequestID {
     lastRequest += 1
     askers[lastRequest] = asker
     return lastRequest
   }
 
-  private func reply(_ request: StockDesk.RequestID, _ answer: StockAnswer) {
+  private func reply(_ request: RequestID, _ answer: StockAnswer) {
     if case .done = answer { link?.worked() }
     guard let asker = askers.removeValue(forKey: request) else { return }
     guard let view = asker.view else { return tell(asker, StockResult(answer)) }
@@ -292,10 +320,11 @@ final class StockService {
       return tell(asker, .failure(StockFailure(.crowded, detail: words)))
     }
     let settled = desk.machine.settledSequence
-    let first = max(0, settled - Self.replayed)
+    let first = max(0, settled - limits.replayed)
     if let place, place.ledger == desk.machine.ledger, place.sequence >= first, place.sequence <= settled {
       // Said at once, so that the viewer knows that it is heard and has missed nothing, or what.
       if place.sequence == settled { tell(asker, .changes([]), more: true) }
+      if Kernel.makes("forgetsWhoComesBack") { return }
       begin(view, at: place.sequence)
     } else {
       var asker = asker
@@ -314,8 +343,8 @@ final class StockService {
   private func publishCommitted() {
     var fresh = desk.takeCommitted()[...]
     while !fresh.isEmpty {
-      views.publish(.changes(Array(fresh.prefix(Self.page))))
-      fresh = fresh.dropFirst(Self.page)
+      views.publish(.changes(Array(fresh.prefix(limits.page))))
+      fresh = fresh.dropFirst(limits.page)
     }
   }
 
@@ -324,8 +353,8 @@ final class StockService {
     guard !desk.machine.isUnsettled, desk.failure == nil else { return .notNow }
     let settled = desk.machine.settledSequence
     guard sequence < settled else { return .none }
-    guard settled - sequence <= Self.missed else { return .tooMany }
-    let page = desk.changes(after: sequence, limit: Self.page)
+    guard settled - sequence <= limits.missed else { return .tooMany }
+    let page = desk.changes(after: sequence + (Kernel.makes("leavesOutAChange") ? 1 : 0), limit: limits.page)
     return page.last.map { .next(.changes(page), upTo: $0.sequence) } ?? .notNow
   }
 }

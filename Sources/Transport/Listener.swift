@@ -52,7 +52,7 @@ public final class Listener {
     if let registration { loop.deregister(registration) }
     registration = nil
     restsUntil = nil
-    _ = path.withCString { unlink($0) }
+    UnixSocket.remove(path)
   }
 
   /// How many clients there may be at the same time: at most half of the descriptors that this process may have, so that

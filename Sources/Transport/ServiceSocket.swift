@@ -182,16 +182,19 @@ public final class ServiceSocket<
     guard !behind.isEmpty else { return }
     var sum = behind.values.reduce(0) { $0 + $1.channel.backlog }
     guard sum > limits.unreadInAll else { return }
-    for session in behind.values.sorted(by: { $0.channel.backlog > $1.channel.backlog }) {
+    for session in behind.values.sorted(by: { ($0.channel.backlog, $1.id) > ($1.channel.backlog, $0.id) }) {
       guard sum > limits.unreadInAll else { return }
       sum -= session.channel.backlog
       session.channel.close()
     }
   }
 
+  /// The clients in the order in which they came, so that nothing depends on where a table keeps them.
+  private var present: [Session] { sessions.values.sorted { $0.id < $1.id } }
+
   /// Ends every connection as soon as everything that was said is written.
   public func closeAfterFlush() {
-    for session in Array(sessions.values) { session.channel.closeAfterFlush() }
+    for session in present { session.channel.closeAfterFlush() }
   }
 
   // MARK: Time
@@ -210,7 +213,7 @@ public final class ServiceSocket<
     loop.attend(until: moment)
     let now = loop.attended.now
     guard let due = nextCheck, due <= now else { return }
-    for session in Array(sessions.values) {
+    for session in present {
       let silence = session.silence(until: now)
       if !session.isGreeted, now - session.connectedAt >= limits.hello {
         refuse(session, .hello, "no hello within \(limits.hello.wholeMilliseconds) ms")
@@ -229,7 +232,7 @@ public final class ServiceSocket<
   private func admit(_ descriptor: consuming FileDescriptor) {
     // A client that cannot be asked who it is, or not be listened to, has gone or is let go.
     guard let peer = try? UnixSocket.peer(of: descriptor),
-      limits.admitsOthers || peer.uid == geteuid() || peer.uid == 0,
+      limits.admitsOthers || peer.uid == CurrentProcess.uid || peer.uid == 0,
       let channel = try? Session.Channel(
         descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
     else { return }

@@ -79,7 +79,10 @@ public final class VendingClient {
     lastNumber &+= 1
     let name = order ?? (command.changesSomething ? names.next() : nil)
     let request = VendingRequest(number: lastNumber, order: name, command: command)
-    let patience = max(.zero, deadline - SystemClock.monotonic())
+    // Brought up to now first: what passed since the caller last listened is not taken from the patience for this answer.
+    let now = SystemClock.monotonic()
+    loop.attend(until: now)
+    let patience = max(.zero, deadline - now)
     open[lastNumber] = OpenRequest(
       request: request, deadline: loop.attended.now + patience, listener: listener)
     if isConnected { send(lastNumber) } else { connectIfDue() }
@@ -187,6 +190,7 @@ public final class VendingClient {
     let channel = try MessageChannel<VendingServiceMessage, VendingMessage>(
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 16 << 20)
     self.channel = channel
+    loop.attend(until: SystemClock.monotonic())
     connectedAt = loop.attended.now
     lastTrouble = "the machine does not answer"
     channel.onMessage = { [unowned self] in hear($0) }

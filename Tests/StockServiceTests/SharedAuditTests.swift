@@ -19,7 +19,7 @@ struct SharedAuditTests {
     let home = ServiceHome(path: house.home, name: "stock")
     try home.prepare()
     let store = MemoryStockStore()
-    let desk = StockDesk(store, try store.load(newLedger: 1))
+    let desk = StockDesk(store, StockMachine(try store.load(newLedger: 1)))
     let log = try LogFile(path: home.log, worker: "stock", generation: 1, limit: 1 << 20, keep: 1)
     let service = StockService(desk: desk, assortment: .standard, loop: house.loop, log: log, link: nil)
     try service.open(in: home)

@@ -18,7 +18,7 @@ struct StockDeskTests {
     var troubles: [StoreError?] = []
 
     init() throws {
-      desk = StockDesk(store, try store.load(newLedger: 1))
+      desk = StockDesk(store, StockMachine(try store.load(newLedger: 1)))
       desk.onReply = { [unowned self] in answers[$0] = $1 }
       desk.onDiskFull = { [unowned self] in troubles.append($0) }
       desk.happen(.furnish([ItemAmount(ItemID("kiwi"), 10)]), at: at)
@@ -128,7 +128,7 @@ struct StockDeskTests {
   @Test("a stock that has no room for its shelves does not open")
   func noShelves() throws {
     let store = MemoryStockStore()
-    let desk = StockDesk(store, try store.load(newLedger: 1))
+    let desk = StockDesk(store, StockMachine(try store.load(newLedger: 1)))
     store.failCommit(with: .diskFull(detail: "test"))
     let now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
     desk.furnish([ItemAmount(ItemID("kiwi"), 3)], at: now)

@@ -128,6 +128,11 @@ bool linux_is_directory(uint32_t mode);
 bool linux_is_socket(uint32_t mode);
 bool linux_is_regular(uint32_t mode);
 
+// The kernel that the present thread asks: NULL for Linux, or what a simulation has put there (see Posix/Kernel.swift).
+extern _Thread_local void *linux_kernel_of_thread;
+static inline void *linux_thread_kernel(void) { return linux_kernel_of_thread; }
+static inline void linux_set_thread_kernel(void *kernel) { linux_kernel_of_thread = kernel; }
+
 // The rest.
 char **linux_environment(void);
 const char *linux_error_name(int code);

@@ -7,7 +7,7 @@ import StockCore
 import Storage
 
 /// The real core of the stock with something wrong around it.
-struct MutantStock: StockCoreUnderTest {
+struct MutantStock: StockDecisions {
   private let bug: PlantedBug
   private let store: MemoryStockStore
   private var machine: StockMachine
@@ -22,6 +22,9 @@ struct MutantStock: StockCoreUnderTest {
   }
 
   var isUnsettled: Bool { machine.isUnsettled }
+  var settledSequence: Int64 { machine.settledSequence }
+  var ledger: Int64 { machine.ledger }
+  var picture: StockPicture { machine.picture }
 
   mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     var wanted: [StockEffect] = []

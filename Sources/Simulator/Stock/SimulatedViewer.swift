@@ -3,6 +3,7 @@
 // whatever happened to the connection and the service in between.
 
 import BankModel
+import StockClient
 import Wire
 
 /// Somebody in front of the shelves.
@@ -16,11 +17,11 @@ final class SimulatedViewer {
   init(number: Int, world: Simulation) {
     self.world = world
     asker = world.newAsker()
-    asker.follow { [unowned self] result in hear(result) }
+    asker.follow { [unowned self] in hear($0) }
   }
 
-  private func hear(_ result: StockResult) {
-    switch result {
+  private func hear(_ news: StockNews) {
+    switch news {
     case .picture(let picture):
       seen = Int(picture.sequence)
       quantities = [:]
@@ -37,7 +38,7 @@ final class SimulatedViewer {
           world.violate(.news, "after change \(change.sequence) somebody sees \(there) \(change.item)")
         }
       }
-    default: break
+    case .refused(let failure): world.violate(.conversation, "somebody who looks on is refused: \(failure)")
     }
   }
 }

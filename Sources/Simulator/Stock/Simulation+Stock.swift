@@ -10,15 +10,16 @@ import Storage
 /// The stock's side of a simulated world.
 struct StockScene {
   let disk = MemoryStockStore()
-  var service: SimulatedStock?
+  /// The process of the present service.
+  var service: SimulatedProcess?
   var services = 0
   var askers: [SimulatedAsker] = []
   var keepers: [SimulatedKeeper] = []
   var viewers: [SimulatedViewer] = []
-  /// Connections to the present service.
-  var links: [Int] = []
   /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
+  /// How long the next commit takes, where something holds it up.
+  var slowCommit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
   var failingCommit: (isKept: Bool, Void)?
   /// So many stations die when they are told that their fruit was taken.
@@ -54,26 +55,28 @@ extension Simulation {
     scene.services += 1
     statistics.stockStarts += 1
     trace.line(clock.now, "stock \(scene.services) starts")
-    do throws(StoreError) {
+    scene.service = host.start { [unowned self] process in open(process) }
+  }
+
+  private func open(_ process: SimulatedProcess) -> (any SimulatedProgram)? {
+    do {
       let stored = try stockDisk.load(newLedger: stockLedger)
       checker.stock.checkShelves(stored.items)
-      let service = SimulatedStock(number: scene.services, stored: stored, world: self)
-      scene.service = service
-      service.open()
+      return try StockProgram(stored, of: process, in: self)
     } catch {
-      violate(.storeContradiction, "the stock cannot be opened: \(error)")
+      // Whoever is killed while it opens has no descriptors any more.
+      if !process.isDoomed { violate(.storeContradiction, "the stock cannot be opened: \(error)") }
+      return nil
     }
   }
 
   /// The service's process has ended: its connections end, and what it had not committed is gone.
-  func stockEnded(_ ended: SimulatedStock) {
-    trace.line(clock.now, "stock \(ended.number) is dead")
+  func stockEnded(_ ended: SimulatedProcess) {
+    trace.line(clock.now, "stock \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if stockDisk.hasStagedChanges { statistics.note(.stockCommitLost) }
     stockDisk.crash()
     checker.stock.forgotten()
     scene.service = nil
-    for link in scene.links { endTowardsPeer(link, isCut: true) }
-    scene.links.removeAll()
     agenda.add(.stockStart, at: clock.now + .milliseconds(chance.draw(2...150)))
   }
 
@@ -81,7 +84,7 @@ extension Simulation {
   func orphanStock() {
     guard let service = scene.service else { return }
     agenda.add(
-      .stockOrphaned(incarnation: service.number),
+      .stockOrphaned(pid: service.pid),
       at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
   }
 
@@ -98,29 +101,18 @@ extension Simulation {
     }
   }
 
+  /// How long a commit of the stock takes.
+  func timeOfStockCommit() -> TimeSpan {
+    defer { scene.slowCommit = nil }
+    return scene.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
+  }
+
   // MARK: - Those who ask
 
   func newAsker() -> SimulatedAsker {
-    let asker = SimulatedAsker(number: scene.askers.count, world: self)
+    let asker = SimulatedAsker(world: self)
     scene.askers.append(asker)
     return asker
-  }
-
-  /// A connection to the stock; nil where nobody listens.
-  func connect(asker number: Int) -> Int? {
-    guard let service = scene.service else { return nil }
-    let link = network.connect(.asker(number), incarnation: service.number)
-    scene.links.append(link)
-    return link
-  }
-
-  /// An asker's process has ended.
-  func hangUp(_ link: Int) {
-    if !isCalm, chance.draw(0...3) == 0 {
-      statistics.note(.messageLost, network.loseTail(of: link, towards: .server))
-    }
-    scene.links.removeAll { $0 == link }
-    network.endSending(on: link, to: .server, at: clock.now, &agenda)
   }
 
   /// Whether a station dies now, between what was taken and what is said of it.
@@ -146,39 +138,34 @@ extension Simulation {
   func troubleStock(_ kind: FaultKind) {
     guard hasStock else { return }
     switch kind {
-    case .stockKilled: scene.service?.fuse = Int(chance.draw(0...12))
+    case .stockKilled: scene.service?.fuse = Int(chance.draw(0...60))
     case .stockSlow:
       guard let service = scene.service else { return }
       statistics.note(kind)
       let lease = plan.policy.lease.nanoseconds
-      service.standsUntil = clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2))
-      service.wake(at: clock.now)
+      service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
     case .stockDiskFull:
       statistics.note(kind)
       scene.fullUntil = clock.now + .milliseconds(chance.draw(1...700))
     case .stockDiskFailed: scene.failingCommit = (chance.draw(0...1) == 0, ())
     case .stockCut:
-      guard !scene.links.isEmpty else { return }
+      guard let stream = someStream() else { return }
       statistics.note(kind)
-      cutStock(scene.links[Int(chance.draw(0...Int64(scene.links.count) - 1))])
+      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
     case .stockLate:
-      guard !scene.links.isEmpty else { return }
+      guard let stream = someStream() else { return }
       statistics.note(kind)
-      network.slow(
-        scene.links[Int(chance.draw(0...Int64(scene.links.count) - 1))], by: chance.draw(100...20_000))
+      stream.slow(by: chance.draw(100...20_000))
     case .stationKilled: scene.doomedStations = 1
     case .releaseInterrupted: scene.doomedReleases = 1
     default: break
     }
   }
 
-  private func cutStock(_ link: Int) {
-    guard case .asker(let number) = network.peer(of: link) else { return }
-    let lost = network.loseTail(of: link, towards: .server) + network.loseTail(of: link, towards: .peer)
-    statistics.note(.messageLost, lost)
-    scene.links.removeAll { $0 == link }
-    network.endSending(on: link, to: .server, at: clock.now, &agenda)
-    if scene.askers[number].link == link { scene.askers[number].lose() }
+  /// One of the connections to the stock service.
+  private func someStream() -> StreamEnd? {
+    let streams = scene.service?.streams ?? []
+    return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
   }
 
   /// The faults end here too.
@@ -188,7 +175,8 @@ extension Simulation {
     scene.doomedStations = 0
     scene.doomedReleases = 0
     scene.service?.fuse = nil
-    for link in scene.links { network.slow(link, by: 1) }
+    scene.slowCommit = nil
+    for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }
   }
 
   /// Whether everything that concerns the stock has come to its end.

@@ -49,9 +49,8 @@ final class StockWatch {
   func expect(_ command: StockCommand, as order: OrderID) { changes[order] = command }
 
   /// The stock has heard a request.
-  func heard(_ request: StockRequest) {
-    guard case .take(_, let today?) = request.command, let order = request.order else { return }
-    days[order] = today
+  func heard(_ action: StockAction, of order: OrderID) {
+    if case .take(_, let today) = action { days[order] = today }
   }
 
   // MARK: - Decisions
@@ -186,19 +185,18 @@ final class StockWatch {
   // MARK: - Words
 
   /// A request was answered.
-  func answered(_ request: StockRequest, _ result: StockResult) {
-    guard let order = request.order else { return }
+  func answered(_ order: OrderID, _ action: StockAction, _ result: StockResult) {
     switch result {
     case .done(let changes):
       for change in changes where change.sequence > rows.count || rows[Int(change.sequence) - 1] != change {
         return violate(
           .notDurable, "order \(order) was answered with change \(change.sequence), which is not on disk")
       }
-      if case .giveBack = request.command {
+      if case .giveBack = action {
         givenBack.insert(order)
         return checkGivenBack(order)
       }
-      if case .take = request.command, !couldBeTold(order) {
+      if case .take = action, !couldBeTold(order) {
         return violate(.taking, "order \(order) was told that it has what it has not")
       }
     case .short:

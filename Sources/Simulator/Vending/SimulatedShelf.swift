@@ -76,10 +76,10 @@ final class SimulatedShelf {
     for one in due where !isClosed { one.body(isKnown) }
   }
 
-  private func hear(_ result: StockResult) {
+  private func hear(_ news: StockNews) {
     guard !isClosed else { return }
     machine.heardOfTheStock()
-    switch result {
+    switch news {
     case .picture(let picture):
       self.picture = picture
       world.checker.stock.shown(picture)
@@ -90,7 +90,7 @@ final class SimulatedShelf {
       picture?.apply(changes)
       let seen = picture?.sequence ?? 0
       openGates { $0 <= seen }
-    default: world.violate(.conversation, "the machine looks on at the stock and was told \(result)")
+    case .refused(let failure): world.violate(.conversation, "the machine may not look on: \(failure)")
     }
   }
 

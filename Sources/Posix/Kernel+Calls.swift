@@ -1,0 +1,185 @@
+// Owns the two ways of each call: to the kernel of a simulation where this thread has one, and to Linux otherwise.
+// It must not know why somebody calls.
+import CLinux
+import Glibc
+
+extension Kernel {
+  @inline(__always)
+  static func open(_ path: UnsafePointer<CChar>, flags: CInt, _ mode: mode_t) -> CInt {
+    if let simulated { return simulated.open(String(cString: path), flags: flags, mode: mode) }
+    return Glibc.open(path, flags | O_CLOEXEC, mode)
+  }
+
+  @inline(__always)
+  static func close(_ descriptor: CInt) -> CInt {
+    if let simulated { return simulated.close(descriptor) }
+    return Glibc.close(descriptor)
+  }
+
+  @inline(__always)
+  static func read(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    if let simulated { return simulated.read(descriptor, into: buffer) }
+    return Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+  }
+
+  @inline(__always)
+  static func receive(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    if let simulated { return simulated.read(descriptor, into: buffer) }
+    return Glibc.recv(descriptor, buffer.baseAddress, buffer.count, 0)
+  }
+
+  @inline(__always)
+  static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+    if let simulated { return simulated.write(descriptor, bytes) }
+    return Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+  }
+
+  @inline(__always)
+  static func send(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+    if let simulated { return simulated.write(descriptor, bytes) }
+    return linux_send(descriptor, bytes.baseAddress, bytes.count)
+  }
+
+  static func found(_ facts: FileFacts?, _ descriptor: CInt) throws(SystemError) -> FileFacts {
+    guard let facts else { throw SystemError(call: "fstat", subject: "descriptor \(descriptor)", code: errno) }
+    return facts
+  }
+
+  static func setNonBlocking(_ descriptor: CInt, _ nonBlocking: Bool) -> CInt {
+    if let simulated { return simulated.setNonBlocking(descriptor, nonBlocking) }
+    return linux_set_nonblocking(descriptor, nonBlocking)
+  }
+
+  static func duplicate(_ descriptor: CInt, atLeast lowest: CInt) -> CInt {
+    if let simulated { return simulated.duplicate(descriptor, atLeast: lowest) }
+    return linux_duplicate(descriptor, lowest)
+  }
+}
+
+// MARK: - Readiness
+
+extension Kernel {
+  static func makeEpoll() -> CInt {
+    if let simulated { return simulated.makeEpoll() }
+    return linux_epoll_create()
+  }
+
+  static func add(_ descriptor: CInt, to epoll: CInt, _ interest: Interest, token: UInt64) -> CInt {
+    if let simulated { return simulated.add(descriptor, to: epoll, interest: interest, token: token) }
+    return linux_epoll_add(epoll, descriptor, interest.rawValue, token)
+  }
+
+  static func modify(_ descriptor: CInt, in epoll: CInt, _ interest: Interest, token: UInt64) -> CInt {
+    if let simulated { return simulated.modify(descriptor, in: epoll, interest: interest, token: token) }
+    return linux_epoll_modify(epoll, descriptor, interest.rawValue, token)
+  }
+
+  static func remove(_ descriptor: CInt, from epoll: CInt) -> CInt {
+    if let simulated { return simulated.remove(descriptor, from: epoll) }
+    return linux_epoll_delete(epoll, descriptor)
+  }
+
+  /// Waits for the first event, until the deadline; nil for as long as it takes.
+  @inline(__always)
+  static func wait(
+    in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>, until deadline: MonotonicInstant?
+  ) -> CInt {
+    if let simulated { return hand(simulated, epoll, batch, until: deadline) }
+    guard let deadline else { return linux_epoll_wait(epoll, batch, -1) }
+    return linux_epoll_wait(epoll, batch, max(0, deadline.nanoseconds - SystemClock.monotonic().nanoseconds))
+  }
+
+  /// The same without waiting.
+  @inline(__always)
+  static func look(in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>) -> CInt {
+    if let simulated {
+      return hand(simulated, epoll, batch, until: MonotonicInstant(nanoseconds: simulated.monotonicNanoseconds))
+    }
+    return linux_epoll_wait(epoll, batch, 0)
+  }
+
+  @inline(never)
+  private static func hand(
+    _ simulated: any SystemCalls, _ epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>,
+    until deadline: MonotonicInstant?
+  ) -> CInt {
+    guard let events = simulated.ready(in: epoll, atMost: Int(LINUX_EVENT_BATCH), until: deadline) else {
+      errno = EAGAIN
+      return -1
+    }
+    precondition(events.count <= Int(LINUX_EVENT_BATCH), "a kernel hands out no more than there is room for")
+    for (place, event) in events.enumerated() {
+      batch[place] = linux_event(token: event.0, ready: event.1.rawValue)
+    }
+    return CInt(events.count)
+  }
+
+  /// Lets others run who want to run on this core.
+  @inline(__always)
+  static func giveWay() {
+    if let simulated { simulated.giveWay() } else { sched_yield() }
+  }
+}
+
+// MARK: - Sockets
+
+extension Kernel {
+  static func makeSocket(nonBlocking: Bool) -> CInt {
+    if let simulated { return simulated.makeSocket(nonBlocking: nonBlocking) }
+    return linux_unix_socket(nonBlocking)
+  }
+
+  static func connect(_ socket: CInt, to path: UnsafePointer<CChar>) -> CInt {
+    if let simulated { return simulated.connect(socket, to: String(cString: path)) }
+    return linux_unix_connect(socket, path)
+  }
+
+  static func accept(_ socket: CInt) -> CInt {
+    if let simulated { return simulated.accept(socket) }
+    return linux_accept(socket)
+  }
+
+  static func makePair(_ pair: inout (CInt, CInt), nonBlocking: Bool) -> CInt {
+    if let simulated {
+      guard let made = simulated.makePair(nonBlocking: nonBlocking) else { return -1 }
+      pair = made
+      return 0
+    }
+    return withUnsafeMutableBytes(of: &pair) {
+      linux_unix_pair($0.baseAddress!.assumingMemoryBound(to: CInt.self), nonBlocking)
+    }
+  }
+
+  static func peer(of socket: CInt, _ peer: inout linux_peer) -> CInt {
+    if let simulated {
+      guard let found = simulated.peer(of: socket) else { return -1 }
+      peer = linux_peer(pid: found.pid, uid: found.uid, gid: found.gid)
+      return 0
+    }
+    return linux_peer_credentials(socket, &peer)
+  }
+
+  static func shutdownWriting(_ socket: CInt) -> CInt {
+    if let simulated { return simulated.shutdownWriting(socket) }
+    return shutdown(socket, CInt(SHUT_WR))
+  }
+
+  static func unlink(_ path: UnsafePointer<CChar>) -> CInt {
+    if let simulated { return simulated.unlink(String(cString: path)) }
+    return Glibc.unlink(path)
+  }
+}
+
+// MARK: - Processes
+
+extension Kernel {
+  static func openProcess(_ pid: pid_t) -> CInt {
+    if let simulated { return simulated.openProcess(pid) }
+    return linux_pidfd_open(pid)
+  }
+
+  static func kill(_ pid: pid_t, _ signal: CInt) -> CInt {
+    if let simulated { return simulated.signal(pid, signal) }
+    return Glibc.kill(pid, signal)
+  }
+}

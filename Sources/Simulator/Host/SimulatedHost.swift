@@ -1,0 +1,128 @@
+// Owns a host in virtual time: the processes on it, the names of their sockets, and the order in which they run.
+// It must not know what a process does. Every process is production code that asks a ``SimulatedProcess`` for what it
+// would ask Linux for; it runs in turns, and between two of them it sleeps in its event loop.
+// Invariant: a seed, and nothing else, decides who runs when, how long bytes are on their way, and where they are cut.
+
+import BankModel
+import Glibc
+import Posix
+
+/// What a process of the host runs.
+protocol SimulatedProgram: AnyObject {
+  /// One turn of its loop; it sleeps in the first wait of the turn, by way of the error that the wait throws.
+  ///
+  /// - Returns: the exit code when the process has ended.
+  func turn() throws(SystemError) -> Int32?
+  /// A signal that a process can hear, such as SIGTERM.
+  func hear(signal: Int32)
+}
+
+/// A host with its processes.
+final class SimulatedHost {
+  /// The time by which the processes were run. A process that is at work may be ahead of it.
+  private(set) var now: MonotonicTime
+  /// The calendar's reading when the steady clock stood at zero, in nanoseconds since 1970.
+  var calendarOrigin: Int64 = 1_700_000_000_000_000_000
+  var chance: SeededGenerator
+  /// Everything under the name of a file that a process can come upon.
+  var names: [String: ListeningSocket] = [:]
+  /// Those that live, and those that nobody has reaped.
+  private(set) var processes: [pid_t: SimulatedProcess] = [:]
+  /// What a program's path starts; nil for ENOENT.
+  var program: ((_ path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)?)?
+  /// Told what is written to a connection, before anybody can read it.
+  var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
+  /// The mistake that production code makes here; nil for none.
+  var mistake: String?
+  /// Told when a process has ended.
+  var onEnd: ((SimulatedProcess) -> Void)?
+
+  private var agenda = Agenda<pid_t>()
+  private var lastProcess: pid_t = 100
+
+  init(seed: UInt64, now: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000)) {
+    chance = SeededGenerator(seed: seed)
+    self.now = now
+  }
+
+  /// Starts a process; it begins to run soon.
+  ///
+  /// - Parameters:
+  ///   - files: what it gets as descriptors 0, 1, 2, …
+  ///   - openFiles: how many descriptors it may have.
+  @discardableResult
+  func start(
+    by parent: SimulatedProcess? = nil, files: [OpenFile?] = [], openFiles: Int = 1024,
+    at moment: MonotonicTime? = nil, _ make: @escaping (SimulatedProcess) -> (any SimulatedProgram)?
+  ) -> SimulatedProcess {
+    lastProcess += 1
+    let process = SimulatedProcess(
+      pid: lastProcess, parent: parent?.pid, host: self, openFiles: openFiles, files: files)
+    process.make = make
+    processes[process.pid] = process
+    wake(process, at: (moment ?? now) + TimeSpan(nanoseconds: chance.draw(400_000...3_000_000)))
+    return process
+  }
+
+  /// The process runs then, or earlier.
+  func wake(_ process: SimulatedProcess, at moment: MonotonicTime) {
+    guard process.isAlive else { return }
+    let moment = max(moment, process.clock, process.standsUntil ?? moment)
+    if let due = process.wakesAt, due <= moment { return }
+    process.wakesAt = moment
+    agenda.add(process.pid, at: moment)
+  }
+
+  /// When the next process runs; nil where all sleep for ever.
+  var nextMoment: MonotonicTime? { agenda.nextMoment }
+
+  /// Lets the next process run for a turn; false where all sleep for ever.
+  @discardableResult
+  func runNext() -> Bool {
+    guard let (moment, pid) = agenda.next() else { return false }
+    advance(to: moment)
+    guard let process = processes[pid], process.isAlive, process.wakesAt == moment else { return true }
+    process.wakesAt = nil
+    process.run(at: moment)
+    return true
+  }
+
+  /// Lets the processes run until then, or until something is so.
+  func run(until end: MonotonicTime, _ isEnough: () -> Bool = { false }) {
+    while !isEnough(), let next = nextMoment, next <= end { runNext() }
+    if !isEnough() { advance(to: end) }
+  }
+
+  /// Time passes outside of the processes.
+  func advance(to moment: MonotonicTime) { now = max(now, moment) }
+
+  /// How long something small takes: bytes on their way, a process that wakes up.
+  func delay() -> TimeSpan { TimeSpan(nanoseconds: chance.draw(5_000...120_000)) }
+
+  /// A process has ended: whoever started it learns so, and those whom it has started end with it.
+  func ended(_ process: SimulatedProcess, at moment: MonotonicTime) {
+    if let parent = process.parent.flatMap({ processes[$0] }) {
+      wake(parent, at: moment + delay())
+    } else {
+      processes[process.pid] = nil
+    }
+    for child in processes.values.sorted(by: { $0.pid < $1.pid }) where child.parent == process.pid {
+      child.parent = nil
+      if child.isAlive { child.end(.signal(SIGKILL, coreDumped: false), at: moment + delay()) } else {
+        processes[child.pid] = nil
+      }
+    }
+    onEnd?(process)
+  }
+
+  /// Every process ends; nothing happens any more.
+  func shutDown() {
+    onEnd = nil
+    for process in processes.values.sorted(by: { $0.pid < $1.pid }) { process.kill() }
+    processes.removeAll()
+    names.removeAll()
+  }
+
+  /// Nobody asks for the process any more.
+  func forget(_ process: SimulatedProcess) { processes[process.pid] = nil }
+}

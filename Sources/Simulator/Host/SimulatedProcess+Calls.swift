@@ -1,0 +1,255 @@
+// Owns the answers of the simulated kernel. Invariant: they are those of Linux for what the bank asks; whatever it does not
+// ask for is refused (ENOSYS) and never guessed. A process that was killed in this turn gets answers without an effect.
+
+import BankModel
+import Glibc
+import Posix
+
+extension SimulatedProcess: SystemCalls {
+  func makes(_ mistake: StaticString) -> Bool { host.mistake.map { "\(mistake)" == $0 } ?? false }
+
+  var monotonicNanoseconds: Int64 { clock.nanoseconds }
+  var realNanoseconds: Int64 { host.calendarOrigin + clock.nanoseconds }
+  func random() -> UInt64 { host.chance.next() }
+
+  // MARK: Descriptors
+
+  func open(_ path: String, flags: CInt, mode: mode_t) -> CInt {
+    guard path == "/dev/null" else { return fail(ENOSYS) }
+    return give(.nothing)
+  }
+
+  func close(_ descriptor: CInt) -> CInt {
+    // The descriptors of a process that has ended were closed for it.
+    guard isAlive, !isDoomed else { return 0 }
+    guard descriptors[descriptor] != nil else { return fail(EBADF) }
+    release(descriptor, at: clock)
+    return 0
+  }
+
+  func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard survives() else { return fail(EAGAIN) }
+    switch descriptors[descriptor] {
+    case .nothing?: return 0
+    case .stream(let end)?:
+      let wasFull = end.standing >= StreamEnd.capacity
+      guard let count = end.read(into: buffer, at: clock) else {
+        return end.isAtEnd(at: clock) ? 0 : fail(EAGAIN)
+      }
+      // Whoever waited for room in the socket can go on.
+      if wasFull, let sender = end.peer?.owner { host.wake(sender, at: clock + host.delay()) }
+      return count
+    default: return fail(EBADF)
+    }
+  }
+
+  func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+    guard survives() else { return bytes.count }
+    switch descriptors[descriptor] {
+    case .nothing?: return bytes.count
+    case .stream(let end)?:
+      guard !end.isDeaf(at: clock) else { return fail(EPIPE) }
+      let count = min(bytes.count, end.room)
+      guard count > 0 || bytes.isEmpty else { return fail(EAGAIN) }
+      let taken = Array(bytes.prefix(count))
+      host.onWrite?(self, end, taken)
+      end.send(taken, at: clock, on: host)
+      return count
+    default: return fail(EBADF)
+    }
+  }
+
+  func setNonBlocking(_ descriptor: CInt, _ nonBlocking: Bool) -> CInt {
+    descriptors[descriptor] == nil ? fail(EBADF) : 0
+  }
+
+  func duplicate(_ descriptor: CInt, atLeast lowest: CInt) -> CInt {
+    guard let file = descriptors[descriptor] else { return fail(EBADF) }
+    let number = give(file, atLeast: lowest)
+    if number >= 0, case .stream(let end) = file { end.references += 1 }
+    return number
+  }
+
+  var openFileLimit: UInt64 { UInt64(openFiles) }
+
+  // MARK: Readiness
+
+  func makeEpoll() -> CInt { give(.epoll(ReadyList())) }
+
+  private func list(_ epoll: CInt) -> ReadyList? {
+    if case .epoll(let list)? = descriptors[epoll] { list } else { nil }
+  }
+
+  func add(_ descriptor: CInt, to epoll: CInt, interest: Interest, token: UInt64) -> CInt {
+    guard let list = list(epoll), descriptors[descriptor] != nil else { return fail(EBADF) }
+    guard list.members[descriptor] == nil else { return fail(EEXIST) }
+    list.members[descriptor] = (interest, token)
+    if case .stream(let end)? = descriptors[descriptor] { end.owner = self }
+    return 0
+  }
+
+  func modify(_ descriptor: CInt, in epoll: CInt, interest: Interest, token: UInt64) -> CInt {
+    guard let list = list(epoll) else { return isDoomed ? 0 : fail(EBADF) }
+    guard list.members[descriptor] != nil else { return fail(ENOENT) }
+    list.members[descriptor] = (interest, token)
+    return 0
+  }
+
+  func remove(_ descriptor: CInt, from epoll: CInt) -> CInt {
+    guard let list = list(epoll) else { return fail(EBADF) }
+    return list.members.removeValue(forKey: descriptor) == nil ? fail(ENOENT) : 0
+  }
+
+  func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicInstant?) -> [(UInt64, Readiness)]? {
+    guard survives(), let list = list(epoll) else { return [] }
+    return look(list, atMost: limit, until: deadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
+  }
+
+  func giveWay() { spend(TimeSpan(nanoseconds: 25_000)) }
+
+  // MARK: Sockets
+
+  func makeSocket(nonBlocking: Bool) -> CInt { give(.unconnected(nonBlocking: nonBlocking)) }
+
+  func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt {
+    guard survives() else { return 0 }
+    guard case .unconnected? = descriptors[socket] else { return fail(EINVAL) }
+    guard host.names[path] == nil else { return fail(EADDRINUSE) }
+    let made = ListeningSocket(owner: self, backlog: Int(backlog), at: clock)
+    host.names[path] = made
+    descriptors[socket] = .listener(made)
+    return 0
+  }
+
+  func connect(_ socket: CInt, to path: String) -> CInt {
+    guard survives() else { return fail(ECONNREFUSED) }
+    guard case .unconnected? = descriptors[socket] else { return fail(EISCONN) }
+    guard let listener = host.names[path] else { return fail(ENOENT) }
+    guard listener.isOpen(at: clock), let owner = listener.owner else { return fail(ECONNREFUSED) }
+    guard listener.waiting.count <= listener.backlog else { return fail(EAGAIN) }
+    let mine = StreamEnd(owner: self, maker: pid)
+    let theirs = StreamEnd(owner: nil, maker: owner.pid)
+    StreamEnd.pair(mine, theirs)
+    descriptors[socket] = .stream(mine)
+    let due = clock + host.delay()
+    listener.waiting.append((due, theirs))
+    host.wake(owner, at: due)
+    return 0
+  }
+
+  func accept(_ socket: CInt) -> CInt {
+    guard survives() else { return fail(EAGAIN) }
+    guard case .listener(let listener)? = descriptors[socket] else { return fail(EINVAL) }
+    // As on Linux, where the number is drawn before anybody is looked for.
+    guard descriptors.count < openFiles else { return fail(EMFILE) }
+    guard let first = listener.waiting.first, first.due <= clock else { return fail(EAGAIN) }
+    listener.waiting.removeFirst()
+    first.end.owner = self
+    return give(.stream(first.end))
+  }
+
+  func makePair(nonBlocking: Bool) -> (CInt, CInt)? {
+    let ends = (StreamEnd(owner: self, maker: pid), StreamEnd(owner: self, maker: pid))
+    StreamEnd.pair(ends.0, ends.1)
+    let first = give(.stream(ends.0))
+    guard first >= 0 else { return nil }
+    let second = give(.stream(ends.1))
+    guard second >= 0 else {
+      release(first, at: clock)
+      errno = EMFILE
+      return nil
+    }
+    return (first, second)
+  }
+
+  func peer(of socket: CInt) -> UnixSocket.Peer? {
+    guard case .stream(let end)? = descriptors[socket] else {
+      errno = ENOTSOCK
+      return nil
+    }
+    return UnixSocket.Peer(uid: effectiveUser, gid: 0, pid: end.peer?.maker ?? end.maker)
+  }
+
+  func shutdownWriting(_ socket: CInt) -> CInt {
+    guard survives() else { return 0 }
+    guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
+    end.shut(at: clock, on: host)
+    return 0
+  }
+
+  func facts(of path: String) -> FileFacts? {
+    let isSocket = host.names[path] != nil
+    guard isSocket || path == "/dev/null" else {
+      errno = ENOENT
+      return nil
+    }
+    return facts(isSocket: isSocket)
+  }
+
+  func facts(of descriptor: CInt) -> FileFacts? {
+    guard let file = descriptors[descriptor] else {
+      errno = EBADF
+      return nil
+    }
+    if case .nothing = file { return facts(isSocket: false) }
+    return facts(isSocket: true)
+  }
+
+  private func facts(isSocket: Bool) -> FileFacts {
+    FileFacts(
+      owner: effectiveUser, group: 0, mode: 0o600, size: 0, device: 1, inode: isSocket ? 2 : 1,
+      isDirectory: false, isFile: false, isSocket: isSocket)
+  }
+
+  func unlink(_ path: String) -> CInt {
+    guard survives() else { return 0 }
+    return host.names.removeValue(forKey: path) == nil ? fail(ENOENT) : 0
+  }
+
+  // MARK: Processes
+
+  var processID: pid_t { pid }
+  var effectiveUser: uid_t { 1000 }
+
+  func spawn(
+    _ path: String, arguments: [String], environment: [String], descriptors sources: [CInt]
+  ) -> pid_t {
+    guard survives() else { return fail(EAGAIN) }
+    guard let make = host.program?(path, Array(arguments.dropFirst())) else { return fail(ENOENT) }
+    let files = sources.map { descriptors[$0] }
+    for case .stream(let end)? in files { end.references += 1 }
+    return host.start(by: self, files: files, at: clock, make).pid
+  }
+
+  func openProcess(_ pid: pid_t) -> CInt {
+    guard let process = host.processes[pid] else { return fail(ESRCH) }
+    return give(.process(process))
+  }
+
+  func signal(_ pid: pid_t, _ signal: CInt) -> CInt {
+    guard survives() else { return 0 }
+    guard let process = host.processes[pid] else { return fail(ESRCH) }
+    switch signal {
+    case SIGKILL, SIGABRT: process.kill()
+    case SIGSTOP: process.stop()
+    case SIGCONT: process.goOn()
+    default: process.hear(signal: signal)
+    }
+    return 0
+  }
+
+  func reap(_ pid: pid_t) -> ExitStatus? {
+    guard let child = host.processes[pid], child.parent == self.pid, let ending = child.ending,
+      ending.at <= clock
+    else { return nil }
+    host.forget(child)
+    return ending.status
+  }
+
+  func activity(of pid: pid_t) -> ProcessTable.Activity? {
+    guard let process = host.processes[pid] else { return nil }
+    let isStanding = process.standsUntil.map { $0 > clock } ?? false
+    return ProcessTable.Activity(
+      state: !process.isAlive ? .ended : process.isStopped || isStanding ? .stopped : .sleeping, processorTicks: 0, hasTerminal: false)
+  }
+}

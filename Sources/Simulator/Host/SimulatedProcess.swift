@@ -1,0 +1,265 @@
+// Owns one process of the simulated host as its kernel sees it: descriptors, its own time, whether it lives, stands
+// still, or is about to be killed. It must not know what the process does.
+// Invariant: its time never goes back. From the moment at which it is killed nothing that it still asks for has an effect,
+// however far the code of its turn goes on.
+
+import BankModel
+import Glibc
+import Posix
+
+/// What stands behind a descriptor.
+enum OpenFile {
+  /// /dev/null
+  case nothing
+  case epoll(ReadyList)
+  case unconnected(nonBlocking: Bool)
+  case stream(StreamEnd)
+  case listener(ListeningSocket)
+  case process(SimulatedProcess)
+}
+
+/// What is registered with an epoll descriptor.
+final class ReadyList {
+  var members: [CInt: (interest: Interest, token: UInt64)] = [:]
+}
+
+/// A process of the simulated host.
+final class SimulatedProcess {
+  let pid: pid_t
+  var parent: pid_t?
+  unowned let host: SimulatedHost
+  var openFiles: Int
+  var descriptors: [CInt: OpenFile] = [:]
+  var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
+  private var body: (any SimulatedProgram)?
+
+  /// Its own time: that of the host when its turn began, and what it has spent since.
+  private(set) var clock: MonotonicTime
+  /// When it runs next; nil while it sleeps until somebody wakes it.
+  var wakesAt: MonotonicTime?
+  /// It waits for something that nobody else sees, until then.
+  private(set) var standsUntil: MonotonicTime?
+  /// SIGSTOP
+  private(set) var isStopped = false
+  /// How it has ended, and from when on that can be seen.
+  private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
+  /// It is killed at the call with this number.
+  var fuse: Int?
+  /// It was killed within the present turn.
+  private(set) var isDoomed = false
+  private var isRunning = false
+  private var waits = 0
+
+  init(pid: pid_t, parent: pid_t?, host: SimulatedHost, openFiles: Int, files: [OpenFile?]) {
+    self.pid = pid
+    self.parent = parent
+    self.host = host
+    self.openFiles = openFiles
+    clock = host.now
+    for (number, file) in files.enumerated() {
+      if let file { descriptors[CInt(number)] = file }
+    }
+  }
+
+  /// Whether it has not ended.
+  var isAlive: Bool { ending == nil }
+
+  // MARK: - Running
+
+  /// One turn, as production code on this kernel.
+  func run(at moment: MonotonicTime) {
+    guard !isStopped else { return }
+    if let until = standsUntil {
+      guard until <= moment else { return host.wake(self, at: until) }
+      standsUntil = nil
+    }
+    clock = max(clock, moment)
+    waits = 0
+    isRunning = true
+    var exitCode: Int32?
+    var isAsleep = false
+    var failure: SystemError?
+    begin()
+    Kernel.run(on: self) {
+      guard body != nil else { return exitCode = 1 }
+      do throws(SystemError) { exitCode = try body?.turn() } catch {
+        if error.call == "epoll_wait", error.code == EAGAIN { isAsleep = true } else { failure = error }
+      }
+    }
+    isRunning = false
+    if isDoomed { return end(.signal(SIGKILL, coreDumped: false), at: clock) }
+    if failure != nil { exitCode = 1 }
+    if let exitCode { return end(.code(exitCode), at: clock) }
+    if let moment = isAsleep ? sleepsUntil : clock { host.wake(self, at: moment) }
+  }
+
+  /// The process asks for this much time, for something in which it hears nobody.
+  func spend(_ span: TimeSpan) { clock = clock + span }
+
+  /// Starts the program, where that was not done yet.
+  @discardableResult
+  func begin() -> (any SimulatedProgram)? {
+    Kernel.run(on: self) {
+      guard let make else { return }
+      self.make = nil
+      body = make(self)
+    }
+    return body
+  }
+
+  /// Has the process do something besides its turns, as when a person types something, and lets it go on from there.
+  @discardableResult
+  func call<Result>(_ body: () -> Result) -> Result {
+    clock = max(clock, host.now)
+    defer { host.wake(self, at: clock) }
+    return Kernel.run(on: self, body)
+  }
+
+  /// It is stopped until somebody lets it go on.
+  func stop() { isStopped = true }
+
+  /// It goes on, and finds what has come meanwhile.
+  func goOn() {
+    guard isStopped else { return }
+    isStopped = false
+    host.wake(self, at: host.now)
+  }
+
+  /// The connections that it has, in the order of their numbers.
+  var streams: [StreamEnd] {
+    descriptors.sorted { $0.key < $1.key }.compactMap { if case .stream(let end) = $0.value { end } else { nil } }
+  }
+
+  /// It stands still from now on.
+  func stand(until moment: MonotonicTime) {
+    standsUntil = max(standsUntil ?? moment, moment)
+    host.wake(self, at: moment)
+  }
+
+  /// It is killed, at once or within the turn that it is in.
+  func kill() {
+    guard isAlive else { return }
+    if isRunning { isDoomed = true } else { end(.signal(SIGKILL, coreDumped: false), at: host.now) }
+  }
+
+  /// It has ended: what it had not sent is gone with it.
+  func end(_ how: ExitStatus.Ending, at moment: MonotonicTime) {
+    guard isAlive else { return }
+    ending = (ExitStatus(ending: how, maxResidentBytes: 0), moment + host.delay())
+    wakesAt = nil
+    for number in descriptors.keys.sorted() { release(number, at: moment) }
+    // What the process was made of goes without a word: its descriptors are gone already.
+    Kernel.run(on: self) { (body, make) = (nil, nil) }
+    host.ended(self, at: ending?.at ?? moment)
+  }
+
+  func hear(signal: Int32) {
+    guard isAlive else { return }
+    Kernel.run(on: self) { body?.hear(signal: signal) }
+    host.wake(self, at: max(host.now, clock))
+  }
+
+  // MARK: - Sleeping
+
+  private var deadline: MonotonicTime?
+
+  /// When something comes by itself for which it was put to sleep.
+  private var sleepsUntil: MonotonicTime? {
+    var earliest = deadline
+    for number in registered() {
+      guard let due = nextDue(of: number) else { continue }
+      earliest = min(earliest ?? due, due)
+    }
+    return earliest
+  }
+
+  private func registered() -> Set<CInt> {
+    var numbers: Set<CInt> = []
+    for case .epoll(let list) in descriptors.values { numbers.formUnion(list.members.keys) }
+    return numbers
+  }
+
+  private func nextDue(of number: CInt) -> MonotonicTime? {
+    switch descriptors[number] {
+    case .stream(let end)?: end.nextDue.flatMap { $0 > clock ? $0 : nil }
+    case .listener(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
+    case .process(let child)?: child.ending.flatMap { $0.at > clock ? $0.at : nil }
+    default: nil
+    }
+  }
+
+  /// What is ready now; nil where the process is to sleep. Only the first wait of a turn can sleep: a later one is a
+  /// process that waits for nothing but time.
+  func look(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
+    waits += 1
+    var found: [(UInt64, Readiness)] = []
+    for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
+      let ready = readiness(of: number).intersection(Readiness(rawValue: member.interest.rawValue | Self.unasked))
+      if !ready.isEmpty { found.append((member.token, ready)) }
+    }
+    found.shuffle(using: &host.chance)
+    if !found.isEmpty || isDoomed { return Array(found.prefix(limit)) }
+    if let deadline, deadline <= clock { return [] }
+    if waits == 1 {
+      self.deadline = deadline
+      return nil
+    }
+    guard let deadline else { preconditionFailure("a simulated process waits for ever within its turn") }
+    clock = deadline
+    return []
+  }
+
+  private static let unasked = Readiness.hangUp.rawValue | Readiness.error.rawValue
+
+  private func readiness(of number: CInt) -> Readiness {
+    switch descriptors[number] {
+    case .stream(let end)?: end.readiness(at: clock)
+    case .listener(let socket)?: socket.waiting.first.map { $0.due <= clock } ?? false ? .read : []
+    case .process(let child)?: child.ending.map { $0.at <= clock } ?? false ? .read : []
+    default: []
+    }
+  }
+
+  // MARK: - Descriptors
+
+  /// A new number for an open file; -1 and EMFILE where there are too many.
+  func give(_ file: OpenFile, atLeast lowest: CInt = 3) -> CInt {
+    guard descriptors.count < openFiles else { return fail(EMFILE) }
+    var number = lowest
+    while descriptors[number] != nil { number += 1 }
+    descriptors[number] = file
+    return number
+  }
+
+  /// Gives a number up, and what is behind it where nobody else has it.
+  func release(_ number: CInt, at moment: MonotonicTime) {
+    guard let file = descriptors.removeValue(forKey: number) else { return }
+    for case .epoll(let list) in descriptors.values { list.members[number] = nil }
+    switch file {
+    case .stream(let end):
+      end.references -= 1
+      if end.references == 0 { end.close(at: moment, on: host) }
+    case .listener(let socket):
+      socket.closedAt = moment
+      for (_, end) in socket.waiting { end.close(at: moment, on: host) }
+      socket.waiting = []
+    default: break
+    }
+  }
+
+  /// A call that fails.
+  func fail<Number: SignedInteger>(_ code: CInt) -> Number {
+    errno = code
+    return -1
+  }
+
+  /// A step at which the process may be killed; false where it was.
+  func survives() -> Bool {
+    guard !isDoomed else { return false }
+    clock = clock + TimeSpan(nanoseconds: 400)
+    guard let left = fuse else { return true }
+    fuse = left - 1
+    if left <= 0 { isDoomed = true }
+    return !isDoomed
+  }
+}

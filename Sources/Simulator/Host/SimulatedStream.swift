@@ -1,0 +1,208 @@
+// Owns the sockets of the simulated host: two ends with what is on its way between them, and listening sockets.
+// It must not know who has a descriptor for them. Invariant: the bytes of one direction arrive in order, before their end,
+// and none twice; what is lost is lost with its connection, never out of its middle.
+// A process may be ahead of the host's time, so whatever happens here carries the moment from which it is so.
+
+import BankModel
+import Glibc
+import Posix
+
+/// One end of a connected stream socket.
+final class StreamEnd {
+  /// What arrives.
+  enum Arrival {
+    case bytes([UInt8])
+    /// The other end sends nothing more.
+    case end
+  }
+
+  /// As many bytes may be on their way or wait to be read, as on Linux by default. net.core.wmem_default
+  static let capacity = 212_992
+
+  /// Whom to wake when something comes; nil while nobody has accepted the connection.
+  weak var owner: SimulatedProcess?
+  /// Who made the end, as its peer sees it.
+  let maker: pid_t
+  /// The other end. Both hold each other for as long as one is open.
+  private(set) var peer: StreamEnd?
+  private var arrivals: [(due: MonotonicTime, arrival: Arrival)] = []
+  private var head = 0
+  /// How much of the first was read.
+  private var taken = 0
+  private var lastDue = MonotonicTime(nanoseconds: 0)
+  /// Bytes that were sent here and not read.
+  private(set) var standing = 0
+  /// Descriptors for this end, in all processes.
+  var references = 1
+  /// From when on this end is closed.
+  private(set) var closedAt: MonotonicTime?
+  private var isShut = false
+  /// Everything that comes takes so much longer.
+  private var slowness: Int64 = 1
+
+  init(owner: SimulatedProcess?, maker: pid_t) {
+    self.owner = owner
+    self.maker = maker
+  }
+
+  /// Two ends of one connection.
+  static func pair(_ first: StreamEnd, _ second: StreamEnd) {
+    first.peer = second
+    second.peer = first
+  }
+
+  // MARK: Reading
+
+  /// What has arrived first by then.
+  private func first(at moment: MonotonicTime) -> Arrival? {
+    head < arrivals.count && arrivals[head].due <= moment ? arrivals[head].arrival : nil
+  }
+
+  /// When the next arrives that is not there yet.
+  var nextDue: MonotonicTime? { head < arrivals.count ? arrivals[head].due : nil }
+
+  /// Reads what is there: bytes, none at the end, nil where there is nothing yet.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at moment: MonotonicTime) -> Int? {
+    var done = 0
+    while done < buffer.count, let arrival = first(at: moment) {
+      guard case .bytes(let bytes) = arrival else { break }
+      let count = min(bytes.count - taken, buffer.count - done)
+      bytes[taken..<taken + count].withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: $0)
+      }
+      done += count
+      taken += count
+      if taken == bytes.count { drop() }
+    }
+    guard done > 0 else { return nil }
+    standing -= done
+    return done
+  }
+
+  private func drop() {
+    head += 1
+    taken = 0
+    guard head > 64, head * 2 > arrivals.count else { return }
+    arrivals.removeFirst(head)
+    head = 0
+  }
+
+  /// Whether everything was read, and nothing more comes.
+  func isAtEnd(at moment: MonotonicTime) -> Bool {
+    if case .end? = first(at: moment) { true } else { false }
+  }
+
+  // MARK: Writing
+
+  /// How many bytes the other end takes now.
+  var room: Int { max(0, Self.capacity - (peer?.standing ?? 0)) }
+
+  /// Whether nobody reads any more what is sent.
+  func isDeaf(at moment: MonotonicTime) -> Bool {
+    guard let peer else { return true }
+    return peer.closedAt.map { $0 <= moment } ?? false
+  }
+
+  /// Sends bytes; there is room for them.
+  func send(_ bytes: [UInt8], at moment: MonotonicTime, on host: SimulatedHost) {
+    guard let peer, !isShut else { return }
+    var rest = bytes[...]
+    if rest.count > 1, host.chance.draw(0...15) == 0 {
+      // A socket keeps no frames together: a cut anywhere, also in the length before a message.
+      let cut = Int(host.chance.draw(1...Int64(rest.count) - 1))
+      peer.push(.bytes(Array(rest.prefix(cut))), at: moment, on: host)
+      rest = rest.dropFirst(cut)
+    }
+    peer.push(.bytes(Array(rest)), at: moment, on: host)
+  }
+
+  private func push(_ arrival: Arrival, at moment: MonotonicTime, on host: SimulatedHost) {
+    let delay = TimeSpan(nanoseconds: host.chance.draw(5_000...120_000) * slowness)
+    lastDue = max(moment + delay, lastDue)
+    if case .bytes(let bytes) = arrival { standing += bytes.count }
+    arrivals.append((lastDue, arrival))
+    if let owner { host.wake(owner, at: lastDue) }
+  }
+
+  /// Sends nothing more.
+  func shut(at moment: MonotonicTime, on host: SimulatedHost) {
+    guard !isShut else { return }
+    isShut = true
+    peer?.push(.end, at: moment, on: host)
+  }
+
+  /// The last descriptor is closed.
+  func close(at moment: MonotonicTime, on host: SimulatedHost) {
+    guard closedAt == nil else { return }
+    shut(at: moment, on: host)
+    closedAt = moment
+    owner = nil
+    guard let peer, peer.closedAt != nil else { return }
+    peer.peer = nil
+    self.peer = nil
+  }
+
+  /// Everything on this connection takes so much longer from now on, in both directions.
+  func slow(by factor: Int64) {
+    slowness = factor
+    peer?.slowness = factor
+  }
+
+  /// The connection breaks: what was sent last may be lost.
+  ///
+  /// - Returns: how many portions were lost.
+  func breakOff(at moment: MonotonicTime, on host: SimulatedHost) -> Int {
+    let lost = loseTail(on: host) + (peer?.loseTail(on: host) ?? 0)
+    let other = peer
+    shut(at: moment, on: host)
+    other?.shut(at: moment, on: host)
+    return lost
+  }
+
+  private func loseTail(on host: SimulatedHost) -> Int {
+    let unread = arrivals.count - head - (taken > 0 ? 1 : 0)
+    guard unread > 0 else { return 0 }
+    var lost = 0
+    for _ in 0..<Int(host.chance.draw(1...Int64(unread))) {
+      guard case .bytes(let bytes) = arrivals[arrivals.count - 1].arrival else { break }
+      standing -= bytes.count
+      arrivals.removeLast()
+      lost += 1
+    }
+    return lost
+  }
+
+  // MARK: Readiness
+
+  /// What this end is ready for, by its owner's time.
+  func readiness(at moment: MonotonicTime) -> Readiness {
+    var ready: Readiness = []
+    let isGone = isDeaf(at: moment)
+    if let arrival = first(at: moment) {
+      ready.insert(.read)
+      if case .end = arrival, isGone { ready.insert(.hangUp) }
+    }
+    if isGone || room > 0 { ready.insert(.write) }
+    return ready
+  }
+}
+
+/// A listening socket, and the name under which it is found.
+final class ListeningSocket {
+  weak var owner: SimulatedProcess?
+  let backlog: Int
+  let openedAt: MonotonicTime
+  var closedAt: MonotonicTime?
+  /// Those who wait to be accepted, since when.
+  var waiting: [(due: MonotonicTime, end: StreamEnd)] = []
+
+  init(owner: SimulatedProcess, backlog: Int, at moment: MonotonicTime) {
+    self.owner = owner
+    self.backlog = backlog
+    openedAt = moment
+  }
+
+  func isOpen(at moment: MonotonicTime) -> Bool {
+    openedAt <= moment && closedAt.map { $0 > moment } ?? true
+  }
+}

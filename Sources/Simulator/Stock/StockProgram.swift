@@ -1,0 +1,49 @@
+// Owns the process of the stock service in the simulated world: the production service on the simulated host, opened as
+// its own main program does, with the store and the rules that this history has for it.
+// Invariant: nothing of the service is copied here.
+
+import BankModel
+import Logbook
+import Posix
+import StockCore
+import StockService
+import Storage
+import Transport
+
+/// A stock service that runs on a simulated host.
+final class StockProgram: SimulatedProgram {
+  /// Where everybody finds it.
+  static let home = ServiceHome(path: "/bank", name: "stock")
+
+  private let service: StockService<WatchedStock>
+  private let store: SimulatedStockStore
+
+  /// Opens the service.
+  init(_ stored: StoredStock, of process: SimulatedProcess, in world: Simulation) throws(SystemError) {
+    let loop = try EventLoop()
+    store = SimulatedStockStore(world.stockDisk, of: process, in: world)
+    let rules: any StockDecisions =
+      if let bug = world.bug, bug.isOfTheStock {
+        MutantStock(bug, stored, world.stockDisk)
+      } else {
+        StockMachine(stored)
+      }
+    let desk = StockDesk(store, WatchedStock(rules, of: process, in: world))
+    let log = try LogFile(path: "/dev/null", worker: "stock", generation: 1, limit: 0, keep: 0)
+    var limits = ViewingLimits()
+    // Small, so that histories are long enough for more than one page and for a viewer who has missed too much.
+    (limits.page, limits.replayed) = (4, 12)
+    service = StockService(
+      desk: desk, assortment: world.plan.stock.assortment, loop: loop, log: log, link: nil, limits: limits)
+    try service.open(in: Self.home)
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    guard service.isAtWork else { return try service.run() }
+    try service.turn()
+    store.payOff()
+    return service.isAtWork ? nil : try service.run()
+  }
+
+  func hear(signal: Int32) { service.askToEnd() }
+}

@@ -1,0 +1,46 @@
+// Owns the rules of the stock as the checker sees them at work: the real ones, or those with a planted bug, with an eye on
+// everything that goes in and comes out. It must not change any of it.
+
+import BankModel
+import StockCore
+import StockService
+import Wire
+
+/// The rules of a simulated stock.
+struct WatchedStock: StockDecisions {
+  private let world: Simulation
+  private let process: SimulatedProcess
+  private var rules: any StockDecisions
+  /// What was asked and is not answered.
+  private var asked: [StockCore.RequestNumber: (order: OrderID?, action: StockAction)] = [:]
+
+  init(_ rules: any StockDecisions, of process: SimulatedProcess, in world: Simulation) {
+    self.rules = rules
+    self.process = process
+    self.world = world
+  }
+
+  var isUnsettled: Bool { rules.isUnsettled }
+  var settledSequence: Int64 { rules.settledSequence }
+  var ledger: Int64 { rules.ledger }
+  var picture: StockPicture { rules.picture }
+
+  mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
+    // What a process decides that was killed is decided by nobody.
+    guard !process.isDoomed, world.violation == nil else { return }
+    world.statistics.stockEvents += 1
+    world.trace.line(process.clock, "  stock: event \(event)")
+    if case .order(let number, let order, let action) = event {
+      asked[number] = (order, action)
+      if let order { world.checker.stock.heard(action, of: order) }
+    }
+    let before = effects.count
+    rules.apply(event, at: now, into: &effects)
+    for effect in effects[before...] {
+      world.trace.line(process.clock, "    stock: effect \(effect)")
+      guard case .reply(let number, let answer) = effect, let (order, action) = asked.removeValue(forKey: number)
+      else { continue }
+      if let order { world.checker.stock.answered(order, action, StockResult(answer)) }
+    }
+  }
+}
