@@ -205,7 +205,7 @@ extension Coordinator {
     if ending.last == nil {
       let report = lastReport(ending)
       var picture = statusReport()
-      picture.state = .closed
+      picture.close()
       self.ending?.last = (report, picture)
       happen(.endDay)
       commit()

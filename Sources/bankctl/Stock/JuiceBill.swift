@@ -82,7 +82,7 @@ final class JuiceBill {
       session.note(words.mended(by: shortages))
       return
     }
-    for line in fruitLines { try session.output.line(line) }
+    for line in fruitLines { try session.line(line) }
     guard try session.confirm(words.phrases.tooLittleFruit) else { return }
     try StockEditorScreen.run(session)
     try JuiceMenuCommand.show(StockCounter(session), session)

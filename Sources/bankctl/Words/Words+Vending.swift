@@ -171,8 +171,15 @@ extension Words {
       "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
   }
 
-  /// The machine is not there just now.
-  var machineWaits: String { say("The vending machine is away; waiting for it …", "자판기를 기다리는 중입니다 …") }
+  /// The machine is not there just now, or does not say welcome.
+  var machineWaits: String {
+    say("The vending machine does not answer; waiting for it …", "자판기가 대답하지 않아 기다리는 중입니다 …")
+  }
+
+  /// A key that asked for something of a machine that is not there.
+  var machineTookNoKey: String {
+    say("The vending machine does not answer; the key was not taken.", "자판기가 대답하지 않아 키를 받지 않았습니다.")
+  }
 
   /// The strip of purchases.
   var purchases: String { say("Purchases", "구매") }
