@@ -20,6 +20,9 @@ public enum CoordinatorProcess {
     let starter = inheritedChannel()
     do {
       let options = try CoordinatorOptions(arguments)
+      if let coordinator = options.countsFor {
+        return RowCount.run(BankHome(options.home), for: coordinator, on: starter.descriptor)
+      }
       // Before anything else is opened, or the number would be another's.
       let shared = options.guardian == nil ? nil : inheritedLock()
       let loop = try EventLoop()

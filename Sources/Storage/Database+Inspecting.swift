@@ -20,6 +20,15 @@ extension Database {
     return try copied(path, schema)
   }
 
+  /// Opens a file that another connection keeps as it is, and reads nothing of what stands in the log. See
+  /// ``freeze(onThaw:)``.
+  static func look(atFrozen path: String, schema: Schema) throws(StoreError) -> Database {
+    guard let database = try inPlace(path, schema) else {
+      throw .damaged(path: path, detail: "it is of an older version")
+    }
+    return database
+  }
+
   /// The database where it lies; nil where it would have to be changed first.
   private static func inPlace(_ path: String, _ schema: Schema) throws(StoreError) -> Database? {
     let database = try Database(immutable: path)

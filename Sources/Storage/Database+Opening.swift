@@ -146,6 +146,7 @@ extension Database {
   /// Leaves the log and begins a new one, in whose name the next process looks. What was in the old one is in the database
   /// before the new one begins; in between a journal takes its place, so that a crash at any moment loses nothing.
   func renewLog() throws(StoreError) {
+    thaw()
     let mode = try withStatement("PRAGMA journal_mode = DELETE", while: "leaving the log") {
       statement throws(StoreError) in
       try statement.step() ? statement.text(0) : ""
