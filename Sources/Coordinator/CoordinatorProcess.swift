@@ -195,6 +195,7 @@ public enum CoordinatorProcess {
     _ options: CoordinatorOptions, _ starter: Starter, _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
+    if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
     guard try FileFacts.inspect(home.database) != nil else {
       throw Failure(.notOpen, subject: home.path, detail: "no bank was ever opened here")
     }

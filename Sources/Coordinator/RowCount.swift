@@ -79,6 +79,8 @@ final class RowCount {
   static func run(_ home: BankHome, for coordinator: Int32, on descriptor: CInt?) -> Int32 {
     guard let descriptor else { return 1 }
     let channel = FileDescriptor(owning: descriptor)
+    // Whoever is served comes first.
+    _ = nice(10)
     guard ParentDeath.followParent(expectedParent: coordinator) else { return 0 }
     do throws(StoreError) {
       let report = AuditReport(try SQLiteStore(frozen: home.database).audit())
