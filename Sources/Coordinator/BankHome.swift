@@ -95,11 +95,17 @@ struct BankHome: Sendable {
     }
   }
 
-  /// Refuses a database that has lost its contents.
+  /// Refuses a database that has lost its contents, or that is missing beside its log.
   ///
   /// An empty file is what a crash while it is made leaves behind, and SQLite takes it for a new one. But the log
   /// comes after the database, so a bank that has logged had one.
   func examineDatabase() throws(Failure) {
+    let wal = database + "-wal"
+    if (try? FileFacts.inspect(database, followLinks: false)) ?? nil == nil,
+      let facts = try? FileFacts.inspect(wal), facts.size > 0
+    {
+      throw Failure(.removed, subject: database, detail: wal)
+    }
     guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
       let log = try? FileFacts.inspect(log(of: "coordinator")), log.size > 0
     else { return }

@@ -93,6 +93,8 @@ extension Coordinator {
     ending?.seats.removeAll { $0.session === session }
     auditSeats.removeAll { $0.session === session }
     auditing?.seats.removeAll { $0.session === session }
+    // Nobody waits for the rows any more.
+    if auditing?.seats.isEmpty == true { auditing?.count?.stop() }
     server.someoneLeft()
   }
 

@@ -20,6 +20,9 @@ public enum CoordinatorProcess {
     let starter = inheritedChannel()
     do {
       let options = try CoordinatorOptions(arguments)
+      if let coordinator = options.countsFor {
+        return RowCount.run(BankHome(options.home), for: coordinator, on: starter.descriptor)
+      }
       // Before anything else is opened, or the number would be another's.
       let shared = options.guardian == nil ? nil : inheritedLock()
       let loop = try EventLoop()
@@ -192,6 +195,7 @@ public enum CoordinatorProcess {
     _ options: CoordinatorOptions, _ starter: Starter, _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
+    if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
     guard try FileFacts.inspect(home.database) != nil else {
       throw Failure(.notOpen, subject: home.path, detail: "no bank was ever opened here")
     }

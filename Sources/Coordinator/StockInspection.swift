@@ -27,7 +27,7 @@ struct StockInspection {
   func audit(_ store: any QueueStore, into report: inout AuditReport) throws(StoreError) {
     var reckoning = StockReckoning(books)
     guard let facts = try? FileFacts.inspect(home.stockDatabase) else {
-      guard try !store.receipts(of: .juice, after: 0, limit: 1).isEmpty else { return }
+      guard try !store.receipts(of: .juice, after: 0, through: .max, limit: 1).isEmpty else { return }
       reckoning.fail("there is no \(home.stockDatabase), and there were orders")
       return reckoning.complete(&report)
     }

@@ -27,14 +27,24 @@ struct StockReckoning {
 
   /// Nothing has been asked yet.
   ///
-  /// - Parameter books: what the orders of the bank's tickets are called by.
-  init(_ books: BooksName = .none) { self.books = books }
+  /// - Parameters:
+  ///   - books: what the orders of the bank's tickets are called by.
+  ///   - stride: receipts that are looked at for a page.
+  init(_ books: BooksName = .none, stride: Int64 = 20_000) {
+    self.books = books
+    self.stride = stride
+  }
 
+  /// Receipts that are looked at for a page at most, whatever their service. The stock is asked also where there is no juice among
+  /// them, so that the others are heard in between.
+  private let stride: Int64
   /// Sentences that are told; the rest are counted.
   private static let told = 100
 
   private var stage = Stage.greeting
   private var page: [Receipt] = []
+  /// Up to which receipt the page goes.
+  private var pageEnd: Int64 = 0
   /// Tickets that looked wrong and are looked at once more.
   private var suspects: [Suspect] = []
   /// Orders that were made for tickets of other books.
@@ -51,8 +61,12 @@ struct StockReckoning {
     case .greeting: return .look
     case .ledger: return .audit
     case .receipts(let after):
-      page = try store.receipts(of: .juice, after: after, limit: Int(StockLimits.ordersPerPage))
-      if !page.isEmpty { return .known(page.map(books.order)) }
+      let limit = Int(StockLimits.ordersPerPage)
+      pageEnd = after + stride
+      page = try store.receipts(of: .juice, after: after, through: pageEnd, limit: limit)
+      if page.count == limit, let last = page.last { pageEnd = last.sequence }
+      let isLast = try store.receipts(day: nil, after: pageEnd, limit: 1).isEmpty
+      if !page.isEmpty || !isLast { return .known(page.map(books.order)) }
       stage = .orders(after: nil)
       return .orders(after: nil, limit: StockLimits.ordersPerPage)
     case .orders(let after): return .orders(after: after, limit: StockLimits.ordersPerPage)
@@ -79,7 +93,7 @@ struct StockReckoning {
           suspects.append(Suspect(ticket: ticket, order: order))
         }
       }
-      stage = .receipts(after: page.last?.sequence ?? 0)
+      stage = .receipts(after: pageEnd)
     case (.orders, .orders(let known)):
       for order in known {
         switch books.origin(of: order.id) {

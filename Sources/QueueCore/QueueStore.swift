@@ -328,8 +328,11 @@ public protocol QueueStore: AnyObject {
     day: BusinessDay?, after sequence: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
 
-  /// Receipts of one service over all days, in the order of their commits, behind a sequence number.
-  func receipts(of service: Service, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
+  /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
+  /// between the two are looked at, whatever their service.
+  func receipts(
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt]
 
   /// Tickets for which something may still be put by in the stock, though they were cancelled: in the order of their days
   /// and numbers, beginning behind one; nil begins. At most `limit`.

@@ -22,6 +22,7 @@ extension Database {
     path: String, naming name: String? = nil, schema: Schema, maximumPages: Int64? = nil,
     onProgress: (() -> Void)? = nil
   ) throws(StoreError) -> Database {
+    try requireFile(path, naming: name ?? path)
     try createFile(path)
     let database = try Database(path: path, naming: name, onProgress: onProgress)
     try database.examineHeader(schema)
@@ -33,6 +34,15 @@ extension Database {
     try database.migrate(from: version, with: schema)
     try database.startLog()
     return database
+  }
+
+  /// Refuses to make an empty database beside the log of one that is missing: SQLite would throw that log away.
+  private static func requireFile(_ path: String, naming name: String) throws(StoreError) {
+    var status = stat()
+    guard lstat(path, &status) != 0, errno == ENOENT else { return }
+    for suffix in ["-wal", "-journal"] where length(of: path + suffix) > 0 {
+      throw .damaged(path: name, detail: "the file is missing, and its log \(name)\(suffix) is there")
+    }
   }
 
   /// Reads the first bytes of the file through the connection's own descriptor, without any lock.
@@ -146,6 +156,7 @@ extension Database {
   /// Leaves the log and begins a new one, in whose name the next process looks. What was in the old one is in the database
   /// before the new one begins; in between a journal takes its place, so that a crash at any moment loses nothing.
   func renewLog() throws(StoreError) {
+    thaw()
     let mode = try withStatement("PRAGMA journal_mode = DELETE", while: "leaving the log") {
       statement throws(StoreError) in
       try statement.step() ? statement.text(0) : ""

@@ -78,12 +78,13 @@ extension MemoryStore {
 
   /// Receipts of one service over all days. See `QueueStore`.
   public func receipts(
-    of service: Service, after sequence: Int64, limit: Int
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
     try beginReading()
-    let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
+    let end = Int(min(max(0, last), Int64(contents.receipts.count)))
+    let skipped = Int(min(max(0, sequence), Int64(end)))
     return Array(
-      contents.receipts.dropFirst(skipped).lazy.filter { $0.service == service }.prefix(max(0, limit)))
+      contents.receipts[skipped..<end].lazy.filter { $0.service == service }.prefix(max(0, limit)))
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.

@@ -152,13 +152,14 @@ extension SQLiteStore {
 
   /// Receipts of one service over all days. See `QueueStore`.
   public func receipts(
-    of service: Service, after sequence: Int64, limit: Int
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
     try settle()
     let statement = statements.receiptsOfService
     statement.bind(1, Int64(service.rawValue))
     statement.bind(2, sequence)
-    statement.bind(3, Int64(max(0, limit)))
+    statement.bind(3, last)
+    statement.bind(4, Int64(max(0, limit)))
     defer { statement.reset() }
     var receipts: [Receipt] = []
     while try statement.step() { receipts.append(try receipt(in: statement)) }

@@ -43,7 +43,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case wrongDay = "wrong_day"
     /// Somebody looks into the bank, which is not open, and has it to himself meanwhile.
     case inspected
-    /// A file of the bank was removed or renamed while it was open; `subject` is the file.
+    /// A file of the bank was removed or renamed while it was open; `subject` is the file. Where the database is missing
+    /// when the bank is opened, and its log is there, `detail` is the log.
     case removed
     /// The client has withdrawn the request before it was taken in.
     case withdrawn
