@@ -186,25 +186,6 @@ import Testing
     }
   }
 
-  @Test("a child for whom no descriptor is left that tells its end is ended, collected, and an error")
-  func noDescriptor() async {
-    // In a process of its own, which has none left.
-    await #expect(processExitsWith: .success) {
-      var limit = rlimit()
-      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      // One for the null device of the child and none behind it; below are those with a fixed number.
-      var last = open("/dev/null", O_RDONLY | O_CLOEXEC)
-      while last < 16 { last = open("/dev/null", O_RDONLY | O_CLOEXEC) }
-      limit.rlim_cur = rlim_t(last) + 2
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      let error = #expect(throws: SystemError.self) {
-        _ = try ChildProcess.spawn(executable: "/bin/sleep", arguments: ["1000"], environment: [:])
-      }
-      #expect(error?.call == "pidfd_open" && error?.code == EMFILE, "\(String(describing: error))")
-      #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD, "there is no child")
-    }
-  }
-
   @Test("a child that follows its parent dies with it")
   func parentDeath() async {
     // In a process of its own, because the tie is to the thread that started it.
