@@ -34,7 +34,9 @@ struct Schema: Sendable {
   ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it. `books`, `books day`
   ///   and `books ticket` are the name of the books, see `BooksName`; `stock identity`, `stock opening` and the same of
   ///   `vending` are what was seen of the databases beside them, see `KnownDatabase`;
-  ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet.
+  ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet. A program
+  ///   from before this name takes them for people who wait, so none may open the file while it is there: the program that
+  ///   left it, or a newer one, is to open it once and to close the day.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4])
 
   private static let version1 = """
