@@ -92,7 +92,7 @@ final class Auditing {
   func takeMachineAnswer() throws(StoreError) -> Result<VendingResult, VendingClientError>? {
     defer { machineAnswer = nil }
     if case .success(.failure(let failure)) = machineAnswer, failure.code == .diskFull {
-      throw .diskFull(detail: failure.detail)
+      throw .diskFull(detail: failure.remark ?? Remark(quoting: failure.detail))
     }
     return machineAnswer
   }
@@ -101,7 +101,7 @@ final class Auditing {
   func takeAnswer() throws(StoreError) -> Result<StockResult, StockClientError>? {
     defer { answer = nil }
     if case .success(.failure(let failure)) = answer, failure.code == .diskFull {
-      throw .diskFull(detail: failure.detail)
+      throw .diskFull(detail: failure.remark ?? Remark(quoting: failure.detail))
     }
     return answer
   }
@@ -146,8 +146,7 @@ extension Coordinator {
       if try beginCount(audit) { return false }
       report = AuditReport(try store.audit())
     }
-    report.problems += audit.besides.problems
-    if let notes = audit.besides.notes { report.notes = (report.notes ?? []) + notes }
+    report.add(everythingOf: audit.besides)
     audit.report = report
     return true
   }
@@ -155,8 +154,9 @@ extension Coordinator {
   /// What there is to say at this moment besides the rows.
   private func besides(_ strangers: Set<HomeAudit.Stranger>) -> AuditReport {
     var report = AuditReport(StoreAudit())
-    report.problems =
-      machine.contradictions() + HomeAudit.sentences(strangers) + HomeAudit(home: home).permissions()
+    let remarks =
+      machine.contradictions() + HomeAudit.remarks(on: strangers) + HomeAudit(home: home).permissions()
+    for remark in remarks { report.add(remark) }
     addMismatches(to: &report)
     return report
   }
@@ -228,12 +228,12 @@ extension Coordinator {
     if let answer = try audit.takeAnswer() {
       switch answer {
       case .success(let result): try audit.reckoning.hear(result, store, day: keptBooks.day)
-      case .failure(let error): audit.reckoning.fail("\(error.description)")
+      case .failure(let error): audit.reckoning.fail(error.remark)
       }
     }
     guard let question = try audit.reckoning.question(from: store) else {
       audit.reckoning.complete(&audit.report)
-      audit.report.problems += releases.problems()
+      for problem in releases.problems() { audit.report.add(problem) }
       audit.isStockDone = true
       return try advanceMachine(audit)
     }
@@ -248,13 +248,13 @@ extension Coordinator {
     if let trouble = trouble(of: .vending) ?? trouble(of: .stock) { audit.vending.fail(trouble) }
     switch try audit.takeMachineAnswer() {
     case .success(.audit(let report)): audit.vending.hear(report)
-    case .success: audit.vending.fail("it gave an answer that does not belong here")
-    case .failure(let error): audit.vending.fail(error.description)
+    case .success: audit.vending.fail(Remark(.strangeAnswer))
+    case .failure(let error): audit.vending.fail(error.remark)
     case nil: break
     }
     switch try audit.takeAnswer() {
     case .success(let result): audit.vending.hear(result)
-    case .failure(let error): audit.vending.fail(error.description)
+    case .failure(let error): audit.vending.fail(error.remark)
     case nil: break
     }
     switch audit.vending.question {
@@ -280,11 +280,11 @@ extension Coordinator {
   }
 
   /// Why there is no use in asking one of the house now; nil where there is.
-  private func trouble(of role: WorkerRole) -> String? {
+  private func trouble(of role: WorkerRole) -> Remark? {
     guard let post = house.posts.first(where: { $0.trade.workerRole == role }), post.phase != .ready,
       post.isGivenUp || post.history.deathsInARow > 0
     else { return nil }
-    return "its process cannot begin: \(post.lastEnd ?? "it ended at once")"
+    return post.lastEnd.map { Remark(.cannotBegin, $0) } ?? Remark(.endedAtOnce)
   }
 
   /// Everybody whom this coordinator knows: itself, its guardian, its tellers.

@@ -52,7 +52,7 @@ final class StockDesk {
     _ = takeCommitted()
     let known = Set(machine.picture.items.map(\.item))
     guard failure == nil, !amounts.allSatisfy({ known.contains($0.item) }) else { return }
-    failure = .diskFull(detail: "there is no room for the shelves of a new stock")
+    failure = .diskFull(detail: Remark(.noRoomForShelves))
   }
 
   /// Lets something happen, and does what follows from it.
@@ -172,7 +172,7 @@ final class StockDesk {
     guard failure == nil else { return nil }
     precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
     do throws(StoreError) { return try look(question) } catch {
-      if case .diskFull(let detail) = error { return .failure(StockFailure(.diskFull, detail: detail)) }
+      if case .diskFull(let detail) = error { return .failure(StockFailure(.diskFull, remark: detail)) }
       failure = error
       return nil
     }
@@ -194,7 +194,7 @@ final class StockDesk {
       return .audit(
         StockAuditReport(
           items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
-          problems: found.problems))
+          remarks: found.remarks))
     }
   }
 }

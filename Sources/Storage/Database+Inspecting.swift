@@ -6,6 +6,7 @@
 // Invariant: the files that are looked at stay byte for byte the same. The caller keeps everybody off them.
 // Failure: StoreError with the path that is looked at, wherever the copy lies.
 
+import BankModel
 import CSQLite
 import Glibc
 import QueueCore
@@ -62,7 +63,7 @@ extension Database {
     }
     throw .failed(
       path: path,
-      detail: "it could not be copied to be looked into (\(trouble)); set TMPDIR to a place with room for it")
+      detail: Remark(.notCopied, trouble))
   }
 
   /// Copies a database and what stands beside it.
@@ -87,7 +88,7 @@ extension Database {
       "\(call) of \(name): \(String(cString: strerror(errno)))"
     }
     let from = Glibc.open(source, O_RDONLY | O_CLOEXEC)
-    guard from >= 0 else { throw .failed(path: path, detail: words("open", source)) }
+    guard from >= 0 else { throw .failed(path: path, detail: Remark(quoting: words("open", source))) }
     defer { Glibc.close(from) }
     let to = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard to >= 0 else { return words("open", target) }
@@ -99,7 +100,7 @@ extension Database {
       if count == 0 { return nil }
       if count < 0 {
         if errno == EINTR { continue }
-        throw .failed(path: path, detail: words("read", source))
+        throw .failed(path: path, detail: Remark(quoting: words("read", source)))
       }
       var written = 0
       while written < count {

@@ -2,6 +2,7 @@
 // table. Invariant: one connection a file, on one thread, holding the file's lock from the first read to the end.
 // What fails is thrown as a StoreError; after a failed write that matters the owner abandons the connection.
 
+import BankModel
 import CSQLite
 import Glibc
 import QueueCore
@@ -91,9 +92,9 @@ final class Database {
     if descriptor >= 0 {
       Glibc.close(descriptor)
     } else if errno == ENOSPC || errno == EDQUOT || errno == EFBIG {
-      throw .diskFull(detail: "\(path) could not be created: \(String(cString: strerror(errno)))")
+      throw .diskFull(detail: Remark(.notCreated, path, String(cString: strerror(errno))))
     } else if errno != EEXIST {
-      throw .failed(path: path, detail: "the file could not be created: \(String(cString: strerror(errno)))")
+      throw .failed(path: path, detail: Remark(.fileNotCreated, String(cString: strerror(errno))))
     }
   }
 
@@ -157,7 +158,7 @@ final class Database {
       row throws(StoreError) in
       while try row.step() {
         let finding = row.text(0)
-        if finding != "ok" { findings.note("the file: \(finding)") }
+        if finding != "ok" { findings.note(Remark(.fileUnsound, finding)) }
       }
     }
   }

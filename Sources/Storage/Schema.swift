@@ -30,7 +30,8 @@ struct Schema: Sendable {
   ///   how often the calendar's clock had gone back until then, over all days: where it grew, order is not judged.
   /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `release`: cancelled tickets for which the stock may still have put something by.
-  /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
+  /// - `meta`: named numbers; `dead D T N` says that ticket T of day D was put aside after its attempt N;
+  ///   `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
   ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it. `books`, `books day`
   ///   and `books ticket` are the name of the books, see `BooksName`; `stock identity`, `stock opening` and the same of
   ///   `vending` are what was seen of the databases beside them, see `KnownDatabase`;

@@ -3,6 +3,7 @@
 // A full disk or a broken promise rolls back and the store goes on; after a failed write or fsync everything is
 // refused, because nobody knows any more what is on disk.
 
+import BankModel
 import CSQLite
 import QueueCore
 
@@ -183,6 +184,6 @@ final class Transactions {
       throw error
     }
     database.close()
-    end = .failed(path: database.path, detail: "the store was closed")
+    end = .failed(path: database.path, detail: Remark(.storeClosed))
   }
 }

@@ -147,6 +147,35 @@ func deadLetter(end: AttemptEnd) {
   }
 }
 
+@Test("the story of somebody who was brought back and given up again says so each time, also when taken out")
+func givenUpTwice() {
+  var ticket = waiting(7)
+  ticket.state = .dead
+  ticket.attempts = (1...4).map { place in
+    var attempt = AttemptReport(
+      window: "deposit-1", generation: Int32(place), pid: 42, startedAt: 1_795_248_000_000 + Int64(place),
+      endedAt: 1_795_248_000_500 + Int64(place), end: .killed, signal: 9, code: nil)
+    if place == 2 || place == 4 { attempt.isFatal = true }
+    return attempt
+  }
+  for words in [english, korean] {
+    let reason = words.attemptFailed(.killed) + " (SIGKILL)"
+    for state in [CustomerState.dead, .done] {
+      ticket.state = state
+      let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
+      for attempts in [2, 4] {
+        #expect(lines.count { $0.hasSuffix(words.becameDead(attempts: attempts, reason)) } == 1, "\(lines)")
+      }
+      #expect(lines.count { $0.contains(words.attemptEnded(.killed)) } == 2)
+    }
+    // Where nobody noted it, nothing is said of where a customer stood who was taken out.
+    ticket.attempts[3].isFatal = nil
+    let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
+    #expect(lines.last?.hasSuffix(reason) == true)
+    ticket.attempts[3].isFatal = true
+  }
+}
+
 @Test("drinks made in days to come, or expired already, are told; all others are not")
 func oddDates() {
   let today: DayNumber = 20_000

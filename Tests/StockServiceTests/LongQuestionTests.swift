@@ -45,7 +45,7 @@ struct LongQuestionTests {
       Issue.record("\(String(describing: answer))")
       return
     }
-    #expect(detail.contains("ended 2 times"))
+    #expect(detail.description.contains("ended 2 times"))
     try ask(.look)
     #expect(looks == 5)
     guard case .success(.picture) = answer else {

@@ -66,7 +66,7 @@ struct InspectingTests {
     Scratch.write(Array(repeating: 0x5A, count: 8_192), to: scratch.database)
     // With a log it is a copy that is opened.
     if isKilled { Scratch.write([1], to: scratch.database + "-wal") }
-    #expect(throws: StoreError.damaged(path: scratch.database, detail: "it is not an SQLite database")) {
+    #expect(throws: StoreError.damaged(path: scratch.database, detail: Remark(.notSQLite))) {
       _ = try SQLiteStore(inspecting: scratch.database)
     }
     let newer = Scratch()

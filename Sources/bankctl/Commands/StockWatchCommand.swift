@@ -48,7 +48,7 @@ final class StockWatchCommand {
       try session.output.flush()
       if !isThere, !counter.client.isConnected, session.isBankClosed { return .done }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
-      let detail = "it shows nothing"
+      let detail = Remark(.showsNothing)
       throw session.words.refusal(.tryLater(detail: detail), trouble: counter.trouble)
     }
     if let failure { throw failure }

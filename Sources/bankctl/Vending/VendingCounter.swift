@@ -93,7 +93,7 @@ final class VendingCounter {
   /// Why the machine does not work, as the coordinator knows it.
   var trouble: String? {
     guard let report = try? Desk.picture(session) else { return nil }
-    return report.workers.first { $0.role == .vending }?.trouble
+    return report.workers.first { $0.role == .vending }.flatMap { session.words.trouble(of: $0) }
   }
 
   private static var unexpected: CommandError {

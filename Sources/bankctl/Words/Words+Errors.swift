@@ -34,7 +34,8 @@ extension Words {
 
   /// A refusal of the coordinator.
   func sentence(_ failure: Failure, home: String) -> String {
-    let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
+    let particulars = particular(failure.detail, failure.remark)
+    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
     let subject = failure.subject
     return switch failure.code {
     case .queueFull:

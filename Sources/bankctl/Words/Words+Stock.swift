@@ -81,7 +81,7 @@ extension Words {
     let nothing = say("Nothing was changed", "바뀐 것은 없습니다")
     switch error {
     case .tryLater(let detail):
-      let why = trouble ?? detail
+      let why = trouble ?? particular(detail)
       return .complaint(
         Complaint(
           code: "stock_unavailable", exit: .later,
@@ -102,7 +102,8 @@ extension Words {
   }
 
   private func sentence(_ failure: StockFailure) -> String {
-    let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
+    let particulars = particular(failure.detail, failure.remark)
+    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
     let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
     return switch failure.code {
     case .unknownItem:

@@ -195,7 +195,7 @@ extension Words {
   func refusal(ofMachine error: VendingClientError, trouble: String?) -> CommandError {
     switch error {
     case .tryLater(let detail):
-      let why = trouble ?? detail
+      let why = trouble ?? particular(detail)
       return .complaint(
         Complaint(
           code: "vending_unavailable", exit: .later,
@@ -216,7 +216,8 @@ extension Words {
   }
 
   private func sentence(_ failure: VendingFailure) -> String {
-    let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
+    let particulars = particular(failure.detail, failure.remark)
+    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
     let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
     return switch failure.code {
     case .unknownProduct:
