@@ -22,19 +22,27 @@ enum Offer: Hashable {
   case words([String])
   /// One of some words with `=` behind it; no space follows.
   case assignments([String])
+  /// Some words with commas between; no space follows.
+  case list([String])
 
-  /// The offer as the scripts for bash and zsh keep it: a mark for files and assignments, then the words.
+  /// The offer as the scripts for bash and zsh keep it: a mark for what is no plain word, then the words.
   var scriptWords: [String] {
     switch self {
     case .nothing: []
     case .files: ["@files"]
     case .words(let words): words
     case .assignments(let names): ["@assign"] + names
+    case .list(let words): ["@list"] + words
     }
   }
 
-  init(_ kind: ValueKind) {
+  /// - Parameters:
+  ///   - known: Words that a free text, or the free name of an assignment, is known to have.
+  ///   - isList: Whether the text is a list of such words, with commas between.
+  init(_ kind: ValueKind, known: [String] = [], isList: Bool = false) {
     switch kind {
+    case .text where !known.isEmpty: self = isList ? .list(known) : .words(known)
+    case .assignment(let names, _) where names.isEmpty && !known.isEmpty: self = .assignments(known)
     case .path: self = .files
     case .assignment(let names, _): self = names.isEmpty ? .nothing : .assignments(names.map(\.value))
     default: self = kind.offeredWords.isEmpty ? .nothing : .words(kind.offeredWords)
@@ -59,6 +67,9 @@ struct CompletionPlace {
 }
 
 extension OptionSpec {
+  /// What can be offered for its value.
+  var offer: Offer { Offer(kind, known: offers, isList: true) }
+
   /// Every way to write the option's name: `--number`, `-n`.
   var spellings: [String] {
     [spelling] + (short.map { ["-\($0)"] } ?? [])
@@ -100,7 +111,7 @@ extension CommandTable {
         path: path,
         next: nextWords(after: path).map { (word: $0, summary: summary(of: path + [$0])) },
         options: (command?.options ?? []) + allGlobalOptions,
-        operands: operands.map { $0.offers.isEmpty ? Offer($0.kind) : .words($0.offers) },
+        operands: operands.map { Offer($0.kind, known: $0.offers) },
         isLastRepeating: operands.last?.arity.repeats ?? false)
     }
   }
@@ -131,14 +142,14 @@ extension CommandTable {
     var offers: [(path: String?, spellings: [String], offer: Offer)] = []
     for command in commands where !command.isHidden {
       for option in command.options where option.takesValue {
-        offers.append((command.name, option.spellings, Offer(option.kind)))
+        offers.append((command.name, option.spellings, option.offer))
       }
     }
     var seen: Set<String> = []
     for option in allGlobalOptions + commands.flatMap({ $0.isHidden ? [] : $0.options })
     where option.takesValue {
       let new = option.spellings.filter { seen.insert($0).inserted }
-      if !new.isEmpty { offers.append((nil, new, Offer(option.kind))) }
+      if !new.isEmpty { offers.append((nil, new, option.offer)) }
     }
     return offers
   }

@@ -90,6 +90,15 @@ extension CommandTable {
         @assign\\ *)
           compopt -o nospace 2>/dev/null
           COMPREPLY=($(compgen -S = -W "${REPLY#@assign }" -- "$1")) ;;
+        @list\\ *)
+          compopt -o nospace 2>/dev/null
+          # What stands before the last comma stays, and is not offered again.
+          local before= word words=
+          [[ $1 != *,* ]] || before=${1%,*},
+          for word in ${REPLY#@list }; do
+            [[ ,$before == *,"$word",* ]] || words+=" $word"
+          done
+          COMPREPLY=($(compgen -P "$2$before" -W "$words" -- "${1##*,}")) ;;
         *) COMPREPLY=($(compgen -P "$2" -W "$REPLY" -- "$1")) ;;
       esac
     }

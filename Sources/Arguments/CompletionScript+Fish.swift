@@ -38,6 +38,8 @@ extension CommandTable {
       case .files: return fishLine(pattern, "-F", nil)
       case .words(let words):
         return fishLine(pattern, "-a \(ShellQuoting.fish(words.joined(separator: " ")))", nil)
+      case .list(let words):
+        return fishLine(pattern, "-a \(fishList(words))", nil)
       case .assignments(let names):
         let words = names.map { $0 + "=" }.joined(separator: " ")
         return fishLine(pattern, "-a \(ShellQuoting.fish(words))", nil)
@@ -45,14 +47,20 @@ extension CommandTable {
     }
   }
 
+  /// Words with commas between: the function below completes the one behind the last comma.
+  private func fishList(_ words: [String]) -> String {
+    ShellQuoting.fish("(__\(functionStem)_list \(words.joined(separator: " ")))")
+  }
+
   private func fishOption(_ option: OptionSpec, condition: String?, _ language: TextLanguage) -> String {
     var what = "-l \(option.name)"
     if let short = option.short { what += " -s \(short)" }
     if option.takesValue {
-      switch Offer(option.kind) {
+      switch option.offer {
       case .nothing: what += " -x"
       case .files: what += " -r -F"
       case .words(let words): what += " -x -a " + ShellQuoting.fish(words.joined(separator: " "))
+      case .list(let words): what += " -x -a " + fishList(words)
       case .assignments(let names):
         what += " -x -a " + ShellQuoting.fish(names.map { $0 + "=" }.joined(separator: " "))
       }
@@ -104,6 +112,14 @@ extension CommandTable {
 
       function __\(stem)_at
           string match -q -- "$argv[1]" (__\(stem)_where)
+      end
+
+      # Words of a list with commas: what stands before the last comma stays, and is not offered again.
+      function __\(stem)_list
+          set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | string replace -r '[^,]*$' '')
+          for word in $argv
+              contains -- $word (string split , -- "$before"); or echo "$before$word"
+          end
       end
 
       complete -c \(program) -f

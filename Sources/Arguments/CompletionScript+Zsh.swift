@@ -95,6 +95,7 @@ extension CommandTable {
           '') return 1 ;;
           @files) _files ;;
           @assign) [[ $PREFIX != *=* ]] && compadd -S = -- "${(@)reply[2,-1]}" ;;
+          @list) _sequence compadd - "${(@)reply[2,-1]}" ;;
           *) compadd -- "${(@)reply}" ;;
         esac
       }

@@ -22,6 +22,8 @@ public struct OptionSpec: Sendable, Hashable {
   public var environment: String?
   /// The long names of options that cannot be given together with this one.
   public var excludes: [String]
+  /// Words that completions offer for a text, which may hold several with commas between, and others.
+  public var offers: [String]
   /// One sentence for help and completions.
   public var summary: Text
 
@@ -29,8 +31,9 @@ public struct OptionSpec: Sendable, Hashable {
   public init(
     _ name: String, short: Character? = nil, _ kind: ValueKind = .flag, value valueName: String? = nil,
     repeatable isRepeatable: Bool = false, default defaultText: Text? = nil, environment: String? = nil,
-    excludes: [String] = [], summary: Text
+    excludes: [String] = [], offers: [String] = [], summary: Text
   ) {
+    self.offers = offers
     self.name = name
     self.short = short
     self.kind = kind

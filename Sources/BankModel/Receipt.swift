@@ -207,6 +207,9 @@ public struct Attempt: Hashable, Sendable {
   public var end: AttemptEnd
   /// How the process ended, where it did.
   public var processEnd: ProcessEnd?
+  /// Whether the customer was put aside as a dead letter after it. A store says so of what it gives out; what it is given
+  /// has not come so far.
+  public var isFatal = false
 
   /// Puts the parts together.
   public init(

@@ -2,6 +2,7 @@
 // It knows no database and no socket. Invariant: the home and everything in it belongs to this user alone.
 // A home that cannot be used is a failure with its reason, and nothing is left behind in it.
 
+import BankModel
 import Glibc
 import Posix
 import Wire
@@ -55,7 +56,7 @@ struct BankHome: Sendable {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
       throw Failure(
-        .badHome, subject: path, detail: "its path has \(path.utf8.count) bytes, and \(most) is the most")
+        .badHome, subject: path, remark: Remark(.pathTooLong, path.utf8.count, most))
     }
     do throws(SystemError) {
       try Directory.create(path: path)
@@ -95,25 +96,32 @@ struct BankHome: Sendable {
     }
   }
 
-  /// Refuses a database that has lost its contents.
+  /// Refuses a database that has lost its contents, or that is missing beside its log.
   ///
   /// An empty file is what a crash while it is made leaves behind, and SQLite takes it for a new one. But the log
   /// comes after the database, so a bank that has logged had one.
   func examineDatabase() throws(Failure) {
+    let wal = database + "-wal"
+    if (try? FileFacts.inspect(database, followLinks: false)) ?? nil == nil,
+      let facts = try? FileFacts.inspect(wal), facts.size > 0
+    {
+      throw Failure(.removed, subject: database, detail: wal)
+    }
     guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
       let log = try? FileFacts.inspect(log(of: "coordinator")), log.size > 0
     else { return }
-    throw Failure(.damaged, subject: database, detail: "the file is empty, and the bank has been open before")
+    throw Failure(.damaged, subject: database, remark: Remark(.emptyAfterOpening))
   }
 
   private func failure(_ error: SystemError) -> Failure {
-    let detail =
+    let remark =
       switch (error.call, error.code) {
-      case ("open", EPERM): "it belongs to another user"
+      case ("mkdir", EEXIST), (_, ENOTDIR): Remark(.notDirectory)
+      case ("open", EPERM): Remark(.belongsToOther)
       case ("chmod", EPERM):
-        "other users can write to it, and it holds other things; an empty directory will do"
-      default: error.description
+        Remark(.writableByOthers)
+      default: Remark(quoting: error.description)
       }
-    return Failure(.badHome, subject: path, detail: detail)
+    return Failure(.badHome, subject: path, remark: remark)
   }
 }

@@ -1,5 +1,6 @@
 // Owns the audit of an open bank: what is kept, what is in memory, who may enter the home, and who works in its name.
-// It changes nothing. A process that is not known may just be ending, so it is looked for again a moment later, and the
+// It changes nothing. The rows of a large database are read by another process, from the file as it was when the audit
+// began, so that the bank goes on meanwhile. A process that is not known may just be ending, so it is looked for again a moment later, and the
 // clients wait that long; everybody else does not.
 // Invariant: one audit at a time, because each reads every row. Who asks while one is made shares the next, and so every
 // answer rests on what was there after it was asked for.
@@ -30,6 +31,13 @@ final class Auditing {
   /// Whether it was looked at what is kept.
   var hasBegun: Bool { examined != nil }
   private var examined: AuditReport?
+  /// Who reads the rows; nil where nobody does.
+  var count: RowCount?
+  /// How often somebody was asked to.
+  var counts = 0
+  /// What was seen besides the rows when that began.
+  var besides = AuditReport(StoreAudit())
+  private var rows: AuditReport?
   var reckoning: StockReckoning
   var vending = VendingReckoning()
   /// Whether the stock has said everything.
@@ -65,13 +73,26 @@ final class Auditing {
     isWaiting = false
   }
 
+  /// The rows were read, or there is nobody any more who reads them.
+  func hear(_ rows: AuditReport?) {
+    count = nil
+    self.rows = rows
+    isWaiting = false
+  }
+
+  /// What the rows have said, if they were read.
+  func takeRows() -> AuditReport? {
+    defer { rows = nil }
+    return rows
+  }
+
   /// The answer of the machine, if it has come.
   ///
   /// - Throws: `.diskFull` where the machine had no room for its look: nothing is said of anything then.
   func takeMachineAnswer() throws(StoreError) -> Result<VendingResult, VendingClientError>? {
     defer { machineAnswer = nil }
     if case .success(.failure(let failure)) = machineAnswer, failure.code == .diskFull {
-      throw .diskFull(detail: failure.detail)
+      throw .diskFull(detail: failure.remark ?? Remark(quoting: failure.detail))
     }
     return machineAnswer
   }
@@ -80,7 +101,7 @@ final class Auditing {
   func takeAnswer() throws(StoreError) -> Result<StockResult, StockClientError>? {
     defer { answer = nil }
     if case .success(.failure(let failure)) = answer, failure.code == .diskFull {
-      throw .diskFull(detail: failure.detail)
+      throw .diskFull(detail: failure.remark ?? Remark(quoting: failure.detail))
     }
     return answer
   }
@@ -110,13 +131,60 @@ extension Coordinator {
     audit.nextLook = isDone ? nil : now.monotonic + TimeSpan(HomeAudit.nextLook)
   }
 
-  /// What is kept and in memory, and what is seen from outside.
-  private func examine(_ strangers: Set<HomeAudit.Stranger>) throws(StoreError) -> AuditReport {
-    var report = AuditReport(try store.audit())
-    report.problems +=
-      machine.contradictions() + HomeAudit.sentences(strangers) + HomeAudit(home: home).permissions()
+  // MARK: - The rows
+
+  /// How often the rows are given to another process before this one reads them.
+  private static let counts = 3
+
+  /// What is kept and in memory, and what is seen from outside; false where that is still to come.
+  private func examine(_ audit: Auditing) throws(StoreError) -> Bool {
+    var report: AuditReport
+    if let rows = audit.takeRows() {
+      report = rows
+    } else {
+      audit.besides = besides(audit.strangers)
+      if try beginCount(audit) { return false }
+      report = AuditReport(try store.audit())
+    }
+    report.add(everythingOf: audit.besides)
+    audit.report = report
+    return true
+  }
+
+  /// What there is to say at this moment besides the rows.
+  private func besides(_ strangers: Set<HomeAudit.Stranger>) -> AuditReport {
+    var report = AuditReport(StoreAudit())
+    let remarks =
+      machine.contradictions() + HomeAudit.remarks(on: strangers) + HomeAudit(home: home).permissions()
+    for remark in remarks { report.add(remark) }
     addMismatches(to: &report)
     return report
+  }
+
+  /// Has the rows of a large database read by another process, from what is committed now; false where this one is to do
+  /// it: there are few, or the disk has no room for the log that grows meanwhile.
+  private func beginCount(_ audit: Auditing) throws(StoreError) -> Bool {
+    guard let memory, audit.counts < Self.counts, try memory.isLong() else { return false }
+    guard try memory.freeze(onThaw: { [weak audit] in audit?.count?.stop() }) else { return false }
+    audit.counts += 1
+    audit.wait()
+    do throws(SystemError) {
+      audit.count = try RowCount(
+        home: home, program: staff.programs.coordinator, environment: house.environment, loop: loop
+      ) { [weak audit, unowned memory] rows in
+        audit?.hear(rows)
+        memory.thaw()
+      }
+      return true
+    } catch {
+      log.write(event: "spawn_failed", level: .error, at: now) {
+        $0.field("worker_name", "audit")
+        $0.field("msg", error.description)
+      }
+      audit.hear(nil as AuditReport?)
+      memory.thaw()
+      return false
+    }
   }
 
   // MARK: - The stock
@@ -146,6 +214,7 @@ extension Coordinator {
   }
 
   private func endAudit() {
+    auditing?.count?.stop()
     auditing = nil
     beginAudit()
     // Nothing else is asked of the machine; its connection goes with the last audit.
@@ -154,17 +223,17 @@ extension Coordinator {
 
   private func advance(_ audit: Auditing) throws(StoreError) {
     if audit.isStockDone { return try advanceMachine(audit) }
-    if !audit.hasBegun { audit.report = try examine(audit.strangers) }
+    if !audit.hasBegun { guard try examine(audit) else { return } }
     if let trouble = trouble(of: .stock) { audit.reckoning.fail(trouble) }
     if let answer = try audit.takeAnswer() {
       switch answer {
       case .success(let result): try audit.reckoning.hear(result, store, day: keptBooks.day)
-      case .failure(let error): audit.reckoning.fail("\(error.description)")
+      case .failure(let error): audit.reckoning.fail(error.remark)
       }
     }
     guard let question = try audit.reckoning.question(from: store) else {
       audit.reckoning.complete(&audit.report)
-      audit.report.problems += releases.problems()
+      for problem in releases.problems() { audit.report.add(problem) }
       audit.isStockDone = true
       return try advanceMachine(audit)
     }
@@ -179,13 +248,13 @@ extension Coordinator {
     if let trouble = trouble(of: .vending) ?? trouble(of: .stock) { audit.vending.fail(trouble) }
     switch try audit.takeMachineAnswer() {
     case .success(.audit(let report)): audit.vending.hear(report)
-    case .success: audit.vending.fail("it gave an answer that does not belong here")
-    case .failure(let error): audit.vending.fail(error.description)
+    case .success: audit.vending.fail(Remark(.strangeAnswer))
+    case .failure(let error): audit.vending.fail(error.remark)
     case nil: break
     }
     switch try audit.takeAnswer() {
     case .success(let result): audit.vending.hear(result)
-    case .failure(let error): audit.vending.fail(error.description)
+    case .failure(let error): audit.vending.fail(error.remark)
     case nil: break
     }
     switch audit.vending.question {
@@ -211,11 +280,11 @@ extension Coordinator {
   }
 
   /// Why there is no use in asking one of the house now; nil where there is.
-  private func trouble(of role: WorkerRole) -> String? {
+  private func trouble(of role: WorkerRole) -> Remark? {
     guard let post = house.posts.first(where: { $0.trade.workerRole == role }), post.phase != .ready,
       post.isGivenUp || post.history.deathsInARow > 0
     else { return nil }
-    return "its process cannot begin: \(post.lastEnd ?? "it ended at once")"
+    return post.lastEnd.map { Remark(.cannotBegin, $0) } ?? Remark(.endedAtOnce)
   }
 
   /// Everybody whom this coordinator knows: itself, its guardian, its tellers.

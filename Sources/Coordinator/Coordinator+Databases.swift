@@ -69,7 +69,7 @@ extension Coordinator {
   private func write(_ mismatch: DatabaseMismatch, of name: String) {
     log.write(event: "database_mismatch", level: mismatch.isProblem ? .error : .warn, at: now) {
       $0.field("worker_name", name)
-      $0.field("msg", mismatch.sentence(for: name))
+      $0.field("msg", mismatch.remark(on: name).description)
     }
   }
 
@@ -90,14 +90,14 @@ extension DatabaseMismatch {
       database, books: books.number, known: try memory.knownDatabase(of: name), moment: moment)
   }
 
-  /// The same in English, of a service.
-  func sentence(for name: String) -> String {
+  /// The same as a remark on a service.
+  func remark(on name: String) -> Remark {
     switch self {
-    case .newBank: "\(name).db has last worked with another bank.db"
-    case .newDatabase: "\(name).db is a new one, and the bank has worked with another"
-    case .olderBank: "bank.db is an older copy than \(name).db beside it"
-    case .olderDatabase: "\(name).db is an older copy than bank.db beside it"
-    case .otherDatabase: "\(name).db belongs to another bank"
+    case .newBank: Remark(.newBank, name)
+    case .newDatabase: Remark(.newDatabase, name)
+    case .olderBank: Remark(.olderBank, name)
+    case .olderDatabase: Remark(.olderDatabase, name)
+    case .otherDatabase: Remark(.otherDatabase, name)
     }
   }
 }
@@ -106,7 +106,6 @@ extension AuditReport {
   /// Adds what is wrong with a database beside the bank's: a note where it was done on purpose, and a problem otherwise.
   mutating func add(_ mismatch: DatabaseMismatch?, of name: String) {
     guard let mismatch else { return }
-    let sentence = mismatch.sentence(for: name)
-    if mismatch.isProblem { problems.append(sentence) } else { notes = (notes ?? []) + [sentence] }
+    if mismatch.isProblem { add(mismatch.remark(on: name)) } else { note(mismatch.remark(on: name)) }
   }
 }

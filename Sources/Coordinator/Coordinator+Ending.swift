@@ -14,7 +14,7 @@ extension Coordinator {
   /// A client asks for the end, or for a step of it.
   func stop(_ order: StopOrder, _ seat: Followers.Seat) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
-      let failure = Failure(.badRequest, detail: "a timeout is not negative")
+      let failure = Failure(.badRequest, remark: Remark(.timeoutNegative))
       return server.answer(seat.session, seat.number, .failure(failure))
     }
     if ending != nil { tell(progress(), to: [seat]) }
@@ -48,6 +48,7 @@ extension Coordinator {
     log.write(event: "opener_lost", level: .warn, at: now) {
       $0.field("waiting", machine.waitingCount)
       $0.field("serving", machine.serving)
+      $0.field("msg", "whoever had opened this bank in the foreground is gone; the bank closes")
     }
     isAbandoned = true
     exitCode = 1
@@ -57,9 +58,25 @@ extension Coordinator {
   /// waits again at the head of the line, and of a request that is half taken in nothing is kept.
   func leaveAtOnce() {
     staff.killAll()
+    let isTakingIn = machine.isTakingIn
     turnAway()
+    if isTakingIn {
+      log.write(event: "withdrawn", at: now) {
+        $0.field("issued", machine.issuedCount)
+        $0.field("msg", "the request that was being taken in is not kept: nobody of it was added")
+      }
+    }
     server.stopListening()
+    // The last words are still sent while those who were killed end, and others may answer: nothing follows from it.
+    staff.onEvent = nil
+    (house.onDatabase, house.onChange) = (nil, nil)
+    (releases.onReleased, releases.onTrouble) = (nil, nil)
+    homeWatch?.onLoss = nil
     onClosed?()
+    log.write(event: "left", at: now) {
+      $0.field("day", machine.books.day)
+      $0.field("waiting", machine.waitingCount)
+    }
   }
 
   private func beginEnding(now isUrgent: Bool) {
@@ -205,7 +222,7 @@ extension Coordinator {
     if ending.last == nil {
       let report = lastReport(ending)
       var picture = statusReport()
-      picture.state = .closed
+      picture.close()
       self.ending?.last = (report, picture)
       happen(.endDay)
       commit()

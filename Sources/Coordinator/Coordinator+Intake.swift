@@ -51,7 +51,7 @@ extension Coordinator {
     session.list = nil
     if let failure = list.failure { return server.answer(session, number, .failure(failure)) }
     guard list.count > 0 else {
-      return server.answer(session, number, .failure(Failure(.badRequest, detail: "the list is empty")))
+      return server.answer(session, number, .failure(Failure(.badRequest, remark: Remark(.listEmpty))))
     }
     let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
     intake.append(EnqueueIntake.Order(request: request, source: .list(list), key: nil, total: list.count))
@@ -201,7 +201,7 @@ extension Coordinator {
     var keys: [SliceKey] = []
     let slice: [CustomerOrder]
     do throws(SliceTrouble) {
-      slice = try nextSlice(of: &order, keys: &keys)
+      slice = try nextSlice(of: &order, keys: &keys, from: next)
     } catch {
       switch error {
       case .store(let error): lookUpFailed(error, order)
@@ -294,8 +294,9 @@ extension Coordinator {
     case store(StoreError)
   }
 
+  /// - Parameter next: The number that the first customer of the slice will have.
   private func nextSlice(
-    of order: inout EnqueueIntake.Order, keys: inout [SliceKey]
+    of order: inout EnqueueIntake.Order, keys: inout [SliceKey], from next: TicketNumber
   ) throws(SliceTrouble) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []
     switch order.source {
@@ -314,17 +315,17 @@ extension Coordinator {
           let digest = entry.digest
           let bytes = Array(key.utf8)
           if let place = fresh[bytes] {
-            // Who stands twice in this list was not there before, and has no other ticket.
+            // Whoever stands twice in this list has the ticket of the first time.
             guard keys[place].isRepeated(by: digest) else { throw .request(.conflict(key)) }
             order.known += 1
+            let ticket = next + keys[place].offset
+            order.knownTickets.add(IssuedTickets(day: machine.books.day, first: ticket, last: ticket))
             continue
           }
           if let known = try request(under: key) {
             guard known.isRepeated(by: digest) else { throw .request(.conflict(key)) }
             order.known += 1
-            if known.tickets.day < machine.books.day || known.tickets.first < order.first {
-              order.knownTickets.add(known.tickets)
-            }
+            order.knownTickets.add(known.tickets)
             continue
           }
           fresh[bytes] = keys.count
@@ -339,7 +340,7 @@ extension Coordinator {
   private func part(of list: ListSpool) throws(SliceTrouble) -> [EnqueueEntry] {
     do throws(Failure) {
       guard let entries = try list.next() else {
-        throw Failure(.system, detail: "a list ended before its last customer")
+        throw Failure(.system, remark: Remark(.listEnded))
       }
       return entries
     } catch {

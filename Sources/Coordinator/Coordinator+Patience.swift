@@ -32,8 +32,8 @@ extension Coordinator {
   /// was meant for.
   func reset(on day: BusinessDay?, _ seat: Followers.Seat, tellsProgress: Bool) {
     if let day, day != machine.books.day {
-      let detail = "day \(day) was to be reset, and it is day \(machine.books.day)"
-      return server.answer(seat.session, seat.number, .failure(Failure(.wrongState, detail: detail)))
+      let remark = Remark(.resetOtherDay, day, machine.books.day)
+      return server.answer(seat.session, seat.number, .failure(Failure(.wrongState, remark: remark)))
     }
     // It waits for a request that is half taken in.
     let arriving = machine.arriving?.total ?? 0

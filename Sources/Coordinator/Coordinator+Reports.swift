@@ -133,5 +133,6 @@ extension AuditReport {
       issued: audit.issued, served: audit.served, cancelled: audit.cancelled, waiting: audit.waiting,
       delayed: audit.delayed, dead: audit.dead, lost: audit.lost, duplicated: audit.duplicated,
       ledgerDifference: audit.ledgerDifference, problems: audit.problems)
+    remarks = audit.remarks.isEmpty ? nil : audit.remarks
   }
 }

@@ -25,8 +25,8 @@ extension Coordinator {
       + (auditing?.seats.count { $0.session === session } ?? 0)
       + patient.held.count { $0.session === session }
     guard open < ClientLimits.openAnswers else {
-      let detail = "at most \(ClientLimits.openAnswers) answers may be open on one connection"
-      return server.answer(session, number, .failure(Failure(.badRequest, detail: detail)))
+      let remark = Remark(.answersAtMost, ClientLimits.openAnswers)
+      return server.answer(session, number, .failure(Failure(.badRequest, remark: remark)))
     }
     if hold(request, for: session) { return }
     switch request.command {
@@ -93,6 +93,8 @@ extension Coordinator {
     ending?.seats.removeAll { $0.session === session }
     auditSeats.removeAll { $0.session === session }
     auditing?.seats.removeAll { $0.session === session }
+    // Nobody waits for the rows any more.
+    if auditing?.seats.isEmpty == true { auditing?.count?.stop() }
     server.someoneLeft()
   }
 
@@ -157,7 +159,7 @@ extension Coordinator {
         .failure(
           Failure(
             isPast ? .wrongDay : .noSuchDay, subject: String(day),
-            detail: "the present day is \(keptBooks.day)")))
+            remark: Remark(.presentDay, keptBooks.day))))
     }
   }
 
@@ -174,7 +176,7 @@ extension Coordinator {
 
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Followers.Seat) {
     guard first >= 1, first <= last else {
-      let failure = Failure(.badRequest, detail: "tickets \(first) to \(last) are no range")
+      let failure = Failure(.badRequest, remark: Remark(.noRange, first, last))
       return server.answer(seat.session, seat.number, .failure(failure))
     }
     // From here on they are counted by what is staged, so the count must begin where nothing is.
@@ -198,13 +200,13 @@ extension Coordinator {
     switch request.command {
     case .scale(let wanted):
       guard wanted.count <= Service.allCases.count else {
-        let failure = Failure(.badRequest, detail: "a service is named more than once")
+        let failure = Failure(.badRequest, remark: Remark(.serviceTwice))
         return server.answer(seat.session, seat.number, .failure(failure))
       }
       for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
-        let detail =
-          "\(entry.service.name) has 0 to \(BankModel.Limits.windowsPerService) windows, not \(entry.count)"
-        return server.answer(seat.session, seat.number, .failure(Failure(.badRequest, detail: detail)))
+        let remark = Remark(
+          .windowsRange, entry.service.name, BankModel.Limits.windowsPerService, entry.count)
+        return server.answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
       }
       for entry in wanted {
         log.write(event: "scale", at: now) {

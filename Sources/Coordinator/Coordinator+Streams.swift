@@ -27,7 +27,7 @@ extension Coordinator {
     case .day(let number):
       guard (1...keptBooks.day).contains(number) else {
         let failure = Failure(
-          .noSuchDay, subject: String(number), detail: "the present day is \(keptBooks.day)")
+          .noSuchDay, subject: String(number), remark: Remark(.presentDay, keptBooks.day))
         return server.answer(seat.session, seat.number, .failure(failure))
       }
       day = number

@@ -20,9 +20,8 @@ extension Coordinator {
   func mayView(_ seat: Followers.Seat) -> Bool {
     let receipts = seat.session.streams.values.count(where: \.isFollowing)
     guard seat.session.views + receipts >= ClientLimits.openViews else { return true }
-    let detail =
-      "at most \(ClientLimits.openViews) requests that watch or follow may be open on one connection"
-    server.answer(seat.session, seat.number, .failure(Failure(.badRequest, detail: detail)))
+    let remark = Remark(.viewsAtMost, ClientLimits.openViews)
+    server.answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
     return false
   }
 

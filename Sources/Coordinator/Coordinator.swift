@@ -198,7 +198,7 @@ final class Coordinator {
   }
 
   /// Hears who has something to say, serves customers and commits; now and then looks after everything else.
-  private func turn() throws(SystemError) {
+  func turn() throws(SystemError) {
     let isRound = try hear()
     if !freshLosses.isEmpty { meetLosses() }
     // Whoever is still talking is heard before the disk is asked, within bounds.

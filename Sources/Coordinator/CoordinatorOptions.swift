@@ -5,7 +5,7 @@ import BankModel
 import Wire
 
 /// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
-/// [--speed X]`, or `bankd --inspect --home DIR`. A guardian adds `--guardian PID` and hands the home's lock on as
+/// [--speed X]`, `bankd --inspect --home DIR`, or `bankd --count PID --home DIR`. A guardian adds `--guardian PID` and hands the home's lock on as
 /// descriptor 4; `--recover` after a crash; `--occupied PID`, `--inspected` or `--unusable REASON` where there can be no bank. A bank in
 /// the foreground of its client is opened with `--opener PID`.
 public struct CoordinatorOptions: Sendable, Equatable {
@@ -21,6 +21,8 @@ public struct CoordinatorOptions: Sendable, Equatable {
   public var speed: String?
   /// Only answer questions about a bank that is not open, on descriptor 3.
   public var isInspection = false
+  /// Only count the rows of the database as it lies, for this coordinator, and tell what was found on descriptor 3.
+  public var countsFor: Int32?
   /// The process that restarts this one when it dies; nil where nobody does.
   public var guardian: Int32?
   /// The process without which there shall be no bank: whoever opened one in its foreground.
@@ -73,6 +75,9 @@ public struct CoordinatorOptions: Sendable, Equatable {
     switch option {
     case "--guardian":
       guardian = try Self.process(option, value)
+      return
+    case "--count":
+      countsFor = try Self.process(option, value)
       return
     case "--opener":
       opener = try Self.process(option, value)

@@ -20,6 +20,9 @@ public enum CoordinatorProcess {
     let starter = inheritedChannel()
     do {
       let options = try CoordinatorOptions(arguments)
+      if let coordinator = options.countsFor {
+        return RowCount.run(BankHome(options.home), for: coordinator, on: starter.descriptor)
+      }
       // Before anything else is opened, or the number would be another's.
       let shared = options.guardian == nil ? nil : inheritedLock()
       let loop = try EventLoop()
@@ -68,7 +71,7 @@ public enum CoordinatorProcess {
     var configuration = try RecoveryNote.configuration(of: options, home, trouble: &trouble)
     if options.isRecovery, try FileFacts.inspect(home.database) == nil {
       // Opening again what is not there would make another, empty bank.
-      throw Failure(.badHome, subject: home.path, detail: "the database was removed while the bank was open")
+      throw Failure(.badHome, subject: home.path, remark: Remark(.databaseRemoved))
     }
     try home.prepare()
     try refuse(options.obstacle, home)
@@ -192,8 +195,9 @@ public enum CoordinatorProcess {
     _ options: CoordinatorOptions, _ starter: Starter, _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
+    if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
     guard try FileFacts.inspect(home.database) != nil else {
-      throw Failure(.notOpen, subject: home.path, detail: "no bank was ever opened here")
+      throw Failure(.notOpen, subject: home.path, remark: Remark(.neverOpened))
     }
     let lock = try HomeLock(visiting: home)
     defer { lock.release() }

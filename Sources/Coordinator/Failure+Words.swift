@@ -10,9 +10,7 @@ extension Failure {
   init(refusal: QueueRefusal) {
     switch refusal {
     case .queueFull(let waiting, let limit):
-      self.init(
-        .queueFull, subject: String(limit), detail: "\(waiting) customers wait, and \(limit) may wait at most"
-      )
+      self.init(.queueFull, subject: String(limit), remark: Remark(.waitAtMost, waiting, limit))
     case .draining: self.init(.draining)
     case .diskFull: self.init(.diskFull)
     case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))
@@ -23,12 +21,12 @@ extension Failure {
   /// Why the store could not be used.
   init(store error: StoreError) {
     switch error {
-    case .diskFull(let detail): self.init(.diskFull, detail: detail)
-    case .inUse(let path): self.init(.alreadyOpen, detail: "\(path) is in use")
+    case .diskFull(let detail): self.init(.diskFull, remark: detail)
+    case .inUse(let path): self.init(.alreadyOpen, remark: Remark(.inUse, path))
     case .newerSchema(let path, let found, let known):
-      self.init(.newerSchema, subject: path, detail: "schema \(found) was found, up to \(known) is known")
-    case .damaged(let path, let detail): self.init(.damaged, subject: path, detail: detail)
-    case .failed(let path, let detail): self.init(.system, subject: path, detail: detail)
+      self.init(.newerSchema, subject: path, remark: Remark(.schemaFound, found, known))
+    case .damaged(let path, let detail): self.init(.damaged, subject: path, remark: detail)
+    case .failed(let path, let detail): self.init(.system, subject: path, remark: detail)
     }
   }
 }

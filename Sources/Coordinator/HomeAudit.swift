@@ -1,6 +1,7 @@
 // Owns what an audit looks at outside of the database: who may enter the home, and who works in its name. It changes
 // nothing and knows no queue. What cannot be looked at is a finding: nobody can promise anything of it.
 
+import BankModel
 import Glibc
 import Posix
 
@@ -58,18 +59,18 @@ struct HomeAudit {
     return other.isDirectory && other.inode == facts.inode && other.device == facts.device
   }
 
-  /// What there is to say of strangers, a sentence each.
-  static func sentences(_ strangers: Set<Stranger>) -> [String] {
+  /// What there is to say of strangers.
+  static func remarks(on strangers: Set<Stranger>) -> [Remark] {
     strangers.sorted { $0.pid < $1.pid }.map {
-      "process \($0.pid) (\($0.name)) works in this home, and the bank does not know it"
+      Remark(.stranger, $0.pid, $0.name)
     }
   }
 
   // MARK: - Permissions
 
-  /// Everything that others could enter, read or write, a sentence each.
-  func permissions() -> [String] {
-    var found: [String] = []
+  /// Everything that others could enter, read or write.
+  func permissions() -> [Remark] {
+    var found: [Remark] = []
     let shared = sharedWithCustomers
     if let problem = problem(home.path, isHome: true, shared) { found.append(problem) }
     var paths = [home.run, home.logs]
@@ -97,20 +98,20 @@ struct HomeAudit {
     return [home.path: 0o010, home.run: 0o010, socket: 0o060]
   }
 
-  private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> String? {
+  private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> Remark? {
     let facts: FileFacts
     do throws(SystemError) {
       guard let found = try FileFacts.inspect(path, followLinks: isHome) else { return nil }
       facts = found
     } catch {
-      return "\(path) cannot be looked at: \(error.description)"
+      return Remark(.cannotLook, path, error.description)
     }
     let mode = String(facts.mode & 0o7777, radix: 8)
-    if facts.owner != geteuid() { return "\(path) belongs to another user (\(facts.owner))" }
+    if facts.owner != geteuid() { return Remark(.otherOwner, path, facts.owner) }
     // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.
     if isHome, facts.mode & 0o1000 != 0 { return nil }
     let wanted = facts.isDirectory ? "700" : "600"
     return UInt32(facts.mode) & 0o077 & ~(shared[path] ?? 0) == 0
-      ? nil : "\(path) is open to others: its mode is \(mode), not \(wanted)"
+      ? nil : Remark(.openToOthers, path, mode, wanted)
   }
 }

@@ -106,7 +106,7 @@ final class Inspector {
       strangers.formIntersection(outside.strangers(known: [CurrentProcess.pid]))
     }
     var report = AuditReport(try store.audit())
-    report.problems += HomeAudit.sentences(strangers) + outside.permissions()
+    for remark in HomeAudit.remarks(on: strangers) + outside.permissions() { report.add(remark) }
     try StockInspection(home: home, day: day, books: booksName, memory: memory).audit(store, into: &report)
     try VendingInspection(home: home, books: booksName, memory: memory).audit(into: &report)
     return report
@@ -121,7 +121,7 @@ final class Inspector {
     case .all: day = nil
     case .day(let chosen):
       guard (1...presentDay).contains(chosen) else {
-        let failure = Failure(.noSuchDay, subject: String(chosen), detail: "the last day was \(presentDay)")
+        let failure = Failure(.noSuchDay, subject: String(chosen), remark: Remark(.lastDay, presentDay))
         return server.answer(session, number, .failure(failure))
       }
       day = chosen
@@ -163,7 +163,7 @@ final class Inspector {
     server.flush()
     while session.isOpen, session.channel.backlog > ClientLimits.heardWhileUnread {
       do throws(SystemError) { try loop.runOnce(until: nil) } catch {
-        throw StoreError.failed(path: "descriptor 3", detail: error.description)
+        throw StoreError.failed(path: "descriptor 3", detail: Remark(quoting: error.description))
       }
     }
   }

@@ -19,7 +19,7 @@ extension QueueStore {
   func accountAnswer(_ number: Int64) throws(StoreError) -> ControlAnswer {
     guard (0...BankModel.Limits.account).contains(number) else {
       return .failure(
-        Failure(.badRequest, detail: "an account is 0 to \(BankModel.Limits.account), not \(number)"))
+        Failure(.badRequest, remark: Remark(.accountRange, BankModel.Limits.account, number)))
     }
     let statement = try statement(of: number, limit: AccountReport.listed)
     return .account(

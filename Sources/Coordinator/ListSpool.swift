@@ -107,7 +107,7 @@ final class ListSpool {
         decoder.append(buffer[..<count])
       }
     } catch {
-      throw Failure(.system, subject: directory, detail: "a list could not be read back: \(error)")
+      throw Failure(.system, subject: directory, remark: Remark(.listUnreadable, "\(error)"))
     }
   }
 }

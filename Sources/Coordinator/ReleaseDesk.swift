@@ -119,15 +119,14 @@ final class ReleaseDesk {
     }
   }
 
-  /// What cannot be given back, a sentence each, of many the first.
-  func problems(limit: Int = 100) -> [String] {
+  /// What cannot be given back, of many the first.
+  func problems(limit: Int = 100) -> [Remark] {
     let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
-    let sentences = tickets.prefix(limit).map {
-      "ticket \($0.ticket) of day \($0.day) was cancelled, and the stock does not take back what it holds: "
-        + (refused[$0] ?? "")
+    let told = tickets.prefix(limit).map {
+      Remark(.notReturned, $0.ticket, $0.day, refused[$0] ?? "")
     }
-    let untold = tickets.count - sentences.count
-    return untold > 0 ? sentences + ["and \(untold) more that the stock does not take back"] : sentences
+    let untold = tickets.count - told.count
+    return untold > 0 ? told + [Remark(.moreNotReturned, untold)] : told
   }
 
   private func released(_ ticket: TicketOfDay) {

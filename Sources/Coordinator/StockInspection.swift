@@ -27,13 +27,13 @@ struct StockInspection {
   func audit(_ store: any QueueStore, into report: inout AuditReport) throws(StoreError) {
     var reckoning = StockReckoning(books)
     guard let facts = try? FileFacts.inspect(home.stockDatabase) else {
-      guard try !store.receipts(of: .juice, after: 0, limit: 1).isEmpty else { return }
-      reckoning.fail("there is no \(home.stockDatabase), and there were orders")
+      guard try !store.receipts(of: .juice, after: 0, through: .max, limit: 1).isEmpty else { return }
+      reckoning.fail(Remark(.databaseMissing, home.stockDatabase))
       return reckoning.complete(&report)
     }
     do throws(StoreError) {
       if facts.size == 0 {
-        throw .damaged(path: home.stockDatabase, detail: "the file is empty")
+        throw .damaged(path: home.stockDatabase, detail: Remark(.fileEmpty))
       }
       let lock = try visit()
       let stock = try SQLiteStockStore(inspecting: home.stockDatabase)
@@ -46,7 +46,7 @@ struct StockInspection {
     } catch {
       // A look that sorts what it reads needs room as well: without it nothing is said of the stock, be it good or bad.
       if case .diskFull = error { throw error }
-      reckoning.fail(error.description)
+      reckoning.fail(Remark(quoting: error.description))
     }
     reckoning.complete(&report)
   }
@@ -65,7 +65,7 @@ struct StockInspection {
         _ = poll(nil, 0, 20)
       }
     } catch {
-      throw .failed(path: home.stockLock, detail: error.description)
+      throw .failed(path: home.stockLock, detail: Remark(quoting: error.description))
     }
     throw .inUse(path: home.stockDatabase)
   }
@@ -77,7 +77,7 @@ struct StockInspection {
       return .audit(
         StockAuditReport(
           items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
-          problems: found.problems))
+          remarks: found.remarks))
     case .known(let names):
       var known: [KeptOrder] = []
       for name in names {

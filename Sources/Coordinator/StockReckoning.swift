@@ -27,20 +27,30 @@ struct StockReckoning {
 
   /// Nothing has been asked yet.
   ///
-  /// - Parameter books: what the orders of the bank's tickets are called by.
-  init(_ books: BooksName = .none) { self.books = books }
+  /// - Parameters:
+  ///   - books: what the orders of the bank's tickets are called by.
+  ///   - stride: receipts that are looked at for a page.
+  init(_ books: BooksName = .none, stride: Int64 = 20_000) {
+    self.books = books
+    self.stride = stride
+  }
 
-  /// Sentences that are told; the rest are counted.
+  /// Receipts that are looked at for a page at most, whatever their service. The stock is asked also where there is no juice
+  /// among them, so that the others are heard in between.
+  private let stride: Int64
+  /// Problems that are told; the rest are counted.
   private static let told = 100
 
   private var stage = Stage.greeting
   private var page: [Receipt] = []
+  /// Up to which receipt the page goes.
+  private var pageEnd: Int64 = 0
   /// Tickets that looked wrong and are looked at once more.
   private var suspects: [Suspect] = []
   /// Orders that were made for tickets of other books.
   private var foreign: Int64 = 0
   private var difference: Int64 = 0
-  private var problems: [String] = []
+  private var problems: [Remark] = []
   private var untold = 0
   private var isIncomplete = false
 
@@ -51,8 +61,12 @@ struct StockReckoning {
     case .greeting: return .look
     case .ledger: return .audit
     case .receipts(let after):
-      page = try store.receipts(of: .juice, after: after, limit: Int(StockLimits.ordersPerPage))
-      if !page.isEmpty { return .known(page.map(books.order)) }
+      let limit = Int(StockLimits.ordersPerPage)
+      pageEnd = after + stride
+      page = try store.receipts(of: .juice, after: after, through: pageEnd, limit: limit)
+      if page.count == limit, let last = page.last { pageEnd = last.sequence }
+      let isLast = try store.receipts(day: nil, after: pageEnd, limit: 1).isEmpty
+      if !page.isEmpty || !isLast { return .known(page.map(books.order)) }
       stage = .orders(after: nil)
       return .orders(after: nil, limit: StockLimits.ordersPerPage)
     case .orders(let after): return .orders(after: after, limit: StockLimits.ordersPerPage)
@@ -68,7 +82,7 @@ struct StockReckoning {
     case (.greeting, .picture): stage = .ledger
     case (.ledger, .audit(let report)):
       difference &+= report.difference
-      for problem in report.problems { note("the stock: \(problem)") }
+      for problem in report.told { note(problem.of(.stock)) }
       stage = .receipts(after: 0)
     case (.receipts, .orders(let known)):
       let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -79,7 +93,7 @@ struct StockReckoning {
           suspects.append(Suspect(ticket: ticket, order: order))
         }
       }
-      stage = .receipts(after: page.last?.sequence ?? 0)
+      stage = .receipts(after: pageEnd)
     case (.orders, .orders(let known)):
       for order in known {
         switch books.origin(of: order.id) {
@@ -95,15 +109,15 @@ struct StockReckoning {
         }
       }
       stage = known.last.map { .orders(after: $0.id) } ?? .end
-    case (_, .failure(let failure)): fail("it refuses: \(failure.code.rawValue) \(failure.detail)")
-    default: fail("it gave an answer that does not belong here")
+    case (_, .failure(let failure)): fail(Remark(.refuses, "\(failure.code.rawValue) \(failure.detail)"))
+    default: fail(Remark(.strangeAnswer))
     }
   }
 
   /// The stock cannot be asked any more.
-  mutating func fail(_ words: String) {
+  mutating func fail(_ reason: Remark) {
     guard stage != .end else { return }
-    note("the stock could not be audited: \(words)")
+    note(reason.of(.unauditedStock))
     isIncomplete = true
     suspects = []
     stage = .end
@@ -112,12 +126,9 @@ struct StockReckoning {
   /// Adds what was found to a report.
   func complete(_ report: inout AuditReport) {
     report.stockDifference = isIncomplete ? nil : difference
-    report.problems += problems
-    if foreign > 0 {
-      let words = "\(foreign) orders in the stock were made for tickets of other books than these"
-      report.notes = (report.notes ?? []) + [words]
-    }
-    if untold > 0 { report.problems.append("and \(untold) more of the stock") }
+    for problem in problems { report.add(problem) }
+    if foreign > 0 { report.note(Remark(.foreignOrders, foreign)) }
+    if untold > 0 { report.add(Remark(.moreOfStock, untold)) }
   }
 
   // MARK: - Judgement
@@ -131,7 +142,7 @@ struct StockReckoning {
         continue
       }
       difference &+= found.pieces
-      note(found.words)
+      note(found.remark)
     }
     suspects = []
   }
@@ -139,23 +150,29 @@ struct StockReckoning {
   /// What is wrong with a ticket and its order; nil where nothing is. `pieces` are those that are on the wrong side.
   private func verdict(
     _ ticket: TicketOfDay, _ name: OrderID, _ order: KeptOrder?, _ store: any QueueStore, _ day: BusinessDay
-  ) throws(StoreError) -> (words: String, pieces: Int64)? {
+  ) throws(StoreError) -> (remark: Remark, pieces: Int64)? {
     let receipt = try receipt(of: ticket, name, store)
-    let who = "ticket \(ticket.ticket) of day \(ticket.day)"
+    func about(_ kind: Remark.Kind) -> Remark { Remark(kind, ticket.ticket, ticket.day) }
     switch (receipt?.outcome, order?.state) {
     case (.served?, .done?), (.outOfStock?, .short?): return nil
     case (.served?, let state):
-      return ("\(who) got a juice, and for its order the stock has \(Self.words(state))", 1)
+      return (
+        about(
+          state == nil
+            ? .servedWithoutOrder : state == .short ? .servedByShortOrder : .servedByReturnedOrder), 1
+      )
     case (.outOfStock?, .done?), (.cancelled?, .done?):
       if receipt?.outcome == .cancelled, try store.isUnreleased(ticket) { return nil }
-      return ("\(who) ended without a juice and holds \(order?.held ?? "")", order?.pieces ?? 0)
+      return (
+        Remark(.endedHolding, ticket.ticket, ticket.day, order?.held ?? ""), order?.pieces ?? 0
+      )
     case (.outOfStock?, let state):
-      return ("\(who) was sent away for want of fruit, and the stock has \(Self.words(state))", 0)
+      return (about(state == nil ? .sentAwayWithoutOrder : .sentAwayByReturnedOrder), 0)
     case (.cancelled?, _), (nil, nil): return nil
     case (nil, _?):
       if ticket.day == day, try isKept(ticket, name, store) { return nil }
       let pieces = order?.state == .done ? order?.pieces ?? 0 : 0
-      return ("the stock has an order of \(who), and there is no such ticket", pieces)
+      return (about(.orderOfNobody), pieces)
     }
   }
 
@@ -176,16 +193,7 @@ struct StockReckoning {
     return books.order(day: ticket.day, ticket: ticket.ticket, issuedAt: customer.issuedAt) == name
   }
 
-  private static func words(_ state: KeptOrder.State?) -> String {
-    switch state {
-    case .done: "one that took"
-    case .short: "one that took nothing"
-    case .void, .givenBack: "one that was given back"
-    case nil: "none"
-    }
-  }
-
-  private mutating func note(_ problem: String) {
+  private mutating func note(_ problem: Remark) {
     if problems.count < Self.told { problems.append(problem) } else { untold += 1 }
   }
 }

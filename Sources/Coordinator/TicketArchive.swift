@@ -25,7 +25,7 @@ struct TicketArchive {
   func story(of ticket: TicketNumber, day: BusinessDay?) throws(Failure) -> TicketReport {
     let day = day ?? presentDay
     guard (1...presentDay).contains(day) else {
-      throw Failure(.noSuchDay, subject: String(day), detail: "the present day is \(presentDay)")
+      throw Failure(.noSuchDay, subject: String(day), remark: Remark(.presentDay, presentDay))
     }
     guard ticket >= 1, day < presentDay || ticket <= issued else {
       throw Failure(.noSuchTicket, subject: String(ticket))
@@ -101,5 +101,6 @@ extension AttemptReport {
       window: attempt.window.description, generation: attempt.generation, pid: attempt.pid,
       startedAt: attempt.startedAt.milliseconds, endedAt: attempt.endedAt.milliseconds, end: attempt.end,
       signal: signal, code: code)
+    if attempt.isFatal { isFatal = true }
   }
 }

@@ -29,7 +29,7 @@ struct VendingInspection {
     guard let facts = try? FileFacts.inspect(machine.database) else { return }
     var reckoning = VendingReckoning()
     do throws(StoreError) {
-      if facts.size == 0 { throw .damaged(path: machine.database, detail: "the file is empty") }
+      if facts.size == 0 { throw .damaged(path: machine.database, detail: Remark(.fileEmpty)) }
       let stockHome = ServiceHome(path: home.path, name: "stock")
       let locks = try Locks(machine: visit(machine), stock: visit(stockHome))
       let store = try SQLiteVendingStore(inspecting: machine.database)
@@ -42,13 +42,13 @@ struct VendingInspection {
         case .machine: reckoning.hear(VendingAuditReport(try store.audit(), machine: name))
         case .stock(.orders(let after, let limit)):
           reckoning.hear(.orders(try stock?.orders(after: after, limit: Int(limit)) ?? []))
-        case .stock: reckoning.fail("the stock was asked something else")
+        case .stock: reckoning.fail(Remark(.strangeAnswer))
         }
       }
       withExtendedLifetime(locks) {}
     } catch {
       if case .diskFull = error { throw error }
-      reckoning.fail(error.description)
+      reckoning.fail(Remark(quoting: error.description))
     }
     reckoning.complete(&report)
   }
@@ -56,7 +56,7 @@ struct VendingInspection {
   /// The stock; nil where there is none, which then has given out nothing. It is not made here.
   private func open(_ home: ServiceHome) throws(StoreError) -> SQLiteStockStore? {
     guard let facts = try? FileFacts.inspect(home.database) else { return nil }
-    if facts.size == 0 { throw .damaged(path: home.database, detail: "the file is empty") }
+    if facts.size == 0 { throw .damaged(path: home.database, detail: Remark(.fileEmpty)) }
     let stock = try SQLiteStockStore(inspecting: home.database)
     _ = try stock.load(newLedger: 1)
     return stock
@@ -77,7 +77,7 @@ struct VendingInspection {
         _ = poll(nil, 0, 20)
       }
     } catch {
-      throw .failed(path: service.lock, detail: error.description)
+      throw .failed(path: service.lock, detail: Remark(quoting: error.description))
     }
     throw .inUse(path: service.database)
   }
@@ -88,6 +88,6 @@ extension VendingAuditReport {
   init(_ found: VendingAudit, machine: Int64) {
     self.init(
       changes: found.changes, account: found.account, purchases: found.purchases,
-      unfinished: found.unfinished, difference: found.difference, problems: found.problems, machine: machine)
+      unfinished: found.unfinished, difference: found.difference, remarks: found.remarks, machine: machine)
   }
 }

@@ -29,7 +29,7 @@ struct VendingReckoning {
   private var before: VendingAuditReport?
   private var taken: Int64 = 0
   private var difference: Int64 = 0
-  private var problems: [String] = []
+  private var problems: [Remark] = []
   private var isIncomplete = false
 
   /// What is to be asked next; nil at the end.
@@ -49,11 +49,11 @@ struct VendingReckoning {
       return
     }
     difference = report.difference
-    problems += report.problems.map { "the vending machine: \($0)" }
+    problems += report.told.map { $0.of(.machine) }
     let most = report.purchases &+ report.unfinished
     if taken < before.purchases || taken > most {
       difference &+= taken < before.purchases ? before.purchases &- taken : taken &- most
-      problems.append("the stock gave out \(taken) drinks, and \(report.purchases) were paid for")
+      problems.append(Remark(.drinksDiffer, taken, report.purchases))
     }
     stage = .end
   }
@@ -61,7 +61,7 @@ struct VendingReckoning {
   /// Hears the stock's orders.
   mutating func hear(_ result: StockResult) {
     guard case .orders(let page) = result, let machine = before?.machine else {
-      return fail("the stock gave an answer that does not belong here")
+      return fail(Remark(.strangeAnswer))
     }
     let own = page.filter { $0.id.text.hasPrefix(Self.beginning(machine)) }
     taken += Int64(own.count { $0.state == .done })
@@ -69,9 +69,9 @@ struct VendingReckoning {
   }
 
   /// One of them cannot be asked any more.
-  mutating func fail(_ words: String) {
+  mutating func fail(_ reason: Remark) {
     guard stage != .end else { return }
-    problems.append("the vending machine could not be audited: \(words)")
+    problems.append(reason.of(.unauditedMachine))
     isIncomplete = true
     stage = .end
   }
@@ -79,7 +79,7 @@ struct VendingReckoning {
   /// Adds what was found to a report.
   func complete(_ report: inout AuditReport) {
     report.moneyDifference = isIncomplete ? nil : difference
-    report.problems += problems
+    for problem in problems { report.add(problem) }
   }
 
   /// What the names of all orders of a machine begin with.

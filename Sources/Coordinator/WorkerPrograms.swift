@@ -12,6 +12,9 @@ struct WorkerPrograms {
   /// The programs beside this one.
   init() throws(SystemError) { directory = Paths.directory(of: try Paths.executable()) }
 
+  /// The coordinator's own program.
+  var coordinator: String { Paths.join(directory, "bankd") }
+
   /// The program that keeps the stock.
   var stock: String { Paths.join(directory, "bank-stockd") }
 

@@ -119,26 +119,26 @@ extension QueueMachine {
   }
 
   /// Everything that this machine knows of itself and that does not agree, a sentence each; none when all is well.
-  public func contradictions() -> [String] {
-    var found: [String] = []
+  public func contradictions() -> [Remark] {
+    var found: [Remark] = []
     let sum = books.waitingInAll + books.delayed + books.served + books.dead + books.cancelled
     if sum != books.issued {
-      found.append("the books of day \(books.day) count \(books.issued) tickets and account for \(sum)")
+      found.append(Remark(.booksDoNotAddUp, books.day, books.issued, sum))
     }
     let present = waitingCount + servingCount + lines.reduce(0) { $0 + $1.newcomerCount }
     if present != books.waitingInAll {
       found.append(
-        "\(books.waitingInAll) customers wait by the books, and \(present) in the lines and at windows")
+        Remark(.waitingDiffers, books.waitingInAll, present))
     }
     if Int64(delayed.count) != books.delayed {
-      found.append("\(books.delayed) customers are delayed by the books, and \(delayed.count) in memory")
+      found.append(Remark(.delayedDiffers, books.delayed, delayed.count))
     }
     for line in Line.allCases {
       var last: TicketNumber = 0
       for customer in lines[line.index].front {
         if customer.ticket <= last || customer.line != line {
           found.append(
-            "\(line.service.name) \(line.grade.name): ticket \(customer.ticket) stands behind \(last)")
+            Remark(.lineOutOfOrder, line.service.name, line.grade.name, customer.ticket, last))
         }
         last = customer.ticket
       }

@@ -139,16 +139,16 @@ public struct KeyedRequest: Sendable, Equatable {
 /// What a store could not do.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The disk, or the quota, is full. Nothing of the open transaction was kept; try again when there is room.
-  case diskFull(detail: String)
+  case diskFull(detail: Remark)
   /// Another process has the database open.
   case inUse(path: String)
   /// The database was written by a newer program.
   case newerSchema(path: String, found: Int64, known: Int64)
   /// The database is not one, or is damaged. Nothing was overwritten.
-  case damaged(path: String, detail: String)
+  case damaged(path: String, detail: Remark)
   /// The system refused: permissions, a missing directory, a failed write or fsync. Not to be retried:
   /// after a failed fsync nobody knows what is on disk.
-  case failed(path: String, detail: String)
+  case failed(path: String, detail: Remark)
 
   /// What failed, on what, why and what to do, in English.
   public var description: String {
@@ -204,8 +204,10 @@ public struct StoreAudit: Sendable, Equatable {
   public var duplicated: Int64 = 0
   /// The sum of all debits less the sum of all credits, in won; and receipts whose transfer is not their own.
   public var ledgerDifference: Int64 = 0
+  /// Everything that is not as promised.
+  public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
-  public var problems: [String] = []
+  public var problems: [String] { remarks.map(\.description) }
 
   /// An empty value.
   public init() {}
@@ -328,8 +330,11 @@ public protocol QueueStore: AnyObject {
     day: BusinessDay?, after sequence: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
 
-  /// Receipts of one service over all days, in the order of their commits, behind a sequence number.
-  func receipts(of service: Service, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
+  /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
+  /// between the two are looked at, whatever their service.
+  func receipts(
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt]
 
   /// Tickets for which something may still be put by in the stock, though they were cancelled: in the order of their days
   /// and numbers, beginning behind one; nil begins. At most `limit`.

@@ -217,5 +217,5 @@ extension MutantCore {
   var serving: Int64 { machine.serving }
   var issuedCount: Int64 { machine.issuedCount }
   func numbers(of window: Window) -> QueueMachine.WindowNumbers? { machine.numbers(of: window) }
-  func contradictions() -> [String] { machine.contradictions() }
+  func contradictions() -> [Remark] { machine.contradictions() }
 }

@@ -268,7 +268,7 @@ extension PromiseChecker {
   }
 
   private func checkNumbers(of core: any QueueCoreUnderTest) {
-    for words in core.contradictions() { violate(.books, words) }
+    for words in core.contradictions() { violate(.books, words.description) }
     let books = core.books
     let sum =
       core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled

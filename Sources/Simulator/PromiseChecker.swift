@@ -243,7 +243,7 @@ final class PromiseChecker {
 
   /// A core has read the store.
   func began(_ core: any QueueCoreUnderTest) {
-    for words in core.contradictions() { violate(.books, words) }
+    for words in core.contradictions() { violate(.books, words.description) }
   }
 
   private func rebuildView(_ day: BusinessDay, from store: MemoryStore) throws(StoreError) {

@@ -27,7 +27,7 @@ protocol QueueCoreUnderTest {
   func numbers(of window: Window) -> QueueMachine.WindowNumbers?
 
   /// Everything that the core knows of itself and that does not agree, a sentence each.
-  func contradictions() -> [String]
+  func contradictions() -> [Remark]
 }
 
 extension QueueMachine: QueueCoreUnderTest {}

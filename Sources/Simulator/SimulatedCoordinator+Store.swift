@@ -109,7 +109,7 @@ extension SimulatedCoordinator {
     world.trace.line(now.monotonic, "  the store failed: \(error)")
     world.checker.rolledBack()
     guard case .diskFull = error else {
-      if case .damaged(_, let detail) = error { world.violate(.storeContradiction, detail) }
+      if case .damaged(_, let detail) = error { world.violate(.storeContradiction, detail.description) }
       // Nobody knows any more what is on disk: the process ends, and the next one reads it again.
       return die()
     }

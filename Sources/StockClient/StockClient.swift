@@ -33,7 +33,7 @@ public final class StockClient {
   private var lastNumber: UInt32 = 0
   private var open: [UInt32: OpenRequest] = [:]
   private var view: StockView?
-  private var lastTrouble = "nobody listens"
+  private var lastTrouble = Remark(.nobodyListensYet)
 
   private struct OpenRequest {
     var request: StockRequest
@@ -143,7 +143,7 @@ public final class StockClient {
     // What has come while nobody listened is heard before anything is given up.
     if isOverdue(now) { while channel?.receiveNow() == true {} }
     if channel != nil, !isConnected, now - connectedAt >= Self.helloPatience {
-      lastTrouble = "the service does not answer"
+      lastTrouble = Remark(.noAnswer)
       channel?.close()
     }
     connectIfDue()
@@ -182,14 +182,14 @@ public final class StockClient {
     do throws(SystemError) {
       switch try UnixSocket.connect(path: path, nonBlocking: true) {
       case .connected(let socket): try greet(socket)
-      case .notThere: tryLater("there is no socket \(path)")
-      case .refused: tryLater("nobody listens on \(path)")
-      case .busy: tryLater("\(path) has no room for another connection now")
+      case .notThere: tryLater(Remark(.noSocket, path))
+      case .refused: tryLater(Remark(.nobodyListens, path))
+      case .busy: tryLater(Remark(.noRoomForConnection, path))
       case .permissionDenied: fail(.notPermitted(socket: path))
       }
     } catch {
       // What has run out comes back; anything else would fail again.
-      if error.isShortage { tryLater(error.description) } else { fail(.system(error)) }
+      if error.isShortage { tryLater(Remark(quoting: error.description)) } else { fail(.system(error)) }
     }
   }
 
@@ -199,12 +199,12 @@ public final class StockClient {
     self.channel = channel
     loop.attend(until: SystemClock.monotonic())
     connectedAt = loop.attended.now
-    lastTrouble = "the service does not answer"
+    lastTrouble = Remark(.noAnswer)
     channel.onMessage = { [unowned self] in hear($0) }
     channel.onEnd = { [unowned self] end in
       self.channel = nil
       isConnected = false
-      tryLater(end.description)
+      tryLater(end.remark)
     }
     channel.send(.hello(Hello(build: build, role: .client)))
     channel.flush()
@@ -215,14 +215,14 @@ public final class StockClient {
     guard let request = open[number] else { return }
     guard !request.request.command.isLong || request.sendings < Self.longSendings else {
       open[number] = nil
-      let words = "the stock service ended \(request.sendings) times while it was at it"
-      return request.listener(.failure(.tryLater(detail: words)))
+      let detail = Remark(.endedMeanwhile, request.sendings)
+      return request.listener(.failure(.tryLater(detail: detail)))
     }
     open[number]?.sendings += 1
     channel?.send(.request(request.request))
   }
 
-  private func tryLater(_ trouble: String) {
+  private func tryLater(_ trouble: Remark) {
     lastTrouble = trouble
     retryAt = SystemClock.monotonic() + pause
     pause = min(pause * 2, Self.longestPause)
@@ -230,7 +230,7 @@ public final class StockClient {
 
   /// There is no hope of an answer; a later request tries anew.
   private func fail(_ error: StockClientError) {
-    tryLater("\(error)")
+    tryLater(Remark(quoting: "\(error)"))
     let waiting = open
     open.removeAll()
     for number in waiting.keys.sorted() { waiting[number]?.listener(.failure(error)) }
@@ -248,7 +248,7 @@ public final class StockClient {
     case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
     case .refused(let refusal) where refusal.reason == .version:
       fail(.otherVersion(theirs: refusal.version, build: refusal.build))
-    case .refused(let refusal): lastTrouble = refusal.detail
+    case .refused(let refusal): lastTrouble = Remark(quoting: refusal.detail)
     case .reply(let reply): hear(reply)
     }
   }

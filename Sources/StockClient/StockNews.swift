@@ -18,7 +18,7 @@ public enum StockNews: Sendable, Equatable {
 /// Why there is no answer from the stock service.
 public enum StockClientError: Error, Sendable, Equatable {
   /// The service was not there, or did not answer in time. The same order may be asked again.
-  case tryLater(detail: String)
+  case tryLater(detail: Remark)
   /// The socket belongs to somebody else.
   case notPermitted(socket: String)
   /// The service speaks another version of the protocol.
@@ -37,6 +37,11 @@ extension StockClientError: CustomStringConvertible {
       "the stock service (build \(build)) speaks version \(theirs) of the protocol, this program \(protocolVersion)"
     case .system(let error): error.description
     }
+  }
+
+  /// Why there is no answer, so that it can be said in any language.
+  public var remark: Remark {
+    if case .tryLater(let detail) = self { detail } else { Remark(quoting: description) }
   }
 }
 

@@ -31,8 +31,10 @@ public struct StockAudit: Sendable, Equatable {
   public var changes: Int64 = 0
   /// Pieces by which the lots differ from what the ledger says, all added up.
   public var difference: Int64 = 0
+  /// Everything that is not as promised.
+  public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
-  public var problems: [String] = []
+  public var problems: [String] { remarks.map(\.description) }
 
   /// An empty value.
   public init() {}

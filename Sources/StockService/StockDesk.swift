@@ -53,7 +53,7 @@ public final class StockDesk<Machine: StockDecisions> {
     _ = takeCommitted()
     let known = Set(machine.picture.items.map(\.item))
     guard failure == nil, !amounts.allSatisfy({ known.contains($0.item) }) else { return }
-    failure = .diskFull(detail: "there is no room for the shelves of a new stock")
+    failure = .diskFull(detail: Remark(.noRoomForShelves))
   }
 
   /// Lets something happen, and does what follows from it.
@@ -173,7 +173,7 @@ public final class StockDesk<Machine: StockDecisions> {
     guard failure == nil else { return nil }
     precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
     do throws(StoreError) { return try look(question) } catch {
-      if case .diskFull(let detail) = error { return .failure(StockFailure(.diskFull, detail: detail)) }
+      if case .diskFull(let detail) = error { return .failure(StockFailure(.diskFull, remark: detail)) }
       failure = error
       return nil
     }
@@ -195,7 +195,7 @@ public final class StockDesk<Machine: StockDecisions> {
       return .audit(
         StockAuditReport(
           items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
-          problems: found.problems))
+          remarks: found.remarks))
     }
   }
 }

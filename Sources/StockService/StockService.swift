@@ -134,7 +134,8 @@ public final class StockService<Machine: StockDecisions> {
       end: { [unowned self] failure in
         files.abandon()
         loss = failure
-        desk.end(because: .failed(path: failure.subject, detail: failure.detail))
+        desk.end(
+          because: .failed(path: failure.subject, detail: failure.remark ?? Remark(quoting: failure.detail)))
       },
       note: { [unowned self] words, isRepaired in
         log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {
@@ -316,8 +317,7 @@ public final class StockService<Machine: StockDecisions> {
 
   private func follow(_ place: StockPlace?, _ asker: Asker) {
     guard let view = views.open(socket, asker.session, asker.number) else {
-      let words = "\(socket.viewsOfOne) views are open"
-      return tell(asker, .failure(StockFailure(.crowded, detail: words)))
+      return tell(asker, .failure(StockFailure(.crowded, remark: Remark(.viewsOpen, socket.viewsOfOne))))
     }
     let settled = desk.machine.settledSequence
     let first = max(0, settled - limits.replayed)

@@ -38,27 +38,26 @@ extension StockFailure {
     switch refusal {
     case .unknownItem(let item): self.init(.unknownItem, subject: Self.cut(item.name))
     case .badQuantity(let item, let quantity):
-      let words = "\(quantity) is not among the amounts there can be, up to \(StockLimits.quantity)"
-      self.init(.badRequest, subject: item.name, detail: words)
-    case .itemTwice(let item): self.init(.badRequest, subject: item.name, detail: "the item stands twice")
+      self.init(
+        .badRequest, subject: item.name, remark: Remark(.amountImpossible, quantity, StockLimits.quantity))
+    case .itemTwice(let item): self.init(.badRequest, subject: item.name, remark: Remark(.itemTwice))
     case .badItemCount(let count):
-      let words = "an order is of 1 to \(StockLimits.itemsPerOrder) items, not \(count)"
-      self.init(.badRequest, detail: words)
+      self.init(.badRequest, remark: Remark(.itemCount, StockLimits.itemsPerOrder, count))
     case .badOrder(let text):
-      let words = "an order has a name of 1 to \(StockLimits.orderLength) bytes of visible ASCII"
-      self.init(.badRequest, subject: Self.cut(text), detail: words)
+      self.init(
+        .badRequest, subject: Self.cut(text), remark: Remark(.orderName, StockLimits.orderLength))
     case .badDates(let item):
-      self.init(.badRequest, subject: item.name, detail: "the dates are no days, or in the wrong order")
+      self.init(.badRequest, subject: item.name, remark: Remark(.badDates))
     case .otherOrder(let id):
-      self.init(.otherOrder, subject: id.text, detail: "the name belongs to an order of something else")
-    case .givenBack(let id): self.init(.givenBack, subject: id.text, detail: "the order was given back")
+      self.init(.otherOrder, subject: id.text, remark: Remark(.nameOfOther))
+    case .givenBack(let id): self.init(.givenBack, subject: id.text, remark: Remark(.wasGivenBack))
     case .overflow(let item, let present):
-      let words = "there are \(present), and \(StockLimits.quantity) may be there at most"
-      self.init(.overflow, subject: item.name, detail: words)
+      self.init(
+        .overflow, subject: item.name, remark: Remark(.presentAtMost, present, StockLimits.quantity))
     case .datedItem(let item):
-      self.init(.datedItem, subject: item.name, detail: "its lots have dates; add or remove pieces")
+      self.init(.datedItem, subject: item.name, remark: Remark(.lotsHaveDates))
     case .tooManyLots(let item):
-      self.init(.tooManyLots, subject: item.name, detail: "there are \(StockLimits.lots) lots already")
+      self.init(.tooManyLots, subject: item.name, remark: Remark(.lotsAlready, StockLimits.lots))
     case .diskFull: self.init(Code.diskFull)
     }
   }
@@ -77,7 +76,8 @@ extension Failure {
       case .damaged: .damaged
       case .failed: .system
       }
-    let detail = if case .damaged(_, let detail) = error { detail } else { error.description }
-    self.init(code, subject: path, detail: detail)
+    let remark =
+      if case .damaged(_, let detail) = error { detail } else { Remark(quoting: error.description) }
+    self.init(code, subject: path, remark: remark)
   }
 }

@@ -9,15 +9,22 @@ import QueueCore
 struct AuditReport {
   /// The numbers so far.
   var audit = StoreAudit()
-  /// The sentences so far.
+  /// The findings so far.
   var findings = Findings()
 
-  /// Adds a problem, as a sentence.
-  mutating func note(_ problem: @autoclosure () -> String) { findings.note(problem()) }
+  /// Adds a problem.
+  mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
 
   /// Adds a problem where two counts that must agree do not.
-  mutating func compare(_ name: @autoclosure () -> String, books: Int64, rows: Int64) {
-    if books != rows { note("\(name()): the books say \(books), the rows are \(rows)") }
+  ///
+  /// - Parameter about: What is counted: values that come before the two counts.
+  mutating func compare(
+    _ kind: Remark.Kind, _ about: @autoclosure () -> [String] = [], books: Int64, rows: Int64
+  ) {
+    guard books != rows else { return }
+    var remark = Remark(kind)
+    remark.values = about() + ["\(books)", "\(rows)"]
+    note(remark)
   }
 
   /// Adds what is wrong with the money of one receipt to the difference.
@@ -26,34 +33,34 @@ struct AuditReport {
     if receipt.credit != nil { audit.ledgerDifference &-= receipt.amount }
     guard receipt.isItsOwn else {
       audit.ledgerDifference &+= 1
-      note("receipt \(receipt.sequence): the transfer is not the one of its service, amount and account")
+      note(Remark(.wrongTransfer, receipt.sequence))
       return
     }
   }
 
-  /// The audit with its last sentence.
+  /// The audit with its last finding.
   func finished() -> StoreAudit {
     var audit = audit
-    audit.problems = findings.sentences
+    audit.remarks = findings.remarks
     return audit
   }
 }
 
-/// What is wrong, in sentences.
+/// What is wrong.
 struct Findings {
-  /// Sentences that are kept.
+  /// Findings that are kept.
   static let limit = 100
 
-  private var told: [String] = []
+  private var told: [Remark] = []
   private var untold = 0
 
-  /// Adds a problem, as a sentence.
-  mutating func note(_ problem: @autoclosure () -> String) {
+  /// Adds a problem.
+  mutating func note(_ problem: @autoclosure () -> Remark) {
     if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
   }
 
   /// All of them, or as many as are kept and how many there are besides.
-  var sentences: [String] { untold > 0 ? told + ["and \(untold) more"] : told }
+  var remarks: [Remark] { untold > 0 ? told + [Remark(.more, untold)] : told }
 }
 
 /// What a receipt's row says about money.
@@ -91,7 +98,7 @@ struct TicketWalk {
     guard ticket >= 1, ticket <= issued else {
       report.audit.duplicated += 1
       let (day, issued) = (day, issued)
-      report.note("ticket \(ticket) of day \(day) was never issued: the books end at \(issued)")
+      report.note(Remark(.neverIssued, ticket, day, issued))
       return
     }
     if ticket == last {
@@ -99,7 +106,7 @@ struct TicketWalk {
       if repeats > 1 { return }
       report.audit.duplicated += 1
       let day = day
-      report.note("ticket \(ticket) of day \(day) stands in more than one place")
+      report.note(Remark(.ticketTwice, ticket, day))
       return
     }
     skip(to: ticket, &report)
@@ -117,7 +124,8 @@ struct TicketWalk {
     let missing = ticket - last - 1
     guard missing > 0 else { return }
     report.audit.lost += missing
-    let name = missing == 1 ? "ticket \(last + 1)" : "tickets \(last + 1) to \(ticket - 1)"
-    report.note("\(name) of day \(day) \(missing == 1 ? "was" : "were") issued and stand nowhere")
+    let (first, day) = (last + 1, day)
+    report.note(
+      missing == 1 ? Remark(.ticketLost, first, day) : Remark(.ticketsLost, first, ticket - 1, day))
   }
 }

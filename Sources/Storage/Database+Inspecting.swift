@@ -1,10 +1,12 @@
 // Owns the way to a database that is only looked at: nothing of it is changed, not even by recovering its log or by
 // migrating it, and it may lie where nobody can write.
 // A whole database of the present version without a log is read in its place. Any other is copied, with its log, and the
-// copy is opened like any database; its files have lost their names before anybody reads it, so nothing of it is left.
+// copy is opened like any database; its files have lost their names before anybody reads it, so nothing of it is left but
+// by a process that is killed in between, and the next one that needs a copy takes that away.
 // Invariant: the files that are looked at stay byte for byte the same. The caller keeps everybody off them.
 // Failure: StoreError with the path that is looked at, wherever the copy lies.
 
+import BankModel
 import CSQLite
 import Glibc
 import QueueCore
@@ -18,6 +20,15 @@ extension Database {
       return database
     }
     return try copied(path, schema)
+  }
+
+  /// Opens a file that another connection keeps as it is, and reads nothing of what stands in the log. See
+  /// ``freeze(onThaw:)``.
+  static func look(atFrozen path: String, schema: Schema) throws(StoreError) -> Database {
+    guard let database = try inPlace(path, schema) else {
+      throw .damaged(path: path, detail: "it is of an older version")
+    }
+    return database
   }
 
   /// The database where it lies; nil where it would have to be changed first.
@@ -35,37 +46,32 @@ extension Database {
     let wish = getenv("TMPDIR").map { String(cString: $0) }
     var trouble = ""
     for place in [wish, "/tmp", "/var/tmp", "/dev/shm"].compactMap(\.self) where place.hasPrefix("/") {
-      var template = Array("\(place)/bank-copy-XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else {
-        trouble = "mkdtemp in \(place): \(String(cString: strerror(errno)))"
+      CopyPlace.sweep(place)
+      let directory: CopyPlace
+      switch CopyPlace.make(in: place) {
+      case .success(let made): directory = made
+      case .failure(let words):
+        trouble = words.text
         continue
       }
-      let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-      defer { remove(directory) }
-      guard let failure = try copy(path, into: directory) else {
-        return try open(path: directory + name, naming: path, schema: schema)
+      // The names go when the copy is open, or was given up.
+      defer { withExtendedLifetime(directory) {} }
+      guard let failure = try copy(path, to: directory.database) else {
+        return try open(path: directory.database, naming: path, schema: schema)
       }
       trouble = failure
     }
     throw .failed(
       path: path,
-      detail: "it could not be copied to be looked into (\(trouble)); set TMPDIR to a place with room for it")
-  }
-
-  private static let name = "/copy"
-  private static let suffixes = ["", "-wal", "-journal"]
-
-  private static func remove(_ directory: String) {
-    for suffix in suffixes + ["-shm"] { unlink(directory + name + suffix) }
-    rmdir(directory)
+      detail: Remark(.notCopied, trouble))
   }
 
   /// Copies a database and what stands beside it.
   ///
   /// - Returns: why this place cannot take it; nil when it is there.
-  private static func copy(_ path: String, into directory: String) throws(StoreError) -> String? {
-    for suffix in suffixes where length(of: path + suffix) > 0 || suffix.isEmpty {
-      let failure = try copyFile(path + suffix, to: directory + name + suffix, of: path)
+  private static func copy(_ path: String, to target: String) throws(StoreError) -> String? {
+    for suffix in ["", "-wal", "-journal"] where length(of: path + suffix) > 0 || suffix.isEmpty {
+      let failure = try copyFile(path + suffix, to: target + suffix, of: path)
       if failure != nil { return failure }
     }
     return nil
@@ -82,7 +88,7 @@ extension Database {
       "\(call) of \(name): \(String(cString: strerror(errno)))"
     }
     let from = Glibc.open(source, O_RDONLY | O_CLOEXEC)
-    guard from >= 0 else { throw .failed(path: path, detail: words("open", source)) }
+    guard from >= 0 else { throw .failed(path: path, detail: Remark(quoting: words("open", source))) }
     defer { Glibc.close(from) }
     let to = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard to >= 0 else { return words("open", target) }
@@ -94,7 +100,7 @@ extension Database {
       if count == 0 { return nil }
       if count < 0 {
         if errno == EINTR { continue }
-        throw .failed(path: path, detail: words("read", source))
+        throw .failed(path: path, detail: Remark(quoting: words("read", source)))
       }
       var written = 0
       while written < count {

@@ -3,6 +3,7 @@
 // ours, is damaged or is newer is never written to: its header is examined before SQLite is allowed to read it.
 // A crash at any point leaves an empty file, or a whole database of some version.
 
+import BankModel
 import CSQLite
 import Glibc
 import QueueCore
@@ -22,6 +23,7 @@ extension Database {
     path: String, naming name: String? = nil, schema: Schema, maximumPages: Int64? = nil,
     onProgress: (() -> Void)? = nil
   ) throws(StoreError) -> Database {
+    try requireFile(path, naming: name ?? path)
     try createFile(path)
     let database = try Database(path: path, naming: name, onProgress: onProgress)
     try database.examineHeader(schema)
@@ -35,6 +37,15 @@ extension Database {
     return database
   }
 
+  /// Refuses to make an empty database beside the log of one that is missing: SQLite would throw that log away.
+  private static func requireFile(_ path: String, naming name: String) throws(StoreError) {
+    var status = stat()
+    guard lstat(path, &status) != 0, errno == ENOENT else { return }
+    for suffix in ["-wal", "-journal"] where length(of: path + suffix) > 0 {
+      throw .damaged(path: name, detail: "the file is missing, and its log \(name)\(suffix) is there")
+    }
+  }
+
   /// Reads the first bytes of the file through the connection's own descriptor, without any lock.
   ///
   /// A descriptor of our own would not do: closing it would give up every lock this process has on the file. See
@@ -45,7 +56,7 @@ extension Database {
     if length == 0 {
       // SQLite would throw away a log that it finds beside an empty database.
       if Self.length(of: file + "-wal") > 0 {
-        throw .damaged(path: path, detail: "the file is empty, and the log beside it is not")
+        throw .damaged(path: path, detail: Remark(.emptyBesideLog))
       }
       return
     }
@@ -53,7 +64,7 @@ extension Database {
     if Self.length(of: file + "-journal") > 0 { return }
     let header = try fileStart(100)
     guard length >= 100, header.starts(with: "SQLite format 3\0".utf8) else {
-      throw .damaged(path: path, detail: "it is not an SQLite database")
+      throw .damaged(path: path, detail: Remark(.notSQLite))
     }
     try judge(
       applicationID: Self.number(in: header, at: 68), version: Self.number(in: header, at: 60), by: schema)
@@ -77,12 +88,12 @@ extension Database {
 
   private func judge(applicationID: Int64, version: Int64, by schema: Schema) throws(StoreError) {
     guard applicationID == schema.applicationID else {
-      throw .damaged(path: path, detail: "it is the database of another application")
+      throw .damaged(path: path, detail: Remark(.otherApplication))
     }
     if version > schema.version {
       throw .newerSchema(path: path, found: version, known: schema.version)
     }
-    if version < 1 { throw .damaged(path: path, detail: "its schema has no version") }
+    if version < 1 { throw .damaged(path: path, detail: Remark(.noSchemaVersion)) }
   }
 
   private func settle(maximumPages: Int64?) throws(StoreError) {
@@ -111,7 +122,7 @@ extension Database {
     }
     // The first line only says in which database.
     let detail = finding.split(separator: "\n").last.map(String.init) ?? finding
-    if finding != "ok" { throw .damaged(path: path, detail: detail) }
+    if finding != "ok" { throw .damaged(path: path, detail: Remark(.fileUnsound, detail)) }
   }
 
   /// Brings the schema to the present version, a transaction for each step.
@@ -139,18 +150,19 @@ extension Database {
       try statement.step() ? statement.text(0) : ""
     }
     if mode != "wal" {
-      throw .failed(path: path, detail: "the write-ahead log could not be switched on (\(mode))")
+      throw .failed(path: path, detail: Remark(.logNotOn, mode))
     }
   }
 
   /// Leaves the log and begins a new one, in whose name the next process looks. What was in the old one is in the database
   /// before the new one begins; in between a journal takes its place, so that a crash at any moment loses nothing.
   func renewLog() throws(StoreError) {
+    thaw()
     let mode = try withStatement("PRAGMA journal_mode = DELETE", while: "leaving the log") {
       statement throws(StoreError) in
       try statement.step() ? statement.text(0) : ""
     }
-    if mode != "delete" { throw .failed(path: path, detail: "the log could not be left (\(mode))") }
+    if mode != "delete" { throw .failed(path: path, detail: Remark(.logNotLeft, mode)) }
     try startLog()
     forgetLog()
   }

@@ -2,6 +2,7 @@
 // table. Invariant: one connection a file, on one thread, holding the file's lock from the first read to the end.
 // What fails is thrown as a StoreError; after a failed write that matters the owner abandons the connection.
 
+import BankModel
 import CSQLite
 import Glibc
 import QueueCore
@@ -20,6 +21,8 @@ final class Database {
   /// another process has left behind.
   private(set) var logFrames: Int32 = 0
   private var isOpen = true
+  /// Called when the file does not stay as it is any more; nil where nobody relies on it.
+  private var onThaw: (() -> Void)?
   /// Called again and again by whatever this connection is at, as it goes on.
   private let onProgress: (() -> Void)?
   /// Instructions of SQLite's machine between two calls: a few milliseconds.
@@ -89,9 +92,9 @@ final class Database {
     if descriptor >= 0 {
       Glibc.close(descriptor)
     } else if errno == ENOSPC || errno == EDQUOT || errno == EFBIG {
-      throw .diskFull(detail: "\(path) could not be created: \(String(cString: strerror(errno)))")
+      throw .diskFull(detail: Remark(.notCreated, path, String(cString: strerror(errno))))
     } else if errno != EEXIST {
-      throw .failed(path: path, detail: "the file could not be created: \(String(cString: strerror(errno)))")
+      throw .failed(path: path, detail: Remark(.fileNotCreated, String(cString: strerror(errno))))
     }
   }
 
@@ -155,7 +158,7 @@ final class Database {
       row throws(StoreError) in
       while try row.step() {
         let finding = row.text(0)
-        if finding != "ok" { findings.note("the file: \(finding)") }
+        if finding != "ok" { findings.note(Remark(.fileUnsound, finding)) }
       }
     }
   }
@@ -168,11 +171,31 @@ final class Database {
 
   /// Copies the log into the database. See sqlite3_wal_checkpoint_v2.
   func checkpoint(_ mode: Int32) throws(StoreError) {
+    thaw()
     let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
     if code != SQLITE_OK {
       throw StoreError(sqlite: handle, code: code, path: path, while: "copying the log into the database")
     }
     logFrames = 0
+  }
+
+  /// From now on the file stays as it is, for whoever reads it in its place: what is committed is in the log. To be called
+  /// when the log was copied.
+  ///
+  /// - Parameter onThaw: called before the file is written to again, and at the latest when it is closed.
+  func freeze(onThaw: @escaping () -> Void) {
+    thaw()
+    self.onThaw = onThaw
+  }
+
+  /// Whether the file stays as it is.
+  var isFrozen: Bool { onThaw != nil }
+
+  /// The file may be written to again.
+  func thaw() {
+    guard let onThaw else { return }
+    self.onThaw = nil
+    onThaw()
   }
 
   /// Counts the log that is there: SQLite says how much is in it only with a commit, and where the disk is full there is
@@ -200,6 +223,7 @@ final class Database {
   /// Frees every statement and closes the connection; SQLite copies the log and removes it.
   func close() {
     precondition(isOpen, "The connection is already closed.")
+    thaw()
     while let statement = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(statement) }
     sqlite3_close_v2(handle)
     isOpen = false
@@ -211,6 +235,7 @@ final class Database {
   /// differ, so nothing may be copied; the next start reads what really is on disk.
   func abandon() {
     guard isOpen else { return }
+    thaw()
     sqlite3_wal_hook(handle, nil, nil)
     sqlite3_progress_handler(handle, 0, nil, nil)
     isOpen = false

@@ -3,6 +3,7 @@
 // the database at once, and after every commit, until there is a log again that the next process finds.
 // Invariant: what was told to be durable is in a file that has a name, or the store says that it is not.
 
+import BankModel
 import QueueCore
 
 /// The files of one open store, for whoever watches over them.
@@ -35,6 +36,6 @@ public final class DatabaseFiles {
   /// The database itself is gone, or another file has its name: nothing is written any more, and nothing of the name is
   /// touched when the process ends.
   public func abandon() {
-    transactions.abandon(because: .failed(path: database, detail: "the file was removed or renamed"))
+    transactions.abandon(because: .failed(path: database, detail: Remark(.fileRemoved)))
   }
 }

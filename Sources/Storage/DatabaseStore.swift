@@ -47,6 +47,13 @@ public class DatabaseStore {
     try self.init(try Database.inspect(path: path, schema: Self.schema))
   }
 
+  /// Opens a database that another process has open, and keeps as it is meanwhile. What its log holds is not seen.
+  ///
+  /// - Throws: as ``init(path:onProgress:)`` does.
+  public convenience init(frozen path: String) throws(StoreError) {
+    try self.init(try Database.look(atFrozen: path, schema: Self.schema))
+  }
+
   /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.

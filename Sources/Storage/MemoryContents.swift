@@ -11,6 +11,7 @@ enum MemoryStep {
   case restore(Int64, StoredCustomer)
   case removeReceipt
   case removeAttempt(TicketOfDay)
+  case unmarkFatal(TicketOfDay, Int32)
   case forget([UInt8])
   case restoreKey([UInt8], KeyedRequest)
   case removeRelease(TicketOfDay)
@@ -47,7 +48,9 @@ struct MemoryContents {
     case .update(let customer): try move(customer, from: .waiting, to: .waiting, dueAt: nil, &reverse)
     case .postpone(let customer, let due):
       try move(customer, from: .waiting, to: .delayed, dueAt: due, &reverse)
-    case .bury(let customer): try move(customer, from: .waiting, to: .dead, dueAt: nil, &reverse)
+    case .bury(let customer):
+      try move(customer, from: .waiting, to: .dead, dueAt: nil, &reverse)
+      if let day { markFatal(TicketOfDay(day: day, ticket: customer.ticket), customer.attempts, &reverse) }
     case .revive(let customer, let state):
       try move(customer, from: state, to: .waiting, dueAt: nil, &reverse)
     case .record(let attempt): try add(attempt, &reverse)
@@ -126,6 +129,15 @@ struct MemoryContents {
     reverse.append(.removeAttempt(ticket))
   }
 
+  /// Marks the attempt after which a customer was put aside.
+  private mutating func markFatal(
+    _ ticket: TicketOfDay, _ number: Int32, _ reverse: inout [MemoryStep]
+  ) {
+    guard let place = attempts[ticket]?.firstIndex(where: { $0.number == number }) else { return }
+    attempts[ticket]?[place].isFatal = true
+    reverse.append(.unmarkFatal(ticket, number))
+  }
+
   private mutating func cancelEveryone(
     day: BusinessDay, at moment: WallTime, _ reverse: inout [MemoryStep]
   ) throws(StoreError) {
@@ -178,6 +190,9 @@ struct MemoryContents {
     case .removeAttempt(let ticket):
       attempts[ticket]?.removeLast()
       if attempts[ticket]?.isEmpty == true { attempts[ticket] = nil }
+    case .unmarkFatal(let ticket, let number):
+      guard let place = attempts[ticket]?.firstIndex(where: { $0.number == number }) else { return }
+      attempts[ticket]?[place].isFatal = false
     case .forget(let key): keys[key] = nil
     case .restoreKey(let key, let known): keys[key] = known
     case .removeRelease(let ticket): releases.remove(ticket)
@@ -217,5 +232,5 @@ struct MemoryContents {
     return low
   }
 
-  private func damage(_ detail: String) -> StoreError { .damaged(path: MemoryStore.path, detail: detail) }
+  private func damage(_ detail: Remark) -> StoreError { .damaged(path: MemoryStore.path, detail: detail) }
 }

@@ -168,5 +168,5 @@ public final class MemoryStockStore: StockStore {
     if let end { throw end }
   }
 
-  private func damage(_ detail: String) -> StoreError { .damaged(path: "memory", detail: detail) }
+  private func damage(_ detail: Remark) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

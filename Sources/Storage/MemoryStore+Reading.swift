@@ -78,12 +78,13 @@ extension MemoryStore {
 
   /// Receipts of one service over all days. See `QueueStore`.
   public func receipts(
-    of service: Service, after sequence: Int64, limit: Int
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
     try beginReading()
-    let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
+    let end = Int(min(max(0, last), Int64(contents.receipts.count)))
+    let skipped = Int(min(max(0, sequence), Int64(end)))
     return Array(
-      contents.receipts.dropFirst(skipped).lazy.filter { $0.service == service }.prefix(max(0, limit)))
+      contents.receipts[skipped..<end].lazy.filter { $0.service == service }.prefix(max(0, limit)))
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
@@ -122,8 +123,8 @@ extension MemoryStore {
     for books in closedDays + (books.map { [$0] } ?? []) {
       let found = counts[books.day] ?? DayReceipts()
       report.audit.issued += books.issued
-      report.compare("served on day \(books.day)", books: books.served, rows: found.served)
-      report.compare("cancelled on day \(books.day)", books: books.cancelled, rows: found.cancelled)
+      report.compare(.booksServed, ["\(books.day)"], books: books.served, rows: found.served)
+      report.compare(.booksCancelled, ["\(books.day)"], books: books.cancelled, rows: found.cancelled)
       walk(books, &report)
     }
     comparePresent(counts, &report)
@@ -138,13 +139,13 @@ extension MemoryStore {
     var latest: BusinessDay = 0
     for receipt in contents.receipts {
       if receipt.day < latest {
-        report.note("receipt \(receipt.sequence) of day \(receipt.day) comes after day \(latest)")
+        report.note(Remark(.receiptOutOfOrder, receipt.sequence, receipt.day, latest))
       }
       latest = max(latest, receipt.day)
       guard receipt.day >= 1, receipt.day <= books?.day ?? 0 else {
         report.audit.duplicated += 1
         report.note(
-          "receipt \(receipt.sequence): ticket \(receipt.ticket) of day \(receipt.day) was never issued")
+          Remark(.receiptOfNobody, receipt.sequence, receipt.ticket, receipt.day))
         continue
       }
       counts[receipt.day, default: DayReceipts()].count(receipt.ticket, receipt.service, receipt.outcome)
@@ -198,16 +199,17 @@ extension MemoryStore {
     report.audit.waiting = found.waiting.reduce(0, +)
     report.audit.delayed = found.delayed
     report.audit.dead = found.dead
-    report.compare("delayed", books: books.delayed, rows: found.delayed)
-    report.compare("dead letters", books: books.dead, rows: found.dead)
+    report.compare(.booksDelayed, books: books.delayed, rows: found.delayed)
+    report.compare(.booksDead, books: books.dead, rows: found.dead)
     for line in Line.allCases {
       report.compare(
-        "\(line.service.name) \(line.grade.name) waiting", books: books.waiting[line.index],
+        .booksWaiting, [line.service.name, line.grade.name], books: books.waiting[line.index],
         rows: found.waiting[line.index])
     }
     let served = counts[books.day]?.servedByService ?? DayReceipts().servedByService
     for (index, service) in Service.allCases.enumerated() {
-      report.compare("\(service.name) served", books: books.servedByService[index], rows: served[index])
+      report.compare(
+        .booksOfService, [service.name], books: books.servedByService[index], rows: served[index])
     }
   }
 
@@ -215,7 +217,7 @@ extension MemoryStore {
     for (ticket, attempts) in contents.attempts
     where attempts.map(\.number).sorted() != (1...Int32(attempts.count)).map(\.self) {
       report.note(
-        "ticket \(ticket.ticket) of day \(ticket.day): its attempts are not numbered 1 to \(attempts.count)")
+        Remark(.attemptsNotNumbered, ticket.ticket, ticket.day, attempts.count))
     }
     for receipt in contents.receipts {
       let recorded = contents.attempts[TicketOfDay(day: receipt.day, ticket: receipt.ticket)]?.count ?? 0
@@ -238,7 +240,7 @@ extension MemoryStore {
   ) {
     if !possible.contains(counted) {
       report.note(
-        "ticket \(ticket) of day \(day) counts \(counted) attempts, and that is not what is recorded")
+        Remark(.attemptsMiscounted, ticket, day, counted))
     }
   }
 
@@ -250,7 +252,7 @@ extension MemoryStore {
       if !isKnown || tickets.first < 1 || tickets.last < tickets.first
         || tickets.last > issued[Int(tickets.day) - 1]
       {
-        report.note("a key stands for tickets of day \(tickets.day) that were never issued")
+        report.note(Remark(.keyOfNobody, tickets.day))
       }
     }
   }

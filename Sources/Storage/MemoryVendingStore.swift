@@ -184,5 +184,5 @@ public final class MemoryVendingStore: VendingStore {
     if let end { throw end }
   }
 
-  private func damage(_ detail: String) -> StoreError { .damaged(path: "memory", detail: detail) }
+  private func damage(_ detail: Remark) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

@@ -48,8 +48,7 @@ struct OrderWalk {
     if var before = latest[place], before.startedAt > startedAt {
       if !before.isTold {
         report.note(
-          "\(line.service.name) \(line.grade.name) of day \(day): ticket \(ticket) was begun before ticket "
-            + "\(before.ticket), which stood before it")
+          Remark(.servedOutOfTurn, line.service.name, line.grade.name, day, ticket, before.ticket))
         before.isTold = true
         latest[place] = before
       }

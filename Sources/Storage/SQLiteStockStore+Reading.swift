@@ -167,7 +167,7 @@ extension SQLiteStockStore {
         SELECT count(*) FROM stock_order
         WHERE (outcome = 2) <> EXISTS (SELECT 1 FROM shortage WHERE order_id = id) OR (outcome <> 1 AND first IS NOT NULL)
         """, while: "counting shortages") ?? 0
-    if short > 0 { audit.findings.note("\(short) orders have rows that their outcome does not have") }
+    if short > 0 { audit.findings.note(Remark(.strangeOrderRows, short)) }
   }
 }
 

@@ -189,7 +189,7 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
     return number
   }
 
-  func damage(_ detail: String) -> StoreError { .damaged(path: database.path, detail: detail) }
+  func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
 }
 
 extension StoredOrder.Outcome {

@@ -92,9 +92,9 @@ extension SQLiteStore {
     }
     for (index, day) in days.enumerated() {
       report.audit.issued &+= day.issued
-      if day.day != Int64(index) + 1 { report.note("day \(day.day) is not day \(index + 1) in the books") }
+      if day.day != Int64(index) + 1 { report.note(Remark(.dayOutOfPlace, day.day, index + 1)) }
       if day.isClosed == (index == days.count - 1) {
-        report.note("day \(day.day) \(day.isClosed ? "is closed, and none follows" : "was never closed")")
+        report.note(Remark(day.isClosed ? .dayNotFollowed : .dayNotClosed, day.day))
       }
     }
     return days
@@ -107,13 +107,13 @@ extension SQLiteStore {
     var first: Int64 = 1
     for day in days {
       let found = receipts[day.day] ?? DayReceipts()
-      report.compare("served on day \(day.day)", books: day.served, rows: found.served)
-      report.compare("cancelled on day \(day.day)", books: day.cancelled, rows: found.cancelled)
-      report.compare("first receipt of day \(day.day)", books: day.firstSequence, rows: first)
+      report.compare(.booksServed, ["\(day.day)"], books: day.served, rows: found.served)
+      report.compare(.booksCancelled, ["\(day.day)"], books: day.cancelled, rows: found.cancelled)
+      report.compare(.booksFirstReceipt, ["\(day.day)"], books: day.firstSequence, rows: first)
       first += found.count
       guard day.isClosed else { continue }
       if day.delayed != 0 || day.dead != 0 || day.counted.waitingInAll != 0 {
-        report.note("day \(day.day) was closed with customers in it")
+        report.note(Remark(.dayClosedEarly, day.day))
       }
       // The database keeps receipts of one ticket apart, so these three numbers say that nobody is missing.
       let isComplete =
@@ -129,7 +129,7 @@ extension SQLiteStore {
   ) throws(StoreError) {
     guard let day else {
       if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 {
-        report.note("there are customers and no business day")
+        report.note(Remark(.noDay))
       }
       return
     }
@@ -138,17 +138,17 @@ extension SQLiteStore {
     if !day.isClosed {
       try walk(day, with: "UNION ALL SELECT ticket FROM customer WHERE ticket < \(arriving)", &report)
     }
-    report.compare("delayed", books: day.delayed, rows: customers.delayed)
-    report.compare("dead letters", books: day.dead, rows: customers.dead)
+    report.compare(.booksDelayed, books: day.delayed, rows: customers.delayed)
+    report.compare(.booksDead, books: day.dead, rows: customers.dead)
     let served = receipts[day.day]?.servedByService ?? DayReceipts().servedByService
     for (line, waiting) in zip(Line.allCases, customers.waiting) {
       report.compare(
-        "\(line.service.name) \(line.grade.name) waiting", books: day.counted.waiting[line.index],
+        .booksWaiting, [line.service.name, line.grade.name], books: day.counted.waiting[line.index],
         rows: waiting)
     }
     for (service, rows) in zip(Service.allCases, served) {
       let books = day.counted.servedByService[Int(service.rawValue) - 1]
-      report.compare("\(service.name) served", books: books, rows: rows)
+      report.compare(.booksOfService, [service.name], books: books, rows: rows)
     }
   }
 

@@ -22,19 +22,19 @@ extension SQLiteStore {
     ) { row throws(StoreError) in
       while try row.step() {
         let (sequence, day, ticket) = (row.integer(0), row.integer(1), row.integer(2))
-        if sequence != expected { report.note("receipt \(expected) is missing before receipt \(sequence)") }
+        if sequence != expected { report.note(Remark(.receiptMissing, expected, sequence)) }
         expected = sequence &+ 1
         guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)),
           let line = try? line(service: row.integer(3), grade: row.integer(4))
         else {
-          report.note("receipt \(sequence): service, grade or outcome mean nothing")
+          report.note(Remark(.receiptMeaningless, sequence))
           continue
         }
-        if day < latest { report.note("receipt \(sequence) of day \(day) comes after day \(latest)") }
+        if day < latest { report.note(Remark(.receiptOutOfOrder, sequence, day, latest)) }
         latest = max(latest, day)
         guard 1...max(last, 1) ~= day, last >= 1 else {
           report.audit.duplicated += 1
-          report.note("receipt \(sequence): ticket \(ticket) of day \(day) was never issued")
+          report.note(Remark(.receiptOfNobody, sequence, ticket, day))
           continue
         }
         // Subscripts with a default work in place, so a day's counts are not copied for every row.
@@ -90,7 +90,7 @@ extension SQLiteStore {
       while try row.step() {
         let position = CustomerPosition(key: row.integer(0))
         guard let state = position.state, let line = position.line else {
-          report.note("the customer's key \(position.key) means nothing")
+          report.note(Remark(.customerMeaningless, position.key))
           continue
         }
         if state == .waiting, position.ticket >= arriving { continue }
@@ -100,10 +100,10 @@ extension SQLiteStore {
         default: counts.dead += 1
         }
         if row.integer(1) < (line.service.movesMoney ? 1 : 0) || row.integer(2) < 0 {
-          report.note("ticket \(position.ticket): amount or account are impossible")
+          report.note(Remark(.impossibleMoney, position.ticket))
         }
         if (row.optional(4) != nil) != (state == .delayed) {
-          report.note("ticket \(position.ticket): only who is delayed has a moment of the next attempt")
+          report.note(Remark(.momentWithoutDelay, position.ticket))
         }
         try requireAttempts(row.integer(3), day, position.ticket, nil, &report)
       }
@@ -123,7 +123,7 @@ extension SQLiteStore {
     // Who is cancelled at a window has one attempt that ended with the cancellation.
     if counted == 0 || (counted == 1 && outcome == .cancelled) { return }
     if counted > 0, try hasAttempts(day, ticket) { return }
-    report.note("ticket \(ticket) of day \(day) counts \(counted) attempts before, and none is recorded")
+    report.note(Remark(.attemptsUnrecorded, ticket, day, counted))
   }
 
   private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
@@ -149,10 +149,10 @@ extension SQLiteStore {
         count += 1
         if row.integer(2) != count {
           report.note(
-            "ticket \(ticket) of day \(day): attempt \(row.integer(2)) stands where \(count) should")
+            Remark(.attemptOutOfPlace, ticket, day, row.integer(2), count))
         }
         if UInt8(exactly: row.integer(3)).flatMap(AttemptEnd.init(rawValue:)) == nil {
-          report.note("ticket \(ticket) of day \(day): attempt \(row.integer(2)) ended in no known way")
+          report.note(Remark(.attemptEndUnknown, ticket, day, row.integer(2)))
         }
       }
     }
@@ -173,10 +173,10 @@ extension SQLiteStore {
       counted = Int64(found.customer.attempts)
       possible = recorded...recorded
     } else {
-      return report.note("ticket \(ticket) of day \(day) has attempts and stands nowhere")
+      return report.note(Remark(.attemptsOfNobody, ticket, day))
     }
     if !possible.contains(counted) {
-      report.note("ticket \(ticket) of day \(day) counts \(counted) attempts, and \(recorded) are recorded")
+      report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded))
     }
   }
 
@@ -191,8 +191,7 @@ extension SQLiteStore {
     ) { row throws(StoreError) in
       while try row.step() {
         report.note(
-          "a key stands for tickets \(row.integer(1)) to \(row.integer(2)) of day \(row.integer(0)), "
-            + "and they were never issued")
+          Remark(.keyOfTicketsOfNobody, row.integer(1), row.integer(2), row.integer(0)))
       }
     }
   }

@@ -203,7 +203,7 @@ extension SQLiteStore {
       BookColumns.read(row, from: 9, into: &books)
       return books
     }
-    if let contradiction = books.contradiction { throw damage(contradiction) }
+    if let contradiction = books.contradiction { throw damage(Remark(quoting: contradiction)) }
     return books
   }
 }

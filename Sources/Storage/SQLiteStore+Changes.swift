@@ -19,7 +19,9 @@ extension SQLiteStore {
     case .finish(let customer, let state, let receipt): try finish(customer, from: state, receipt)
     case .update(let customer): try update(customer)
     case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)
-    case .bury(let customer): try move(customer, from: .waiting, to: .dead, dueAt: nil)
+    case .bury(let customer):
+      try move(customer, from: .waiting, to: .dead, dueAt: nil)
+      try noteBurial(of: customer)
     case .revive(let customer, let state): try move(customer, from: state, to: .waiting, dueAt: nil)
     case .record(let attempt): try record(attempt)
     case .remember(let key, let day, let first, let last, let request):
@@ -127,6 +129,19 @@ extension SQLiteStore {
       broken:
         "attempt \(attempt.number) at ticket \(attempt.ticket) of day \(attempt.day) already is recorded")
   }
+
+  /// After which attempt a customer was put aside is a named number in `meta`: the rows of attempts have no place for it,
+  /// and it is true also when the customer was brought back, or taken out.
+  private func noteBurial(of customer: Customer) throws(StoreError) {
+    guard let day = saved?.day else { return }
+    try database.execute(
+      "INSERT OR REPLACE INTO meta VALUES ('\(Self.burials(of: customer.ticket, day)) \(customer.attempts)', "
+        + "\(customer.attempts))",
+      while: "noting a dead letter")
+  }
+
+  /// What the names of a ticket's burials in `meta` begin with; a space and the attempt follow.
+  static func burials(of ticket: TicketNumber, _ day: BusinessDay) -> String { "dead \(day) \(ticket)" }
 
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
     let (statement, tickets) = (statements.insertKey, known.tickets)

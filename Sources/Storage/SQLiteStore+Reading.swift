@@ -152,13 +152,14 @@ extension SQLiteStore {
 
   /// Receipts of one service over all days. See `QueueStore`.
   public func receipts(
-    of service: Service, after sequence: Int64, limit: Int
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
     try settle()
     let statement = statements.receiptsOfService
     statement.bind(1, Int64(service.rawValue))
     statement.bind(2, sequence)
-    statement.bind(3, Int64(max(0, limit)))
+    statement.bind(3, last)
+    statement.bind(4, Int64(max(0, limit)))
     defer { statement.reset() }
     var receipts: [Receipt] = []
     while try statement.step() { receipts.append(try receipt(in: statement)) }
@@ -201,7 +202,23 @@ extension SQLiteStore {
     defer { statement.reset() }
     var attempts: [Attempt] = []
     while try statement.step() { attempts.append(try attempt(in: statement)) }
+    if !attempts.isEmpty { try markBurials(in: &attempts, of: ticket, day) }
     return attempts
+  }
+
+  private func markBurials(
+    in attempts: inout [Attempt], of ticket: TicketNumber, _ day: BusinessDay
+  ) throws(StoreError) {
+    // A space comes before an exclamation mark, and nothing else that can follow comes between them.
+    let name = Self.burials(of: ticket, day)
+    var fatal: Set<Int64> = []
+    try database.withStatement(
+      "SELECT value FROM meta WHERE name > '\(name) ' AND name < '\(name)!'",
+      while: "looking for a dead letter"
+    ) { row throws(StoreError) in
+      while try row.step() { fatal.insert(row.integer(0)) }
+    }
+    for place in attempts.indices { attempts[place].isFatal = fatal.contains(Int64(attempts[place].number)) }
   }
 
   /// What a key stands for.
@@ -267,7 +284,7 @@ extension SQLiteStore {
 
   private func attempt(in row: Statement) throws(StoreError) -> Attempt {
     guard let end = UInt8(exactly: row.integer(9)).flatMap(AttemptEnd.init(rawValue:)) else {
-      throw damage("an attempt at ticket \(row.integer(1)) of day \(row.integer(0)) ended in no known way")
+      throw damage(Remark(.attemptEndUnknown, row.integer(1), row.integer(0), row.integer(2)))
     }
     var processEnd: ProcessEnd?
     if let code = row.optional(10) { processEnd = .code(try small(code)) }
@@ -304,5 +321,5 @@ extension SQLiteStore {
   }
 
   /// The error for a database whose rows are not as promised.
-  func damage(_ detail: String) -> StoreError { .damaged(path: database.path, detail: detail) }
+  func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
 }

@@ -52,12 +52,12 @@ extension SQLiteStore {
   /// - Throws: `.diskFull` where there is none. What was held back before is held back still.
   func holdBack(for books: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
     guard room.isKept, stagedAcceptances > 0 else { return }
-    guard !isShort else { throw .diskFull(detail: "the reserve is in use") }
+    guard !isShort else { throw .diskFull(detail: Remark(.reserveInUse)) }
     acceptedSinceCheck += stagedAcceptances
     guard acceptedSinceCheck * (Self.growthPerChange + growthPerJuice) > room.slack else { return }
     acceptedSinceCheck = 0
     guard room.holdBack(need(of: books, arriving)) else {
-      throw .diskFull(detail: "there is no room for the receipts of those who would come")
+      throw .diskFull(detail: Remark(.noRoomForReceipts))
     }
   }
 

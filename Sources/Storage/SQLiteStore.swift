@@ -199,6 +199,30 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     if try transactions.checkpointIfDue() { easeReserve() }
   }
 
+  // MARK: A file that stays as it is
+
+  /// Whether so much is kept that whoever reads all of it takes longer than a turn of a loop may: 2 MB of pages.
+  public func isLong() throws(StoreError) -> Bool {
+    try database.number("PRAGMA page_count", while: "reading the size") ?? 0 > 512
+  }
+
+  /// Keeps the file as it is, with everything that is committed by now, while another process reads it in its place; see
+  /// ``init(frozen:)``. Nothing may be staged.
+  ///
+  /// - Parameter onThaw: called once, before the file is written to again: what is read afterwards is worth nothing.
+  /// - Returns: false where that cannot be now.
+  public func freeze(onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
+    precondition(!hasStagedChanges, "Only what is committed can stay as it is.")
+    return try transactions.freeze(onThaw: onThaw)
+  }
+
+  /// Nobody reads the file any more.
+  public func thaw() {
+    database.thaw()
+    // The log may have grown long meanwhile, and nothing more may ever be committed.
+    owesCheckpoint = true
+  }
+
   // MARK: Errors
 
   /// Throws what ended this store's life.

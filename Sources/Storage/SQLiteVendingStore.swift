@@ -153,5 +153,5 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     if database.changes != 1 { throw damage("purchase \(purchase.number) has ended already, or never began") }
   }
 
-  func damage(_ detail: String) -> StoreError { .damaged(path: database.path, detail: detail) }
+  func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
 }

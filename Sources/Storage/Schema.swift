@@ -30,11 +30,14 @@ struct Schema: Sendable {
   ///   how often the calendar's clock had gone back until then, over all days: where it grew, order is not judged.
   /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `release`: cancelled tickets for which the stock may still have put something by.
-  /// - `meta`: named numbers; `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
+  /// - `meta`: named numbers; `dead D T N` says that ticket T of day D was put aside after its attempt N;
+  ///   `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
   ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it. `books`, `books day`
   ///   and `books ticket` are the name of the books, see `BooksName`; `stock identity`, `stock opening` and the same of
   ///   `vending` are what was seen of the databases beside them, see `KnownDatabase`;
-  ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet.
+  ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet. A program
+  ///   from before this name takes them for people who wait, so none may open the file while it is there: the program that
+  ///   left it, or a newer one, is to open it once and to close the day.
   static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4])
 
   private static let version1 = """

@@ -2,6 +2,7 @@
 // and frees it when it closes. Invariant: outside of a call the statement is reset, so that no read holds up a
 // checkpoint. A failed step resets the statement and throws what SQLite said.
 
+import BankModel
 import CSQLite
 import QueueCore
 
@@ -71,7 +72,7 @@ struct Statement {
     guard code == SQLITE_DONE || code == SQLITE_ROW else {
       let error = failure(code)
       if code & 0xFF == SQLITE_CONSTRAINT, let sentence = broken() {
-        throw .damaged(path: path, detail: sentence)
+        throw .damaged(path: path, detail: Remark(quoting: sentence))
       }
       throw error
     }

@@ -159,7 +159,10 @@ struct Statements {
       """, while: "reading the receipts of a day")
     // There is no index of services: one walk over the receipts, which an audit takes anyway.
     receiptsOfService = try database.prepare(
-      "SELECT \(Self.receiptColumns) FROM receipt WHERE service = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+      """
+      SELECT \(Self.receiptColumns) FROM receipt WHERE service = ? AND sequence > ? AND sequence <= ?
+      ORDER BY sequence LIMIT ?
+      """,
       while: "reading the receipts of a service")
     receipt = try database.prepare(
       "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",

@@ -30,7 +30,7 @@ struct StockAuditor {
   ) throws(Failure) {
     report.changes += 1
     if change.sequence != report.changes {
-      findings.note("change \(report.changes) is missing before change \(change.sequence)")
+      findings.note(Remark(.changeMissing, report.changes, change.sequence))
       report.changes = change.sequence
     }
     let name = LotName(item: change.item, dates: change.dates)
@@ -39,11 +39,11 @@ struct StockAuditor {
     let (lot, all) = (lots[name] ?? 0, present[change.item] ?? 0)
     if lot != change.lot || all != change.present {
       findings.note(
-        "change \(change.sequence) leaves \(change.lot) of \(change.present) \(change.item), the ledger \(lot) of \(all)"
+        Remark(.changeLeaves, change.sequence, change.lot, change.present, change.item, lot, all)
       )
     }
     if lot < 0 || all > StockLimits.quantity {
-      findings.note("change \(change.sequence) leaves \(lot) of \(all) \(change.item), which cannot be")
+      findings.note(Remark(.changeLeavesImpossible, change.sequence, lot, all, change.item))
     }
     if run.last.map({ $0.order != change.order || $0.kind != change.kind }) == true { try endRun(order) }
     run.append(change)
@@ -64,21 +64,21 @@ struct StockAuditor {
     guard let first = run.first, let id = first.order else { return }
     runs += 1
     guard let stored = try order(id) else {
-      findings.note("change \(first.sequence) is of order \(id), which nobody remembers")
+      findings.note(Remark(.changeOfUnknownOrder, first.sequence, id))
       return
     }
     let told = first.kind == .returned ? stored.returned : stored.changes
-    if told != run { findings.note("order \(id) does not say what it has done in change \(first.sequence)") }
+    if told != run { findings.note(Remark(.orderUnsaid, id, first.sequence)) }
     guard let amounts = StockAction.amounts(inContent: stored.content) else { return }
     let sign: Quantity = first.kind == .returned ? 1 : -1
     for amount in amounts {
       let moved = run.reduce(0) { $0 + ($1.item == amount.item ? $1.difference : 0) } * sign
       if moved != amount.quantity {
-        findings.note("order \(id) asked for \(amount.quantity) \(amount.item) and moved \(moved)")
+        findings.note(Remark(.orderMovedOther, id, amount.quantity, amount.item, moved))
       }
     }
     if run.contains(where: { row in !amounts.contains { $0.item == row.item } }) {
-      findings.note("order \(id) moved what it did not ask for")
+      findings.note(Remark(.orderMovedUnasked, id))
     }
   }
 
@@ -93,7 +93,7 @@ struct StockAuditor {
   private mutating func differ(_ item: ItemID, told: Quantity, there: Quantity) {
     guard told != there else { return }
     report.difference += abs(told &- there)
-    findings.note("of \(item) the ledger says \(told), and \(there) are there")
+    findings.note(Remark(.shelfDiffers, item, told, there))
   }
 
   /// The audit with everything that is left to say.
@@ -102,9 +102,9 @@ struct StockAuditor {
       differ(name.item, told: told, there: 0)
     }
     if runs != ordersWithRows {
-      findings.note("\(ordersWithRows) orders say that they changed something, and \(runs) did")
+      findings.note(Remark(.ordersDiffer, ordersWithRows, runs))
     }
-    report.problems = findings.sentences
+    report.remarks = findings.remarks
     return report
   }
 }

@@ -3,6 +3,7 @@
 // A full disk or a broken promise rolls back and the store goes on; after a failed write or fsync everything is
 // refused, because nobody knows any more what is on disk.
 
+import BankModel
 import CSQLite
 import QueueCore
 
@@ -11,11 +12,16 @@ final class Transactions {
   /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
 
+  /// How far the log may grow at least while the file stays as it is: 64 MB of pages.
+  static let frozenThreshold: Int64 = 16_000
+
   let database: Database
   /// The room that is held back for bad days.
   let room: HeldRoom
   /// Whether a transaction is open.
   private(set) var isOpen = false
+  /// Frames in the log after which the file does not stay as it is any more.
+  private var frozenLimit: Int32 = 0
   /// Whether the log has lost its name, so that no other process would find what is in it.
   private(set) var isLogLost = false
   /// What ended the store's life, if anything did.
@@ -67,7 +73,8 @@ final class Transactions {
   @discardableResult
   func checkpointIfDue() throws(StoreError) -> Bool {
     let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
-    guard isUrgent || database.logFrames >= Self.checkpointThreshold else { return false }
+    let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
+    guard isUrgent || database.logFrames >= threshold else { return false }
     do throws(StoreError) {
       try room.copyLog(SQLITE_CHECKPOINT_PASSIVE)
       return true
@@ -76,6 +83,36 @@ final class Transactions {
       end = error
       throw error
     }
+  }
+
+  // MARK: A file that stays as it is
+
+  /// Copies the log into the file, which then stays as it is for whoever reads it in its place: the log takes whatever is
+  /// committed.
+  ///
+  /// The log may become as long as the file, which is what has to be read of it meanwhile, and never take more than a
+  /// quarter of what is free on the disk. A full disk, and whatever else copies the log, comes first.
+  /// - Parameters:
+  ///   - atLeast: frames that the log of a small file may have.
+  ///   - onThaw: called before the file is written to again.
+  /// - Returns: false where it cannot be now.
+  func freeze(
+    atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void
+  ) throws(StoreError) -> Bool {
+    try requireHealth()
+    guard !isOpen, !isLogLost, !room.isShort, !database.isReadOnly else { return false }
+    var limit = try database.number("PRAGMA page_count", while: "reading the size") ?? 0
+    limit = max(limit, atLeast)
+    if let free = room.free { limit = min(limit, free / 4 / HeldRoom.frame) }
+    guard limit > Int64(Self.checkpointThreshold) else { return false }
+    do throws(StoreError) { try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) } catch {
+      if case .diskFull = error { return false }
+      end = error
+      throw error
+    }
+    frozenLimit = Int32(clamping: limit)
+    database.freeze(onThaw: onThaw)
+    return true
   }
 
   // MARK: Removed files
@@ -147,6 +184,6 @@ final class Transactions {
       throw error
     }
     database.close()
-    end = .failed(path: database.path, detail: "the store was closed")
+    end = .failed(path: database.path, detail: Remark(.storeClosed))
   }
 }

@@ -17,40 +17,40 @@ struct VendingAuditor {
   mutating func visit(_ change: MoneyChange, _ purchase: StoredPurchase?) {
     report.changes += 1
     if change.sequence != report.changes {
-      findings.note("change \(report.changes) of the money is missing before change \(change.sequence)")
+      findings.note(Remark(.moneyChangeMissing, report.changes, change.sequence))
       report.changes = change.sequence
     }
     report.account.apply(change)
     if report.account.balance != change.balance {
       findings.note(
-        "change \(change.sequence) of the money leaves \(change.balance) won, the ledger \(report.account.balance)"
+        Remark(.moneyChangeLeaves, change.sequence, change.balance, report.account.balance)
       )
       report.difference += abs(report.account.balance &- change.balance)
       report.account.balance = change.balance
     }
     if change.balance < 0 || change.balance > VendingLimits.balance {
-      findings.note("change \(change.sequence) of the money leaves \(change.balance) won, which cannot be")
+      findings.note(Remark(.moneyChangeLeavesImpossible, change.sequence, change.balance))
     }
     if change.kind == .inserted, !VendingLimits.insertion.contains(change.amount) {
-      findings.note("change \(change.sequence) put in \(change.amount) won, which cannot be")
+      findings.note(Remark(.moneyChangeImpossible, change.sequence, change.amount))
     }
     guard change.kind == .bought else {
-      if purchase != nil { findings.note("request \(change.request) is a purchase and something else") }
+      if purchase != nil { findings.note(Remark(.requestIsTwoThings, change.request)) }
       return
     }
     report.purchases += 1
     guard let purchase, purchase.state == .bought else {
-      return findings.note("change \(change.sequence) books a purchase that was not made")
+      return findings.note(Remark(.purchaseNotMade, change.sequence))
     }
     if purchase.price != change.amount || purchase.product != change.product {
-      findings.note("purchase \(purchase.number) is booked as another one in change \(change.sequence)")
+      findings.note(Remark(.purchaseOther, purchase.number, change.sequence))
     }
   }
 
   /// The next purchase.
   mutating func visit(_ purchase: StoredPurchase) {
     if purchase.number != lastPurchase + 1 {
-      findings.note("purchase \(lastPurchase + 1) is missing before purchase \(purchase.number)")
+      findings.note(Remark(.purchaseMissing, lastPurchase + 1, purchase.number))
     }
     lastPurchase = purchase.number
     switch purchase.state {
@@ -66,16 +66,16 @@ struct VendingAuditor {
   /// The audit with everything that is left to say.
   mutating func finished() -> VendingAudit {
     if madePurchases != report.purchases {
-      findings.note("\(madePurchases) purchases say that they were made, and \(report.purchases) are booked")
+      findings.note(Remark(.purchasesDiffer, madePurchases, report.purchases))
     }
     if reserved > report.account.balance {
-      findings.note("purchases under way cost \(reserved) won, and \(report.account.balance) are there")
+      findings.note(Remark(.purchasesCost, reserved, report.account.balance))
     }
     report.difference += abs(report.account.difference)
     if report.account.difference != 0 {
-      findings.note("\(report.account.difference) won that were put in are nowhere")
+      findings.note(Remark(.moneyNowhere, report.account.difference))
     }
-    report.problems = findings.sentences
+    report.remarks = findings.remarks
     return report
   }
 }

@@ -3,6 +3,7 @@
 // Invariant: every channel ends exactly once, with exactly one of these.
 // Failure: this is how failure looks. The words are for logs, in English.
 
+import BankModel
 import Posix
 
 /// Why a ``MessageChannel`` ended. From then on it sends and delivers nothing.
@@ -27,16 +28,19 @@ public enum ChannelEnd: Error, Sendable, Hashable {
 
 extension ChannelEnd: CustomStringConvertible {
   /// One sentence for a log: what happened and, where there is a reason, why.
-  public var description: String {
+  public var description: String { remark.description }
+
+  /// The same, so that it can be said in any language.
+  public var remark: Remark {
     switch self {
-    case .endOfFile: "the peer closed the connection"
-    case .midFrame: "the peer closed the connection in the middle of a message"
-    case .malformed(let words): "the peer sent a malformed message: \(words)"
-    case .oversized: "the peer announced a message longer than this connection allows"
-    case .system(let error): "the connection failed: \(error)"
-    case .backlogExceeded: "the peer does not read what it is sent"
-    case .unsendable(let words): "a message could not be sent: \(words)"
-    case .closedHere: "this side closed the connection"
+    case .endOfFile: Remark(.peerClosed)
+    case .midFrame: Remark(.peerClosedMidFrame)
+    case .malformed(let words): Remark(.malformed, words)
+    case .oversized: Remark(.oversized)
+    case .system(let error): Remark(.connectionFailed, error)
+    case .backlogExceeded: Remark(.peerDoesNotRead)
+    case .unsendable(let words): Remark(.unsendable, words)
+    case .closedHere: Remark(.closedHere)
     }
   }
 }

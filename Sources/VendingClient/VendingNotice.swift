@@ -18,7 +18,7 @@ public enum VendingNotice: Sendable, Equatable {
 /// Why there is no answer from a vending machine.
 public enum VendingClientError: Error, Sendable, Equatable {
   /// The machine was not there, or did not answer in time. The same order may be asked again.
-  case tryLater(detail: String)
+  case tryLater(detail: Remark)
   /// The socket belongs to somebody else.
   case notPermitted(socket: String)
   /// The machine speaks another version of the protocol.
@@ -37,5 +37,10 @@ extension VendingClientError: CustomStringConvertible {
       "the vending machine (build \(build)) speaks version \(theirs) of the protocol, this program \(protocolVersion)"
     case .system(let error): error.description
     }
+  }
+
+  /// Why there is no answer, so that it can be said in any language.
+  public var remark: Remark {
+    if case .tryLater(let detail) = self { detail } else { Remark(quoting: description) }
   }
 }

@@ -60,8 +60,10 @@ public struct VendingAudit: Sendable, Equatable {
   public var unfinished: Int64 = 0
   /// Won by which the balance differs from what the rows say.
   public var difference: Won = 0
+  /// Everything that is not as promised.
+  public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
-  public var problems: [String] = []
+  public var problems: [String] { remarks.map(\.description) }
 
   /// An empty value.
   public init() {}

@@ -38,8 +38,8 @@ final class AdminMode {
     shelf.whenKnown(until: deadline) { [weak self] isKnown in
       guard let self else { return }
       guard isKnown else {
-        let words = shelf.trouble ?? "the stock service does not answer"
-        return answer(.failure(VendingFailure(.stockUnavailable, detail: words)))
+        let remark = shelf.trouble ?? Remark(.stockSilent)
+        return answer(.failure(VendingFailure(.stockUnavailable, remark: remark)))
       }
       ask(command, as: OrderID(ofManagersRequest: name), until: deadline, answer)
     }
@@ -56,7 +56,7 @@ final class AdminMode {
         // Whoever is told sees what was done.
         guard let self else { return }
         shelf.reach(changes.last?.sequence ?? 0) { answer(.stocked(changes)) }
-      case .failure(let error): answer(.failure(VendingFailure(.stockUnavailable, detail: "\(error)")))
+      case .failure(let error): answer(.failure(VendingFailure(.stockUnavailable, remark: error.remark)))
       }
     }
   }

@@ -15,7 +15,7 @@ final class DrinkShelf {
   /// How many times it has changed; every product remembers when it did last.
   private(set) var version: UInt64 = 0
   /// Why the stock does not keep these products, where it does not.
-  private(set) var trouble: String?
+  private(set) var trouble: Remark?
 
   private let stock: StockClient
   private var picture: StockPicture?
@@ -128,7 +128,8 @@ final class DrinkShelf {
       for change in changes { versions[change.item] = version }
       let seen = picture?.sequence ?? 0
       openGates { $0 <= seen }
-    case .refused(let failure): trouble = "\(failure.code.rawValue) \(failure.detail)"
+    case .refused(let failure):
+      trouble = failure.remark ?? Remark(quoting: "\(failure.code.rawValue) \(failure.detail)")
     }
   }
 
@@ -149,8 +150,9 @@ final class DrinkShelf {
       guard let self else { return }
       isIntroducing = false
       switch result {
-      case .success(.failure(let failure)): trouble = "\(failure.code.rawValue) \(failure.detail)"
-      case .failure(let error): trouble = "\(error)"
+      case .success(.failure(let failure)):
+        trouble = failure.remark ?? Remark(quoting: "\(failure.code.rawValue) \(failure.detail)")
+      case .failure(let error): trouble = error.remark
       case .success: (trouble, isIntroduced) = (nil, true)
       }
       // Its disk may have been full. The next picture may be long in coming, and nothing can be sold until then.

@@ -173,7 +173,7 @@ final class VendingDesk {
   func audit() -> Result<VendingAudit, VendingFailure>? {
     guard failure == nil else { return nil }
     do throws(StoreError) { return .success(try store.audit()) } catch {
-      if case .diskFull(let detail) = error { return .failure(VendingFailure(.diskFull, detail: detail)) }
+      if case .diskFull(let detail) = error { return .failure(VendingFailure(.diskFull, remark: detail)) }
       failure = error
       return nil
     }

@@ -30,8 +30,9 @@ extension VendingCommand {
       guard let product = table[drinks.product] else { return .failure(Self.unknown(drinks.product)) }
       if let refusal = Self.objection(to: drinks.quantity, of: product.id) { return .failure(refusal) }
       guard let dates = product.dates(made: drinks.made ?? today, expires: drinks.expires) else {
-        let words = "the dates are no days, or it expires before it is made"
-        return .failure(VendingFailure(.badRequest, subject: product.id.name, detail: words))
+        let refusal = VendingFailure(
+          .badRequest, subject: product.id.name, remark: Remark(.expiresBeforeMade))
+        return .failure(refusal)
       }
       return .success(.putting(drinks.quantity, of: BeverageFactory.make(product, dates)))
     case .remove(let amount):
@@ -39,7 +40,7 @@ extension VendingCommand {
       if let refusal = Self.objection(to: amount.quantity, of: product.id) { return .failure(refusal) }
       return .success(.change(ItemAmount(product.id, -amount.quantity), nil))
     case .discardExpired: return .success(.discardExpired(today: today))
-    default: return .failure(VendingFailure(.badRequest, detail: "this changes nothing"))
+    default: return .failure(VendingFailure(.badRequest, remark: Remark(.changesNothing)))
     }
   }
 
@@ -49,8 +50,8 @@ extension VendingCommand {
 
   private static func objection(to quantity: Quantity, of product: ItemID) -> VendingFailure? {
     if (1...StockLimits.quantity).contains(quantity) { return nil }
-    let words = "\(quantity) is not among the amounts there can be, 1 to \(StockLimits.quantity)"
-    return VendingFailure(.badRequest, subject: product.name, detail: words)
+    return VendingFailure(
+      .badRequest, subject: product.name, remark: Remark(.amountRange, quantity, StockLimits.quantity))
   }
 }
 
@@ -76,7 +77,7 @@ extension VendingResult {
       self = .failure(
         VendingFailure(.soldOut, subject: shortage?.item.name ?? "", available: shortage?.available))
     case .failure(let failure): self = .failure(VendingFailure(failure))
-    default: self = .failure(VendingFailure(.stockUnavailable, detail: "another answer"))
+    default: self = .failure(VendingFailure(.stockUnavailable, remark: Remark(.strangeAnswer)))
     }
   }
 }

@@ -38,7 +38,8 @@ extension VendingService {
       end: { [unowned self] failure in
         files.abandon()
         loss = failure
-        desk.end(because: .failed(path: failure.subject, detail: failure.detail))
+        desk.end(
+          because: .failed(path: failure.subject, detail: failure.remark ?? Remark(quoting: failure.detail)))
       },
       note: { [unowned self] words, isRepaired in
         log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {

@@ -252,8 +252,8 @@ final class VendingService {
   private func serve(_ request: VendingRequest, for asker: Asker) {
     let isManager = asker.socket === managers
     guard request.command.side == .both || (request.command.side == .manager) == isManager else {
-      let words = isManager ? "this is the manager's socket" : "this is the customers' socket"
-      return tell(asker, .failure(VendingFailure(.wrongSide, detail: words)))
+      let remark = Remark(isManager ? .managersSocket : .customersSocket)
+      return tell(asker, .failure(VendingFailure(.wrongSide, remark: remark)))
     }
     guard request.command.changesSomething else { return question(request.command, asker) }
     guard let name = request.order, name.isValid, name.text.utf8.count <= VendingLimits.requestLength else {
@@ -325,8 +325,8 @@ final class VendingService {
       } else if shelf.isKnown {
         show(one.command, one.asker)
       } else if one.deadline <= instant {
-        let words = shelf.trouble ?? "the stock service does not answer"
-        tell(one.asker, .failure(VendingFailure(.stockUnavailable, detail: words)))
+        let remark = shelf.trouble ?? Remark(.stockSilent)
+        tell(one.asker, .failure(VendingFailure(.stockUnavailable, remark: remark)))
       } else {
         looking.append(one)
       }
@@ -339,8 +339,8 @@ final class VendingService {
     case .expired: tell(asker, .picture(picture(shelf.expired(on: today), withLots: true)))
     case .follow:
       guard viewers.admit(asker, showsLots: isManager, self) else {
-        let words = "\(asker.socket.viewsOfOne) views are open"
-        return tell(asker, .failure(VendingFailure(.crowded, detail: words)))
+        let remark = Remark(.viewsOpen, asker.socket.viewsOfOne)
+        return tell(asker, .failure(VendingFailure(.crowded, remark: remark)))
       }
     default:
       tell(asker, .picture(picture(shelf.reports(on: today, withLots: isManager), withLots: isManager)))

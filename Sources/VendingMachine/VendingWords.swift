@@ -22,23 +22,22 @@ extension VendingFailure {
     switch refusal {
     case .badAmount(let amount):
       let (least, most) = (VendingLimits.insertion.lowerBound, VendingLimits.insertion.upperBound)
-      self.init(.badRequest, subject: "\(amount)", detail: "\(least) to \(most) won can be put in at a time")
+      self.init(.badRequest, subject: "\(amount)", remark: Remark(.insertionRange, least, most))
     case .badRequest(let name):
-      let words = "a request has a name of 1 to \(VendingLimits.requestLength) bytes of visible ASCII"
-      self.init(.badRequest, subject: Self.cut(name), detail: words)
+      self.init(
+        .badRequest, subject: Self.cut(name), remark: Remark(.requestName, VendingLimits.requestLength))
     case .unknownProduct(let product): self.init(.unknownProduct, subject: Self.cut(product.name))
     case .otherRequest(let id):
-      self.init(.otherOrder, subject: id.text, detail: "the name belongs to a request of something else")
+      self.init(.otherOrder, subject: id.text, remark: Remark(.nameOfOtherRequest))
     case .tooLittleMoney(let product, let price, let available):
       self.init(.tooLittleMoney, subject: product.name, price: price, available: available)
     case .soldOut(let product): self.init(.soldOut, subject: product.name)
     case .onlyExpired(let product): self.init(.onlyExpired, subject: product.name)
     case .tillFull(let balance):
-      let words = "\(VendingLimits.balance) won may be in the machine at most"
-      self.init(.tillFull, detail: words, available: balance)
+      self.init(.tillFull, remark: Remark(.balanceAtMost, VendingLimits.balance), available: balance)
     case .stockAway(let product): self.init(.stockUnavailable, subject: product.name)
     case .crowded:
-      self.init(.crowded, detail: "\(VendingLimits.openPurchases) purchases are under way")
+      self.init(.crowded, remark: Remark(.purchasesUnderWay, VendingLimits.openPurchases))
     // With its type, because a refusal is called so too.
     case .diskFull: self.init(Code.diskFull)
     }
@@ -56,6 +55,7 @@ extension VendingFailure {
       case .crowded, .tooSlow: .crowded
       }
     self.init(code, subject: failure.subject, detail: failure.detail)
+    remark = failure.remark
   }
 
   /// A part of what a client wrote.
@@ -73,8 +73,9 @@ extension Failure {
       case .damaged: .damaged
       case .failed: .system
       }
-    let detail = if case .damaged(_, let detail) = error { detail } else { error.description }
-    self.init(code, subject: path, detail: detail)
+    let remark =
+      if case .damaged(_, let detail) = error { detail } else { Remark(quoting: error.description) }
+    self.init(code, subject: path, remark: remark)
   }
 }
 
@@ -86,7 +87,7 @@ extension VendingResult {
       self = .audit(
         VendingAuditReport(
           changes: found.changes, account: found.account, purchases: found.purchases,
-          unfinished: found.unfinished, difference: found.difference, problems: found.problems,
+          unfinished: found.unfinished, difference: found.difference, remarks: found.remarks,
           machine: machine))
     case .failure(let refusal): self = .failure(refusal)
     }

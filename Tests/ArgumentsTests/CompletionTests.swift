@@ -79,6 +79,33 @@ struct CompletionTests {
     #expect((try? table.parse(["wrap", "gold", "carl"])) != nil)
   }
 
+  @Test(
+    "a list with commas is completed word by word, and names of assignments are known",
+    arguments: CompletionShell.allCases)
+  func lists(shell: CompletionShell) {
+    var table = CommandTable.sample
+    table.commands.append(
+      CommandSpec(
+        "wrap", group: "Storing", summary: "Wrap.",
+        operands: [
+          OperandSpec(
+            "PAPER=N", .assignment(names: [], 0...9), .repeatingOnceOrMore, offers: ["silk", "kraft"],
+            summary: "Which.")
+        ],
+        options: [OptionSpec("with", .text, offers: ["bow", "card", "cord"], summary: "What else.")]))
+    let script = table.completionScript(for: shell)
+    for word in ["silk", "kraft", "bow", "card", "cord"] { #expect(script.contains(word)) }
+    guard shell == .bash else { return }
+    func offers(_ words: String...) -> [String] {
+      ShellProbe.bash(["depot", "wrap"] + words, script: script)
+    }
+    #expect(offers("") == ["silk=", "kraft="] && offers("silk", "=", "1", "k") == ["kraft="])
+    #expect(offers("--with", "") == ["bow", "card", "cord"] && offers("--with", "c") == ["card", "cord"])
+    #expect(offers("--with", "card,") == ["card,bow", "card,cord"])
+    #expect(offers("--with", "card,bow,c") == ["card,bow,cord"])
+    #expect(offers("--with", "=", "card,b") == ["card,bow"])
+  }
+
   @Test("bash offers files where a path is wanted")
   func files() {
     expect("put", "--from", "/proc/self/mountinf", offers: ["/proc/self/mountinfo"])

@@ -29,7 +29,10 @@ import Wire
     ([3, 4, 26], [.control("c"), .control("d"), .control("z")]),
     (Array("\u{1B}\u{3}\u{1B}[1;\u{1A}A".utf8), [.control("c"), .control("z"), .character("A")]),
     ([0xEA, 0xB0, 3], [.control("c")]),
-    (Array("\u{1B}[1;5A\u{1B}[3~\u{1B}[200~q".utf8), [.up, .character("q")]),
+    (Array("\u{1B}[1;5A\u{1B}[3~\u{1B}[15~q".utf8), [.up, .character("q")]),
+    (Array("+\u{1B}[200~b5\r\u{1B}[A\u{1A}".utf8), [.character("+"), .control("z")]),
+    (Array("\u{1B}[200~b5\r\u{1B}[A가\u{1B}[201~+".utf8), [.paste, .character("+")]),
+    (Array("\u{1B}[200~\u{1B}[201~\u{1B}[200~1\u{3}+".utf8), [.paste, .control("c"), .character("+")]),
     (Array("\u{1B}\u{1B}".utf8), [.escape]),
     (Array("\u{1B}xq".utf8), [.character("q")]), ([0xFF, 0x80, 0xC3, 0x28, 0x71], [.character("q")]),
     ([0, 0x7F, 0x1C], []),
@@ -118,7 +121,7 @@ import Wire
     editor.hear(.picture(shelves(["kiwi": 3])))
     #expect(editor.picture?.quantity(of: "kiwi") == 3)
     editor.isConnected = false
-    #expect(editor.press(.character("+")) == nil && editor.notice == Self.english.editorWaits)
+    #expect(editor.press(.character("+")) == nil && editor.notice == Self.english.editorTookNoKey)
     #expect(editor.press(.down) == nil && editor.notice == nil, "a notice stands until the next key")
     editor.hear(.failure(.tryLater(detail: "d")))
     #expect(editor.notice == Self.english.editorWaits)
@@ -132,7 +135,7 @@ import Wire
       var editor = editor()
       editor.isConnected = false
       _ = editor.press(.character("+"))
-      #expect(editor.notice == Self.english.editorWaits)
+      #expect(editor.notice == Self.english.editorTookNoKey)
       editor.isConnected = true
       #expect(editor.notice == nil)
       // An answer that never came is told late, when the stock may be back for long.

@@ -206,6 +206,83 @@ struct VendingBoardTests {
     }
   }
 
+  /// A machine whose products have more lots, sales and amounts than a narrow terminal has room for.
+  private static func crowded() -> VendingPicture {
+    var picture = picture(5_000, stock: 1_000)
+    for place in picture.products.indices {
+      picture.products[place].expired = place.isMultiple(of: 3) ? 1_000_000 : 0
+      picture.products[place].lots = (0..<5).map { lot in
+        LotReport(dates: LotDates(made: lot, expires: lot + 7), quantity: 12_345, description: "x")
+      }
+    }
+    picture.sales = picture.products.map { SalesReport(product: $0.id, count: 3_000) }
+    return picture
+  }
+
+  @Test(
+    "whatever is cut or hidden has a mark, and no amount, price or share is cut, on narrow and low terminals",
+    arguments: [Language.korean, .english])
+  func marks(language: Language) {
+    let (words, machine) = (Words(language: language), Self.crowded())
+    var boards = (CustomerBoard(words), AdminBoard(words))
+    (boards.0.isConnected, boards.1.isConnected) = (true, true)
+    boards.0.hear(.picture(machine))
+    boards.1.hear(.picture(machine))
+    for (columns, rows) in [20, 40, 80, 120].flatMap({ columns in [8, 10, 16, 24, 60].map { (columns, $0) } })
+    {
+      let size = Terminal.Size(columns: columns, rows: rows)
+      boards.0.columns = CustomerBoardPicture.columns(size: size, of: boards.0)
+      for key in [Key.home, .down, .down, .end] {
+        (_, _) = (boards.0.press(key), boards.1.press(key))
+        let customer = CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size)
+        let manager = AdminBoardPicture(board: boards.1, palette: .none).lines(size: size)
+        expectMarks(customer, machine, 10, words) { "\(Words.grouped($0.price)) ×\(Words.grouped($0.stock))" }
+        expectMarks(left(of: manager, columns), machine, 11, words) { words.pieces($0.stock) }
+        // A lot and a share are whole or not there.
+        for line in manager {
+          if line.contains("1970-") { #expect(line.contains(" ×12,345"), "\(size): \(manager)") }
+          if line.contains("3,000 (") { #expect(line.contains("(10.0%)"), "\(size): \(manager)") }
+        }
+        let shares = manager.count { $0.contains("(10.0%)") }
+        let hidden = shares > 0 && shares < 10
+        #expect(
+          !hidden || manager.contains { $0.hasSuffix(words.more(10 - shares)) }, "\(size): \(manager)")
+        let lots = manager.count { $0.contains("1970-") }
+        #expect(
+          lots == 0 || manager.contains { line in (2...4).contains { line.contains(words.more($0)) } },
+          "\(size): \(manager)")
+      }
+    }
+  }
+
+  /// The manager's products, without the shares beside them.
+  private func left(of lines: [String], _ columns: Int) -> [String] {
+    guard columns >= 100 else { return lines }
+    return lines.map { line in
+      let products = line.prefix(60)
+      return String(products.prefix(60 - products.reversed().prefix { $0 == " " }.count))
+    }
+  }
+
+  /// Every product is there with its amount, or counted as hidden.
+  private func expectMarks(
+    _ lines: [String], _ machine: VendingPicture, _ total: Int, _ words: Words,
+    _ amount: (ProductReport) -> String
+  ) {
+    let signs = machine.products.count { product in lines.contains { $0.contains(product.emoji) } }
+    let counted = lines.reduce(0) { sum, line in
+      ["↑", "↓", "↕"].contains { line.contains($0 + " ") }
+        ? sum + line.split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }.reduce(0, +) : sum
+    }
+    let close = lines.contains { $0.hasSuffix(words.phrases.close) } ? 1 : 0
+    #expect(signs + close + counted == total, "\(signs) + \(close) + \(counted): \(lines)")
+    for product in machine.products where product.stock > 0 {
+      for line in lines where line.contains(amount(product).prefix(4)) && line.contains(product.emoji) {
+        #expect(line.contains(amount(product)), "\(lines)")
+      }
+    }
+  }
+
   @Test("shares add up to a hundred percent")
   func shares() {
     #expect(SharePie.shares(of: [1, 1, 1], in: 1_000) == [334, 333, 333])
@@ -223,7 +300,7 @@ struct VendingBoardTests {
     }
     var picture = Self.picture()
     picture.sales = ["top", "coke", "hot6"].map { SalesReport(product: ItemID($0), count: 1) }
-    let legend = SharePie(picture, Words(language: .english)).legend(limit: 9)
+    let legend = SharePie(picture, Words(language: .english)).legend(rows: 9)
     #expect(
       legend.count == 3 && legend.count { $0.hasSuffix("(33.3%)") } == 2 && legend[0].hasSuffix("(33.4%)"))
   }
@@ -271,11 +348,11 @@ struct VendingBoardTests {
       SalesReport(product: ItemID("top"), count: 3), SalesReport(product: ItemID("coke"), count: 1),
     ]
     let pie = SharePie(picture, Words(language: .english))
-    #expect(pie.legend(limit: 9) == ["█ Maxim T.O.P 3 (75.0%)", "▓ Coca-Cola 1 (25.0%)"])
-    let places = pie.lines.dropFirst().prefix(9).joined()
+    #expect(pie.legend(rows: 9) == ["█ Maxim T.O.P 3 (75.0%)", "▓ Coca-Cola 1 (25.0%)"])
+    let places = pie.lines().dropFirst().prefix(9).joined()
     let (large, small) = (places.count { $0 == "█" }, places.count { $0 == "▓" })
     let share = Double(large) / Double(large + small)
     #expect(share > 0.68 && share < 0.82, "\(share)")
-    #expect(SharePie(Self.picture(), Words(language: .korean)).lines == ["구매 비율", "없습니다."])
+    #expect(SharePie(Self.picture(), Words(language: .korean)).lines() == ["구매 비율", "없습니다."])
   }
 }

@@ -147,6 +147,35 @@ func deadLetter(end: AttemptEnd) {
   }
 }
 
+@Test("the story of somebody who was brought back and given up again says so each time, also when taken out")
+func givenUpTwice() {
+  var ticket = waiting(7)
+  ticket.state = .dead
+  ticket.attempts = (1...4).map { place in
+    var attempt = AttemptReport(
+      window: "deposit-1", generation: Int32(place), pid: 42, startedAt: 1_795_248_000_000 + Int64(place),
+      endedAt: 1_795_248_000_500 + Int64(place), end: .killed, signal: 9, code: nil)
+    if place == 2 || place == 4 { attempt.isFatal = true }
+    return attempt
+  }
+  for words in [english, korean] {
+    let reason = words.attemptFailed(.killed) + " (SIGKILL)"
+    for state in [CustomerState.dead, .done] {
+      ticket.state = state
+      let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
+      for attempts in [2, 4] {
+        #expect(lines.count { $0.hasSuffix(words.becameDead(attempts: attempts, reason)) } == 1, "\(lines)")
+      }
+      #expect(lines.count { $0.contains(words.attemptEnded(.killed)) } == 2)
+    }
+    // Where nobody noted it, nothing is said of where a customer stood who was taken out.
+    ticket.attempts[3].isFatal = nil
+    let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
+    #expect(lines.last?.hasSuffix(reason) == true)
+    ticket.attempts[3].isFatal = true
+  }
+}
+
 @Test("drinks made in days to come, or expired already, are told; all others are not")
 func oddDates() {
   let today: DayNumber = 20_000
@@ -218,8 +247,32 @@ func palette() {
 
 @Test("a line is cut at the width of a terminal, and its colours are not")
 func cutAtTheEdge() {
-  #expect(Screen.cut("업무시간", to: 5) == "업무")
-  #expect(Screen.cut("\u{1B}[31m업무시간\u{1B}[0m", to: 4) == "\u{1B}[31m업무\u{1B}[0m")
+  #expect(Screen.cut("업무시간", to: 8) == "업무시간")
+  #expect(Screen.cut("업무시간", to: 5) == "업무…" && Screen.cut("업무시간", to: 1) == "…")
+  #expect(Screen.cut("업무시간", to: 0) == "")
+  #expect(Screen.cut("\u{1B}[31m업무시간\u{1B}[0m", to: 4) == "\u{1B}[31m업…\u{1B}[0m")
+  #expect(Screen.row("strawberry milk", "3,500 ×12", columns: 20) == "strawberr… 3,500 ×12")
+  #expect(Screen.row("kiwi", "3,500 ×12", columns: 20) == "kiwi 3,500 ×12")
+}
+
+@Test("a line that is wider than the terminal is broken at its spaces, and no number is torn")
+func folding() {
+  #expect(Screen.folded("2 - 예금  VIP", columns: 13) == ["2 - 예금  VIP"])
+  #expect(Screen.folded("a  b", columns: nil) == ["a  b"])
+  #expect(
+    Screen.folded("10:53Z  Hot6  1,000 won, good until 2026-11-29", columns: 20) == [
+      "10:53Z  Hot6  1,000", "  won, good until", "  2026-11-29",
+    ])
+  #expect(Screen.folded("  \u{1B}[31m업무 시간\u{1B}[0m", columns: 8) == ["  \u{1B}[31m업무", "시간\u{1B}[0m"])
+  let path = "/a/long/path/without/a/space"
+  #expect(Screen.folded("kept as \(path)", columns: 12) == ["kept as", "  \(path)"])
+  for columns in 1...40 {
+    let lines = Screen.folded("  issued 8 = waiting 0 + serving 0 + served 1,208,000", columns: columns)
+    #expect(
+      lines.joined(separator: " ").split(separator: " ").joined()
+        == "issued8=waiting0+serving0+served1,208,000")
+    if columns > 13 { #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)") }
+  }
 }
 
 @Test("rows that a terminal has no room for are counted in its last one; empty rows go first")
@@ -238,9 +291,15 @@ func hiddenRows() {
 func window(room: Int) {
   let entries = (0..<9).map { entry in (0..<(entry % 3 + 1)).map { "\(entry).\($0)" } }
   for chosen in entries.indices {
-    let shown = Screen.window(entries, around: chosen, room: room)
-    #expect(shown.count == min(room, 18))
+    let shown = Screen.window(entries, around: chosen, room: room, english)
+    #expect(shown.count <= room)
     #expect(entries[chosen].prefix(room).allSatisfy { shown.contains($0) }, "\(chosen): \(shown)")
+    guard room > entries[chosen].count else { continue }
+    // What is not shown is counted, and nothing is shown in part.
+    let counted = shown.compactMap { $0.contains("more") ? Int($0.filter(\.isNumber)) : nil }.reduce(0, +)
+    let whole = entries.filter { $0.allSatisfy { shown.contains($0) } }
+    #expect(counted == entries.count - whole.count, "\(chosen) in \(room): \(shown)")
+    #expect(shown.count { $0.contains(".") } == whole.reduce(0) { $0 + $1.count }, "\(shown)")
   }
 }
 

@@ -43,6 +43,10 @@ struct IntakeTests {
     #expect(try bank.store.request(forKey: "k") == nil)
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
     #expect(try bank.store.audit().problems == [])
+    #expect(bank.log.contains("event=withdrawn") && bank.log.contains("event=left"))
+    #expect(!bank.log.contains("level=error"))
+    // Those who were killed end while the last words are sent: nothing is made of it any more.
+    #expect(bank.coordinator.staff.onEvent == nil && bank.coordinator.releases.onReleased == nil)
   }
 
   @Test(
@@ -318,6 +322,28 @@ struct IntakeTests {
     let again = try list(entries, bank, client)?.enqueued
     #expect(again?.count == 0 && again?.known == 2)
     #expect(again?.knownTickets == [TicketSpan(day: 1, first: 1, last: 2)])
+  }
+
+  @Test("whoever stands twice in one list has the ticket of the first time, in one slice and across slices")
+  func twiceInAList() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try bank.enqueue(2, client)
+    let report = try list([entry("a"), entry("b"), entry(nil), entry("a")], bank, client)?.enqueued
+    #expect(report?.first == 3 && report?.count == 3 && report?.known == 1)
+    #expect(report?.knownTickets == [TicketSpan(day: 1, first: 3, last: 3)])
+    // The parts of a list are slices of their own.
+    let number = client.ask(
+      .enqueueList(EnqueueList(entries: [entry("c"), entry("d")], isLast: false)), bank.coordinator,
+      number: 900)
+    client.ask(
+      .enqueueList(EnqueueList(entries: [entry(nil), entry("d")], isLast: true)), bank.coordinator,
+      number: number)
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    let parts = try client.answers(to: number, bank.coordinator).first?.enqueued
+    #expect(parts?.first == 6 && parts?.count == 3 && parts?.known == 1)
+    #expect(parts?.knownTickets == [TicketSpan(day: 1, first: 7, last: 7)])
   }
 
   @Test("a repeated key says so, with the tickets of the first time")

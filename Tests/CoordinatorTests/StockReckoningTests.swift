@@ -27,23 +27,23 @@ struct StockReckoningTests {
       books = try queue.load(now: WallTime(milliseconds: 0)).books
     }
 
-    private func customer(_ ticket: TicketNumber) -> Customer {
+    private func customer(_ ticket: TicketNumber, _ service: Service) -> Customer {
       Customer(
-        ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+        ticket: ticket, service: service, grade: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), payload: "mango")
     }
 
     /// A ticket that still waits, or one with its receipt.
-    func ticket(_ ticket: TicketNumber, _ outcome: Outcome?) throws {
-      let customer = customer(ticket)
+    func ticket(_ ticket: TicketNumber, _ outcome: Outcome?, _ service: Service = .juice) throws {
+      let customer = customer(ticket, service)
       books.issued = max(books.issued, ticket)
-      let line = Line(service: .juice, grade: .regular).index
+      let line = Line(service: service, grade: .regular).index
       try queue.stage(.insert(customer))
       books.waiting[line] += 1
       if let outcome {
         let missing = [Shortage(item: ItemID("mango"), needed: 3, available: 1)]
         let receipt = Receipt(
-          day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: outcome, window: nil,
+          day: 1, ticket: ticket, service: service, grade: .regular, outcome: outcome, window: nil,
           generation: 0,
           pid: 0, attempts: 1, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0), startedAt: nil,
           finishedAt: WallTime(milliseconds: 1), payload: "mango",
@@ -52,7 +52,7 @@ struct StockReckoningTests {
         books.waiting[line] -= 1
         if outcome.isAttended {
           books.served += 1
-          books.servedByService[Int(Service.juice.rawValue) - 1] += 1
+          books.servedByService[Int(service.rawValue) - 1] += 1
         } else {
           books.cancelled += 1
         }
@@ -69,8 +69,8 @@ struct StockReckoningTests {
       try queue.commit(books)
     }
 
-    func audit() throws -> AuditReport {
-      var reckoning = StockReckoning()
+    func audit(stride: Int64 = 20_000) throws -> AuditReport {
+      var reckoning = StockReckoning(stride: stride)
       while let question = try reckoning.question(from: queue) {
         questions.append(question)
         let answer = answer(question)
@@ -95,6 +95,24 @@ struct StockReckoningTests {
       default: .failure(StockFailure(.badRequest))
       }
     }
+  }
+
+  @Test(
+    "however few of many receipts are for juices, no page looks at more than its share, and none is left out")
+  func strides() throws {
+    let shop = try Shop()
+    for ticket in 1...20 as ClosedRange<TicketNumber> {
+      let isJuice = [1, 2, 13, 20].contains(ticket)
+      try shop.ticket(ticket, .served, isJuice ? .juice : .deposit)
+      if isJuice, ticket != 20 { shop.order("1-\(ticket)", .done) }
+    }
+    let report = try shop.audit(stride: 4)
+    #expect(report.problems == ["ticket 20 of day 1 got a juice, and for its order the stock has none"])
+    let pages = shop.questions.compactMap {
+      if case .known(let names) = $0 { names.map(\.text) } else { nil }
+    }
+    // The last one is looked at once more.
+    #expect(pages == [["1-1", "1-2"], [], [], ["1-13"], ["1-20"], ["1-20"]])
   }
 
   @Test("what agrees is no finding: made, sent away, cancelled, and still in the making")

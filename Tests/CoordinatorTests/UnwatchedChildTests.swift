@@ -56,6 +56,32 @@ struct UnwatchedChildTests {
       #expect(String(decoding: try log.readAll(), as: UTF8.self).contains("epoll_ctl"))
     }
   }
+
+  @Test(
+    "no coordinator stays under a guardian that lacks a descriptor for it, whichever is the first that is missing"
+  )
+  func tooFewDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      var troubles: [String] = []
+      for room in CInt(0)..<16 {
+        let place = try Spoiled(isSpoiled: false) { home in
+          let guardian = try Guardian(
+            Guardian.Order(home: home, program: "/bin/sh", words: ["-c", "exec sleep 1000"]))
+          return (guardian.loop, guardian)
+        }
+        try Spoiled.withDescriptors(room) { (place.owner as? Guardian)?.begin(channel: nil) }
+        if let child = ProcessTable.children(of: getpid()).first {
+          // There were enough: this one is watched.
+          kill(child, SIGKILL)
+          break
+        }
+        place.expectNobodyLeft()
+        let log = try FileDescriptor.open(place.home + "/logs/guardian.log", .readOnly)
+        troubles.append(String(decoding: try log.readAll(), as: UTF8.self))
+      }
+      #expect(troubles.contains { $0.contains("pidfd_open") }, "\(troubles)")
+    }
+  }
 }
 
 /// An event loop that watches nothing more, and a home for those who want to.
@@ -64,12 +90,18 @@ private final class Spoiled {
   let loop: EventLoop
   let owner: AnyObject?
 
-  /// - Parameter make: makes the loop, and whoever it belongs to.
-  init(_ make: (_ home: String) throws -> (EventLoop, AnyObject?) = { _ in (try EventLoop(), nil) }) throws {
+  /// - Parameters:
+  ///   - isSpoiled: false where the loop stays as it is.
+  ///   - make: makes the loop, and whoever it belongs to.
+  init(
+    isSpoiled: Bool = true,
+    _ make: (_ home: String) throws -> (EventLoop, AnyObject?) = { _ in (try EventLoop(), nil) }
+  ) throws {
     home = "/tmp/bank-spoiled-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
     try Directory.create(path: home)
     let others = Self.loops
     (loop, owner) = try make(home)
+    guard isSpoiled else { return }
     let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
     for descriptor in Self.loops.subtracting(others) { dup2(file, descriptor) }
     close(file)
@@ -85,6 +117,23 @@ private final class Spoiled {
   /// There is no child: none that runs, and none that waits to be collected.
   func expectNobodyLeft() {
     #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
+  }
+
+  /// Does something while this process may open so many descriptors and no more.
+  static func withDescriptors(_ room: CInt, _ action: () -> Void) throws {
+    let used = Set(try Directory.entries(of: "/proc/self/fd").compactMap { CInt($0) })
+    var (limit, free): (CInt, CInt) = (0, 0)
+    while free < room || used.contains(limit) {
+      if !used.contains(limit) { free += 1 }
+      limit += 1
+    }
+    var before = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+    var narrow = before
+    narrow.rlim_cur = rlim_t(limit)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &narrow)
+    defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before) }
+    action()
   }
 
   private static var loops: Set<CInt> {

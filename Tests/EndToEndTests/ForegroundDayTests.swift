@@ -131,7 +131,10 @@ struct ForegroundDayTests {
       let took = ContinuousClock.now - killed
       #expect(took < .seconds(3), "it took \(took); a second is meant, and the machine may be busy")
       try branch.expectNobodyLeft()
-      #expect(branch.log("coordinator").contains("event=opener_lost"))
+      let log = branch.log("coordinator")
+      #expect(log.contains("event=opener_lost") && log.contains("event=left") && !log.contains("level=error"))
+      let words = (try? String(contentsOfFile: branch.home + "/logs/bankd.stderr", encoding: .utf8)) ?? ""
+      #expect(words == "", "those who were killed with it are no trouble of the store")
       try branch.expectClean()
       try branch.start("--speed", "max")
       try branch.done("wait")

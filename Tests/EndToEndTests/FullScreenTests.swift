@@ -118,6 +118,47 @@ struct FullScreenTests {
     }
   }
 
+  @Test(
+    "what status --watch shows last of a bank that has closed is a closed bank, in which nobody waits for a restart"
+  )
+  func lastPicture() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let programs = try Tongue.allCases.map {
+        try TerminalProgram(branch, ["status", "--watch"], language: $0, size: (columns: 100, rows: 40))
+      }
+      for program in programs { try program.waitFor("vending") }
+      try branch.done("stop")
+      for program in programs {
+        #expect(try program.finish() == 0, "\(program.screen)")
+        let last = program.screen.components(separatedBy: Self.shown).last ?? ""
+        #expect(last.contains("closed") || last.contains("마감"), "\(last)")
+        #expect(!last.contains("backing off") && !last.contains("재시작 대기"), "\(last)")
+        #expect(last.contains("vending"), "\(last)")
+      }
+    }
+  }
+
+  @Test(
+    "a text that is pasted presses no keys, and says so; Ctrl-C behind it is heard",
+    arguments: ["vending", "stock edit"])
+  func paste(words: String) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(
+        branch, words.split(separator: " ").map(String.init), size: (columns: 80, rows: 24))
+      try program.waitFor("\u{1B}[?2004h")
+      try program.waitFor(words == "vending" ? "Balance: 0 won" : "Close")
+      program.type("\u{1B}[200~" + String(repeating: "15+b\r ", count: 40) + "\u{1B}[201~")
+      try program.waitFor("What was pasted was not taken as keys.")
+      program.type("\u{3}")
+      #expect(try program.finish() == 130 && program.isInLineMode)
+      #expect(program.screen.contains("\u{1B}[?2004l"))
+      #expect(try branch.json("vending", "balance")["balance"].integer == 0)
+      #expect(try branch.stock() == Recipes.fresh)
+    }
+  }
+
   @Test("status --watch goes on over a killed coordinator, and ends with the bank")
   func watchOn() throws {
     try withBranch { branch in

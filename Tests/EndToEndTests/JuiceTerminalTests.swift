@@ -150,7 +150,7 @@ struct JuiceTerminalTests {
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
       try branch.done("stop")
-      try program.waitFor("The stock service is away")
+      try program.waitFor("The stock service does not answer")
       program.type("+q")
       _ = try program.finish()
       #expect(program.screen.contains(Self.shown) && program.isInLineMode)

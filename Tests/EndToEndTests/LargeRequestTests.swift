@@ -53,17 +53,6 @@ struct LargeRequestTests {
     }
   }
 
-  /// Customers a second who are served from now on: so many of them, or as many as come in so long.
-  private func pace(_ branch: Branch, of customers: Int, within limit: Duration) throws -> Double {
-    let (begin, first) = (ContinuousClock.now, try branch.status().queue("served"))
-    var served = 0
-    repeat {
-      served = try branch.status().queue("served") - first
-    } while served < customers && ContinuousClock.now - begin < limit
-    let took = begin.duration(to: .now)
-    return Double(served) / (Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18)
-  }
-
   @Test("others keep their throughput while very many customers come in, and small requests do not wait")
   func fair() throws {
     try withBranch { branch in
@@ -72,9 +61,9 @@ struct LargeRequestTests {
       try branch.done("enqueue", "200000", "--service", "deposit")
       try branch.done("resume", "deposit")
       try branch.waitUntil("some are served") { try branch.status().queue("served") >= 500 }
-      let before = try pace(branch, of: 10_000, within: .seconds(10))
+      let before = try branch.pace(of: 10_000, within: .seconds(10))
       let client = try askForMany(branch)
-      let during = try pace(branch, of: 10_000, within: .seconds(10))
+      let during = try branch.pace(of: 10_000, within: .seconds(10))
       // It is to be more than half. A busy machine may take a core from either of the two looks at it.
       #expect(during > before / 5, "\(during) customers a second were served, and \(before) before")
       let small = try branch.json("enqueue", "3", "--service", "deposit", timeout: .seconds(60))

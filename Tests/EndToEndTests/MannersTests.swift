@@ -187,6 +187,30 @@ struct MannersTests {
     }
   }
 
+  @Test("bash offers fruits, juices, drinks and workers where they are wanted, and nowhere else")
+  func places() throws {
+    try withBranch { branch in
+      let script = try branch.write(try branch.done("completions", "bash").out, to: "completions.bash")
+      func offers(_ words: String) throws -> Set<String> {
+        let driver = """
+          . "$0"; COMP_WORDS=(bankctl \(words) ''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bankctl
+          printf '%s\\n' "${COMPREPLY[@]}"
+          """
+        let outcome = try branch.launch(["-c", driver, script], program: "/bin/bash").finish()
+        #expect(outcome.code == 0, outcome.story)
+        return Set(outcome.outLines)
+      }
+      #expect(try offers("stock set") == ["strawberry", "banana", "pineapple", "kiwi", "mango"])
+      #expect(try offers("juice order").isSuperset(of: ["strawberry", "strawberry-banana", "mango-kiwi"]))
+      #expect(try !offers("juice order").contains("pineapple-banana"))
+      #expect(try offers("vending buy").isSuperset(of: ["cantata", "monster"]))
+      #expect(
+        try offers("logs").isSuperset(of: ["coordinator", "guardian", "deposit-1", "stock", "vending"]))
+      #expect(try offers("logs deposit-1").contains("juice-1"), "logs takes several")
+      #expect(try offers("cancel").allSatisfy(\.isEmpty), "a number cannot be offered")
+    }
+  }
+
   @Test("every page of help begins with examples", arguments: [Tongue.en, .ko])
   func examplesFirst(language: Tongue) throws {
     try withBranch { branch in

@@ -107,6 +107,17 @@ final class RawClient {
     return answer
   }
 
+  /// Waits for so many milliseconds until some of many clients are told something, and reads it away: how many bytes, by
+  /// the place of each.
+  static func readAll(_ clients: [RawClient], patience milliseconds: Int32) -> [(place: Int, count: Int)] {
+    var waiting = clients.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    guard poll(&waiting, UInt(waiting.count), milliseconds) > 0 else { return [] }
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    return waiting.indices.filter { waiting[$0].revents != 0 }.map { place in
+      (place, max(0, recv(waiting[place].fd, &buffer, buffer.count, Int32(MSG_DONTWAIT))))
+    }
+  }
+
   private func takeFrame() -> [UInt8]? {
     guard rest.count >= 4 else { return nil }
     let length = rest[..<4].reduce(0) { $0 << 8 | Int($1) }

@@ -52,6 +52,9 @@ struct ToldTests {
       }
       let words = (try? String(contentsOfFile: branch.home + "/logs/bankd.stderr", encoding: .utf8)) ?? ""
       #expect(words == "", "it has ended, and not died of a broken invariant")
+      let log = branch.log("coordinator")
+      #expect(
+        log.contains("event=opener_lost") && log.contains("event=withdrawn") && !log.contains("level=error"))
       try branch.start("--speed", "max", "--deposit", "0", "--loan", "0")
       #expect(try branch.status().queue("issued") == 0)
       #expect(try branch.json("enqueue", "3")["first"].integer == 1)

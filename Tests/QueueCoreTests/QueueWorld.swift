@@ -259,7 +259,7 @@ struct QueueWorld {
   // MARK: - What must hold after every step
 
   private mutating func check() {
-    for words in machine.contradictions() { fault(words) }
+    for words in machine.contradictions() { fault(words.description) }
     let books = machine.books
     let sum =
       machine.waitingCount + books.delayed + machine.serving + books.served + books.dead + books.cancelled

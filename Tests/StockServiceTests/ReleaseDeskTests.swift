@@ -184,8 +184,8 @@ struct ReleaseDeskTests {
     #expect(office.troubles.count == Int(count), "each is told once")
     #expect(office.desk.problems(limit: 5).count == 6)
     #expect(
-      office.desk.problems()[0].contains("ticket 1 of day 1")
-        && office.desk.problems()[0].contains("overflow"))
+      office.desk.problems()[0].description.contains("ticket 1 of day 1")
+        && office.desk.problems()[0].description.contains("overflow"))
     // A new note is worked on, and those that are stuck are not asked for again because of it.
     office.desk.look()
     try office.turn()

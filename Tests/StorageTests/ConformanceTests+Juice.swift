@@ -63,9 +63,10 @@ extension ConformanceTests {
     try branch.store.commit(books(issued: 1, waiting: 0, served: 1, branch))
     #expect(try branch.store.receipt(day: 1, ticket: 1)?.shortages == missing)
     #expect(try branch.store.receipts(day: nil, after: 0, limit: 5).map(\.shortages) == [missing])
-    #expect(try branch.store.receipts(of: .juice, after: 0, limit: 5).map(\.ticket) == [1])
-    #expect(try branch.store.receipts(of: .juice, after: 1, limit: 5) == [])
-    #expect(try branch.store.receipts(of: .loan, after: 0, limit: 5) == [])
+    #expect(try branch.store.receipts(of: .juice, after: 0, through: 1, limit: 5).map(\.ticket) == [1])
+    #expect(try branch.store.receipts(of: .juice, after: 1, through: .max, limit: 5) == [])
+    #expect(try branch.store.receipts(of: .juice, after: 0, through: 0, limit: 5) == [])
+    #expect(try branch.store.receipts(of: .loan, after: 0, through: .max, limit: 5) == [])
     #expect(try branch.store.trialBalance().customers.transfers == 0)
     // Once, though two fruits were missing; and on this day alone.
     #expect(try branch.store.countSentAway(on: 1) == 1 && branch.store.countSentAway(on: 2) == 0)

@@ -298,6 +298,34 @@ struct ConformanceTests {
     #expect(try branch.store.customers(in: .done, after: nil, limit: 9).isEmpty)
   }
 
+  @Test(
+    "knows after which attempt somebody was put aside, also when the customer is back or taken out",
+    arguments: StoreKind.allCases)
+  func burials(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    func fatal() throws -> [Bool] { try branch.store.attempts(day: 1, ticket: 1).map(\.isFatal) }
+    var customer = try branch.fail(try branch.fail(try branch.arrive(.deposit)))
+    try branch.commit()
+    let books = branch.books
+    try branch.bury(customer)
+    #expect(try fatal() == [false, true])
+    branch.rollBack(to: books)
+    #expect(try fatal() == [false, false])
+    try branch.bury(customer)
+    try branch.commit()
+    try branch.revive(customer, from: .dead)
+    customer = try branch.fail(customer)
+    #expect(try fatal() == [false, true, false])
+    customer = try branch.fail(customer)
+    try branch.bury(customer)
+    try branch.commit()
+    #expect(try fatal() == [false, true, false, true])
+    try branch.finish(customer, from: .dead, .cancelled)
+    try branch.commit()
+    #expect(try fatal() == [false, true, false, true])
+    #expect(try branch.store.audit().problems == [])
+  }
+
   @Test("keeps attempts in order, with the way the process ended", arguments: StoreKind.allCases)
   func attempts(_ kind: StoreKind) throws {
     let branch = try Branch(kind)

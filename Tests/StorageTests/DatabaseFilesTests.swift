@@ -94,7 +94,7 @@ struct DatabaseFilesTests {
       for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
       store.files.abandon()
       let error = storeError { _ = try room.take([("kiwi", 1)], as: "a") }
-      #expect(error == .failed(path: path, detail: "the file was removed or renamed"))
+      #expect(error == .failed(path: path, detail: Remark(.fileRemoved)))
       #expect(storeError { try store.close() } == error)
       // Somebody else's, of the same names.
       for suffix in ["", "-wal"] { Scratch.write([1, 2, 3], to: path + suffix) }

@@ -66,7 +66,7 @@ struct InspectingTests {
     Scratch.write(Array(repeating: 0x5A, count: 8_192), to: scratch.database)
     // With a log it is a copy that is opened.
     if isKilled { Scratch.write([1], to: scratch.database + "-wal") }
-    #expect(throws: StoreError.damaged(path: scratch.database, detail: "it is not an SQLite database")) {
+    #expect(throws: StoreError.damaged(path: scratch.database, detail: Remark(.notSQLite))) {
       _ = try SQLiteStore(inspecting: scratch.database)
     }
     let newer = Scratch()
@@ -79,5 +79,35 @@ struct InspectingTests {
     let refusal = StoreError.newerSchema(path: place.database, found: 99, known: Schema.bank.version)
     #expect(throws: refusal) { _ = try SQLiteStore(inspecting: place.database) }
     #expect(contents(place) == before)
+  }
+
+  @Test("a copy that a killed process has left is taken away by the next, and one at work is left alone")
+  func leftCopies() throws {
+    let scratch = Scratch()
+    let place = scratch.path
+    func entries() -> [String] { scratch.names.filter { $0.hasPrefix("bank-copy-") }.sorted() }
+    let left = ["\(place)/bank-copy-killed", "\(place)/bank-copy-younger"]
+    for directory in left {
+      mkdir(directory, 0o700)
+      for name in ["copy", "copy-wal"] { Scratch.write([1, 2, 3], to: "\(directory)/\(name)") }
+    }
+    // What is not of a copy is nobody's to remove.
+    let strange = "\(place)/bank-copy-strange"
+    mkdir(strange, 0o700)
+    Scratch.write([1], to: "\(strange)/letter")
+    defer {
+      unlink("\(strange)/letter")
+      rmdir(strange)
+    }
+    symlink(strange, "\(place)/bank-copy-link")
+    var atWork: CopyPlace? = try CopyPlace.make(in: place).get()
+    let copy = try #require(atWork?.database)
+    Scratch.write([1], to: copy)
+    CopyPlace.sweep(place)
+    #expect(entries().count == 3 && access(copy, F_OK) == 0)
+    #expect(left.allSatisfy { access($0, F_OK) != 0 } && access("\(strange)/letter", F_OK) == 0)
+    atWork = nil
+    #expect(entries() == ["bank-copy-link", "bank-copy-strange"])
+    unlink("\(place)/bank-copy-link")
   }
 }

@@ -381,4 +381,23 @@ struct OpeningTests {
       "SELECT state * 1000 + service * 100 + grade * 10 + ticket FROM customer", while: "testing")
     #expect(found == 1_221)
   }
+
+  @Test("a database that is missing beside its log is not made anew, and neither is that of the stock")
+  func missingBesideLog() throws {
+    let scratch = Scratch()
+    for path in [scratch.database, scratch.stock] {
+      Scratch.write([1, 2, 3], to: path + "-wal")
+      let refusal = StoreError.damaged(
+        path: path, detail: "the file is missing, and its log \(path)-wal is there")
+      #expect(throws: refusal) {
+        if path == scratch.stock {
+          _ = try SQLiteStockStore(path: path)
+        } else {
+          _ = try SQLiteStore(path: path)
+        }
+      }
+      #expect(access(path, F_OK) != 0)
+      #expect(Scratch.bytes(of: path + "-wal") == [1, 2, 3])
+    }
+  }
 }

@@ -90,6 +90,20 @@ import Wire
     #expect(counter.socket.sessions.count == 1)
   }
 
+  @Test("holds time in which nobody was heard against nobody") func unattended() throws {
+    var limits = ServiceLimits()
+    limits.check = .milliseconds(1)
+    let counter = try Counter(limits)
+    let client = try #require(try counter.connect())
+    try counter.wait { counter.socket.sessions.count == 1 }
+    // As if this process had been stopped for an hour.
+    counter.socket.keepTime(SystemClock.monotonic() + .seconds(3_600))
+    client.send(.hello(Hello(build: "b", role: .client)))
+    client.flush()
+    try counter.wait { counter.left == 1 || counter.socket.sessions.values.contains { $0.isGreeted } }
+    #expect(counter.left == 0)
+  }
+
   @Test("has room for so many clients, and again when one has left") func crowd() throws {
     var limits = ServiceLimits()
     limits.sessions = 2

@@ -231,6 +231,10 @@ extension ControlAnswer {
       Sample("answer-status-failed", .status(.failed)),
       Sample("answer-status-reset", .status(.afterReset)),
       Sample("answer-failure-withdrawn", .failure(Failure(.withdrawn))),
+      Sample(
+        "answer-failure-remark", .failure(Failure(.noSuchDay, subject: "9", remark: Remark(.presentDay, 3)))),
+      Sample("answer-ticket-fatal", .ticket(.givenUp)),
+      Sample("answer-audit-remarks", .audit(.withRemarks)),
       Sample("answer-progress-reset", .progress(ProgressReport(phase: .resetting, done: 7, total: 10))),
       Sample("answer-progress-requeue", .progress(ProgressReport(phase: .requeueing, done: 7, total: 0))),
       Sample(
@@ -269,6 +273,26 @@ extension ControlAnswer {
             day: 3, served: 10, businessMilliseconds: 4_410, waiting: 0, dead: 0, isDayClosed: true,
             finished: 4, killed: 0, steps: [], sentAway: 2))),
     ]
+}
+
+extension AuditReport {
+  static let withRemarks: AuditReport = {
+    var report = AuditReport(
+      issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 1, duplicated: 0,
+      ledgerDifference: 0, problems: [])
+    report.add(Remark(.ticketLost, 7, 3))
+    report.add(Remark(.shelfDiffers, "kiwi", 3, 4).of(.stock))
+    report.note(Remark(.foreignOrders, 2))
+    return report
+  }()
+}
+
+extension TicketReport {
+  static let givenUp: TicketReport = {
+    var report = full
+    report.attempts[0].isFatal = true
+    return report
+  }()
 }
 
 extension StatusReport {

@@ -138,6 +138,14 @@ extension StockResult {
             ItemStock(item: ItemID("kiwi"), lots: []),
           ]))),
     Sample("stock-result-changes", .changes([change])),
+    Sample(
+      "stock-result-failure-remark",
+      .failure(StockFailure(.overflow, subject: "kiwi", remark: Remark(.presentAtMost, 999_999, 1_000_000)))),
+    Sample(
+      "stock-result-audit-remarks",
+      .audit(
+        StockAuditReport(
+          items: 5, orders: 3, changes: 12, difference: 1, remarks: [Remark(.shelfDiffers, "kiwi", 3, 4)]))),
     Sample("stock-result-assortment", .assortment(.standard)),
     Sample(
       "stock-result-audit",

@@ -100,6 +100,15 @@ extension VendingResult {
       "vending-result-failure",
       .failure(
         VendingFailure(.tooLittleMoney, subject: "top", detail: "too little", price: 1_700, available: 900))),
+    Sample(
+      "vending-result-failure-remark",
+      .failure(VendingFailure(.badRequest, subject: "0", remark: Remark(.insertionRange, 1, 1_000_000)))),
+    Sample(
+      "vending-result-audit-remarks",
+      .audit(
+        VendingAuditReport(
+          changes: 3, account: MoneyAccount(balance: 1, inserted: 6, spent: 2, returned: 3), purchases: 1,
+          unfinished: 1, difference: 0, remarks: [Remark(.purchaseMissing, 1, 2)], machine: 41))),
     Sample("vending-result-failure-bare", .failure(VendingFailure(.soldOut, subject: "top"))),
     Sample("vending-result-done", .done(bought)), Sample("vending-result-done-bare", .done(inserted)),
     Sample(

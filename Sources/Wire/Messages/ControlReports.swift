@@ -43,7 +43,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case wrongDay = "wrong_day"
     /// Somebody looks into the bank, which is not open, and has it to himself meanwhile.
     case inspected
-    /// A file of the bank was removed or renamed while it was open; `subject` is the file.
+    /// A file of the bank was removed or renamed while it was open; `subject` is the file. Where the database is missing
+    /// when the bank is opened, and its log is there, `detail` is the log.
     case removed
     /// The client has withdrawn the request before it was taken in.
     case withdrawn
@@ -57,6 +58,9 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   public var subject: String
   /// The particulars, in English.
   public var detail: String
+  /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
+  /// than the words.
+  public var remark: Remark?
 
   /// Puts the parts together.
   public init(_ code: Code, subject: String = "", detail: String = "") {
@@ -65,10 +69,17 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     self.detail = detail
   }
 
+  /// The same with particulars that can be said in any language.
+  public init(_ code: Code, subject: String = "", remark: Remark) {
+    self.init(code, subject: subject, detail: remark.description)
+    self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
+  }
+
   enum CodingKeys: Int, CodingKey {
     case code = 1
     case subject = 2
     case detail = 3
+    case remark = 4
   }
 }
 
@@ -176,6 +187,11 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var moneyDifference: Int64?
   /// What is worth knowing and breaks no promise, a sentence each, in English; nil for nothing.
   public var notes: [String]?
+  /// The problems as kinds and their values, in the same order, so that the client can say them in another language; nil
+  /// for none, and from an older coordinator.
+  public var remarks: [Remark]?
+  /// The notes in the same way.
+  public var noteRemarks: [Remark]?
 
   /// Puts the parts together.
   public init(
@@ -211,6 +227,31 @@ public struct AuditReport: Codable, Sendable, Equatable {
     case stockDifference = 11
     case moneyDifference = 12
     case notes = 13
+    case remarks = 14
+    case noteRemarks = 15
+  }
+}
+
+extension AuditReport {
+  /// Adds a problem.
+  public mutating func add(_ problem: Remark) {
+    // Sentences alone, of an older service, keep their places.
+    var all = remarks ?? problems.map { Remark(quoting: $0) }
+    all.append(problem)
+    remarks = all
+    problems.append(problem.description)
+  }
+
+  /// Adds what is worth knowing and breaks no promise.
+  public mutating func note(_ remark: Remark) {
+    noteRemarks = (noteRemarks ?? []) + [remark]
+    notes = (notes ?? []) + [remark.description]
+  }
+
+  /// Adds the problems and the notes of another report.
+  public mutating func add(everythingOf other: AuditReport) {
+    for problem in other.remarks ?? other.problems.map({ Remark(quoting: $0) }) { add(problem) }
+    for remark in other.noteRemarks ?? (other.notes ?? []).map({ Remark(quoting: $0) }) { note(remark) }
   }
 }
 

@@ -47,6 +47,12 @@ public struct StatusReport: Codable, Sendable, Equatable {
     self.cancelledByReset = cancelledByReset
   }
 
+  /// The bank has closed: nobody waits to be started again.
+  public mutating func close() {
+    state = .closed
+    for place in workers.indices where workers[place].state == .backoff { workers[place].state = .stopped }
+  }
+
   enum CodingKeys: Int, CodingKey {
     case state = 1
     case day = 2

@@ -106,6 +106,9 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
   public var subject: String
   /// The particulars, in English.
   public var detail: String
+  /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
+  /// than the words.
+  public var remark: Remark?
 
   /// Puts the parts together.
   public init(_ code: Code, subject: String = "", detail: String = "") {
@@ -114,10 +117,17 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     self.detail = detail
   }
 
+  /// The same with particulars that can be said in any language.
+  public init(_ code: Code, subject: String = "", remark: Remark) {
+    self.init(code, subject: subject, detail: remark.description)
+    self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
+  }
+
   enum CodingKeys: Int, CodingKey {
     case code = 1
     case subject = 2
     case detail = 3
+    case remark = 4
   }
 }
 
@@ -133,6 +143,8 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   public var difference: Int64
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String]
+  /// The same as kinds and their values, in the same order; nil for none, and from an older service.
+  public var remarks: [Remark]?
 
   /// Puts the parts together.
   public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, problems: [String]) {
@@ -143,11 +155,28 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
     self.problems = problems
   }
 
+  /// What an audit has found, with problems that can be said in any language.
+  public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, remarks: [Remark]) {
+    self.init(
+      items: items, orders: orders, changes: changes, difference: difference,
+      problems: remarks.map(\.description))
+    self.remarks = remarks.isEmpty ? nil : remarks
+  }
+
   enum CodingKeys: Int, CodingKey {
     case items = 1
     case orders = 2
     case changes = 3
     case difference = 4
     case problems = 5
+    case remarks = 6
+  }
+}
+
+extension StockAuditReport {
+  /// The problems as remarks, also those of an older service, which says them in English only.
+  public var told: [Remark] {
+    guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
+    return remarks
   }
 }

@@ -97,6 +97,8 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   public var signal: Int32?
   /// The code with which the process ended.
   public var code: Int32?
+  /// Whether the customer was put aside as a dead letter after it; nil where it was not, or where nobody noted it.
+  public var isFatal: Bool?
 
   /// Puts the parts together.
   public init(
@@ -122,6 +124,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
     case end = 6
     case signal = 7
     case code = 8
+    case isFatal = 9
   }
 }
 

@@ -111,6 +111,9 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   public var price: Won?
   /// What is there, where that is the reason: won, or pieces.
   public var available: Int64?
+  /// The particulars as a kind and its values, so that the client can say them in another language; nil where nobody knows
+  /// more than the words.
+  public var remark: Remark?
 
   /// Puts the parts together.
   public init(
@@ -123,12 +126,19 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     self.available = available
   }
 
+  /// The same with particulars that can be said in any language.
+  public init(_ code: Code, subject: String = "", remark: Remark?, available: Int64? = nil) {
+    self.init(code, subject: subject, detail: remark?.description ?? "", available: available)
+    self.remark = remark?.kind == .quoted && remark?.source == nil ? nil : remark
+  }
+
   enum CodingKeys: Int, CodingKey {
     case code = 1
     case subject = 2
     case detail = 3
     case price = 4
     case available = 5
+    case remark = 6
   }
 }
 
@@ -146,6 +156,8 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   public var difference: Won
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String]
+  /// The same as kinds and their values, in the same order; nil for none, and from an older machine.
+  public var remarks: [Remark]?
   /// Which machine this is; the names of its orders at the stock are made of it.
   public var machine: Int64
 
@@ -163,6 +175,18 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
     self.problems = problems
   }
 
+  /// What an audit has found, with problems that can be said in any language.
+  public init(
+    changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
+    remarks: [Remark], machine: Int64
+  ) {
+    self.init(
+      changes: changes, account: account, purchases: purchases, unfinished: unfinished,
+      difference: difference,
+      problems: remarks.map(\.description), machine: machine)
+    self.remarks = remarks.isEmpty ? nil : remarks
+  }
+
   enum CodingKeys: Int, CodingKey {
     case changes = 1
     case account = 2
@@ -171,5 +195,14 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
     case difference = 5
     case problems = 6
     case machine = 7
+    case remarks = 8
+  }
+}
+
+extension VendingAuditReport {
+  /// The problems as remarks, also those of an older service, which says them in English only.
+  public var told: [Remark] {
+    guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
+    return remarks
   }
 }

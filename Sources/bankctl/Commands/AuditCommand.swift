@@ -45,6 +45,7 @@ enum AuditCommand {
     }
     let verdict = report.isClean ? words.clean : palette.paint(words.broken, .alarm)
     return [verdict] + table.lines(palette, indent: 2, within: columns)
-      + report.problems.map { palette.paint("- \($0)", .alarm) } + (report.notes ?? []).map { "- \($0)" }
+      + words.findings(report.problems, report.remarks).map { palette.paint("- \($0)", .alarm) }
+      + words.findings(report.notes ?? [], report.noteRemarks).map { "- \($0)" }
   }
 }

@@ -288,11 +288,33 @@ enum EnqueueCommand {
 }
 
 extension EnqueuedReport {
-  /// The tickets of everybody who was asked for, new or known.
+  /// The tickets of everybody who was asked for, new or known, each once: whoever stands twice in a list is both.
   var awaited: [TicketSpan] {
-    (knownTickets ?? []) + (count > 0 && first > 0 ? [TicketSpan(day: day, first: first, last: last)] : [])
+    guard count > 0, first > 0 else { return knownTickets ?? [] }
+    return (knownTickets ?? []).flatMap { $0.without(first...last, of: day) }
+      + [TicketSpan(day: day, first: first, last: last)]
   }
 
   /// So many they are.
-  var awaitedCount: Int64 { knownTickets == nil ? count : count + known }
+  var awaitedCount: Int64 {
+    let spans = awaited
+    // So many spans may hold strangers, too.
+    guard spans.count < TicketSpan.limit else { return count + known }
+    return spans.reduce(0) { $0 + ($1.last - $1.first + 1) }
+  }
+}
+
+extension TicketSpan {
+  /// What is left of a span without some tickets of a day.
+  fileprivate func without(_ tickets: ClosedRange<Int64>, of day: Int64) -> [TicketSpan] {
+    guard day == self.day, first <= tickets.upperBound, last >= tickets.lowerBound else { return [self] }
+    var left: [TicketSpan] = []
+    if first < tickets.lowerBound {
+      left.append(TicketSpan(day: day, first: first, last: tickets.lowerBound - 1))
+    }
+    if last > tickets.upperBound {
+      left.append(TicketSpan(day: day, first: tickets.upperBound + 1, last: last))
+    }
+    return left
+  }
 }

@@ -48,7 +48,7 @@ final class StockWatchCommand {
       try session.output.flush()
       if !isThere, !counter.client.isConnected, session.isBankClosed { return .done }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
-      let detail = "it shows nothing"
+      let detail = Remark(.showsNothing)
       throw session.words.refusal(.tryLater(detail: detail), trouble: counter.trouble)
     }
     if let failure { throw failure }
@@ -73,13 +73,13 @@ final class StockWatchCommand {
     let menu = MenuPicture(
       assortment: assortment, picture: picture.withoutDrinks(of: assortment), words: session.words,
       palette: session.output.palette)
-    try session.output.line(menu.shelvesInOneLine)
+    try session.line(menu.shelvesInOneLine)
   }
 
   private func tell(_ change: StockChange) throws(CommandError) {
     if session.asJSON { return try session.output.line(.change(change)) }
     let name = assortment.name(of: change.item, in: session.words.language)
     let time = session.output.palette.paint(Timestamp.utc(milliseconds: change.at.milliseconds), .quiet)
-    try session.output.line("\(time)  \(session.words.changed(change, name))")
+    try session.line("\(time)  \(session.words.changed(change, name))")
   }
 }

@@ -93,7 +93,7 @@ private final class TicketList {
     if session.asJSON {
       try session.output.line(.listed(ticket))
     } else {
-      try session.output.line("  " + TicketsCommand.label(ticket, session))
+      try session.line("  " + TicketsCommand.label(ticket, session))
     }
     if day != ticket.day { (day, printed) = (ticket.day, [:]) }
     printed[ticket.ticket >> 6, default: 0] |= 1 << UInt64(ticket.ticket & 63)

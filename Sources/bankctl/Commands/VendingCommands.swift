@@ -72,7 +72,7 @@ enum VendingCommands {
         if session.asJSON {
           try session.output.line(.purchase(purchase))
         } else {
-          try session.output.line(
+          try session.line(
             session.words.purchase(purchase, picture?.name(of: purchase, session.words)))
         }
       }

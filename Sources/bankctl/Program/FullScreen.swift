@@ -33,9 +33,10 @@ final class FullScreen {
   /// How long the rest of a key's sequence may take; a lone escape is known by nothing following it.
   private static let sequencePatience = Duration.milliseconds(50)
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
-  /// The other screen with the cursor hidden, and back. xterm's ctlseqs, DECSET 1049 and 25
-  private static let begin = "\u{1B}[?1049h\u{1B}[?25l"
-  private static let end = "\u{1B}[?25h\u{1B}[?1049l"
+  /// The other screen with the cursor hidden and with pasted text told apart from keys, and back. xterm's ctlseqs,
+  /// DECSET 1049, 25 and 2004
+  private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
+  private static let end = "\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
 
   /// Takes the terminal over. Nothing shows, and no key is taken, before ``begin(_:)``; a Ctrl-C is heard as the signal that
   /// it is elsewhere.

@@ -33,9 +33,14 @@ struct Session {
     if asJSON {
       try output.line(document())
     } else {
-      for line in text() { try output.line(line) }
+      for line in text() { try self.line(line) }
     }
     try output.flush()
+  }
+
+  /// Adds a line for people, in several where a terminal is too narrow for it.
+  func line(_ text: String) throws(CommandError) {
+    for part in Screen.folded(text, columns: columns) { try output.line(part) }
   }
 
   /// How wide a table may be: the terminal's width, and nil away from one.

@@ -16,9 +16,7 @@ struct TicketStory {
   var lines: [String] {
     var lines = [palette.paint(headline, .heading), "  " + standing]
     lines.append(at(ticket.issuedAt, words.issued))
-    for (place, attempt) in ticket.attempts.enumerated() {
-      lines += story(of: attempt, isFatal: ticket.state == .dead && place == ticket.attempts.count - 1)
-    }
+    for (place, attempt) in ticket.attempts.enumerated() { lines += story(of: attempt, place) }
     if let receipt = ticket.receipt { lines.append(at(receipt.finishedAt, words.receipt(receipt))) }
     return lines
   }
@@ -43,22 +41,25 @@ struct TicketStory {
     }
   }
 
-  /// - Parameter isFatal: Whether the customer was put aside after it.
-  private func story(of attempt: AttemptReport, isFatal: Bool) -> [String] {
-    var lines = [at(attempt.startedAt, words.attemptBegan(attempt))]
+  private func story(of attempt: AttemptReport, _ place: Int) -> [String] {
+    let lines = [at(attempt.startedAt, words.attemptBegan(attempt))]
     guard let end = attempt.end, let endedAt = attempt.endedAt else { return lines }
     let isSentAway = end == .served && ticket.receipt?.outcome == .outOfStock
     var detail = ""
     if let signal = attempt.signal { detail += " (\(Signals.name(signal)))" }
     if let code = attempt.code { detail += " (" + words.exitCode(code) + ")" }
-    if isFatal {
-      lines.append(at(endedAt, palette.paint(words.attemptFailed(end) + detail, .alarm)))
-      let reason = words.becameDead(attempts: ticket.attempts.count, words.attemptFailed(end) + detail)
-      return lines + [at(endedAt, palette.paint(reason, .alarm))]
+    let isLast = place == ticket.attempts.count - 1
+    if attempt.isFatal == true || isLast && ticket.state == .dead {
+      let reason = words.attemptFailed(end) + detail
+      return lines + [
+        at(endedAt, palette.paint(reason, .alarm)),
+        at(endedAt, palette.paint(words.becameDead(attempts: place + 1, reason), .alarm)),
+      ]
     }
-    let text = isSentAway ? words.sentAway : words.attemptEnded(end)
-    lines.append(at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm)))
-    return lines
+    // Nobody says of the last attempt of a ticket that was taken out whether the customer was in line again.
+    let isOpen = isLast && ticket.state == .done
+    let text = isSentAway ? words.sentAway : isOpen ? words.attemptFailed(end) : words.attemptEnded(end)
+    return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))]
   }
 
   private func at(_ milliseconds: Int64, _ text: String) -> String {

@@ -73,16 +73,33 @@ final class JuiceBill {
     return (made > 0 ? [words.madeOnly(made, of: made + short)] : []) + missing
   }
 
+  /// What is missing now for all juices of the order that were not made; for one of them where the stock cannot be asked.
+  private var missingForAll: [Shortage] {
+    guard let picture = try? StockCounter(session).picture() else { return shortages }
+    return Self.missing(for: short, of: juice) { picture.quantity(of: $0) }
+  }
+
+  /// What is missing for so many juices.
+  static func missing(for count: Int, of juice: Juice, there quantity: (ItemID) -> Quantity) -> [Shortage] {
+    juice.recipe.compactMap { part in
+      let (all, overflow) = part.quantity.multipliedReportingOverflow(by: Int64(max(count, 1)))
+      let needed = max(part.quantity, min(overflow ? .max : all, StockLimits.quantity))
+      let available = quantity(part.item)
+      return needed > available ? Shortage(item: part.item, needed: needed, available: available) : nil
+    }
+  }
+
   /// Says what is missing. Whoever sits at a terminal is asked whether the stock shall be changed.
   private func askForMore() throws(CommandError) {
     guard session.isAtTerminal else {
       try session.output.line(words.phrases.tooLittleFruit)
       try session.output.flush()
       for line in fruitLines { session.note(line) }
-      session.note(words.mended(by: shortages))
+      let missing = missingForAll
+      if !missing.isEmpty { session.note(words.mended(by: missing)) }
       return
     }
-    for line in fruitLines { try session.output.line(line) }
+    for line in fruitLines { try session.line(line) }
     guard try session.confirm(words.phrases.tooLittleFruit) else { return }
     try StockEditorScreen.run(session)
     try JuiceMenuCommand.show(StockCounter(session), session)
@@ -103,7 +120,9 @@ extension Session {
   /// Why the juice station makes nothing, as far as the coordinator knows.
   var stationTrouble: StationTrouble? {
     guard let report = try? Desk.picture(self) else { return nil }
-    if let trouble = report.workers.first(where: { $0.role == .stock })?.trouble { return .stock(trouble) }
+    if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ words.trouble(of: $0) }) {
+      return .stock(trouble)
+    }
     guard let service = report.services.first(where: { $0.service == .juice }) else { return nil }
     if service.paused { return .paused }
     if service.windows == 0 { return .noStation }

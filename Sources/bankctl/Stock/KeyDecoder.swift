@@ -1,7 +1,7 @@
 // Owns what a terminal sends for a key: single characters, and the escape sequences of the arrow keys.
 // It must not know what a key does, nor read anything itself.
 // Invariant: bytes may come in any portions and give the same keys; a sequence that means nothing here gives no key and
-// is not taken apart into its letters.
+// is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
 // Failure: none; what is no UTF-8 is no key.
 
 /// A key, as far as it matters here.
@@ -17,33 +17,48 @@ enum Key: Sendable, Equatable {
   /// A letter together with Ctrl, in lower case.
   case control(Character)
   case character(Character)
+  /// A text that was pasted, which is no keys.
+  case paste
 }
 
 /// Turns bytes from a terminal into keys.
 struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
+  /// Whether what comes is a text that was pasted.
+  private var isPasting = false
 
   private static let escape: UInt8 = 0x1B
   /// No sequence is longer; whatever pretends to be is dropped.
   private static let longest = 32
+  /// Between these a text was pasted. xterm's ctlseqs, bracketed paste mode
+  private static let pasteBegin = Array("\u{1B}[200~".utf8)
+  private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
   /// Whether the beginning of something has come, which may also be a lone escape key.
-  var isWaiting: Bool { !pending.isEmpty }
+  var isWaiting: Bool { !isPasting && !pending.isEmpty }
 
   /// Takes what has come.
   mutating func take(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
       // Whatever was begun, Ctrl-C and Ctrl-Z are heard. A control character is obeyed within a sequence, ECMA-48.
-      if byte == 0x03 || byte == 0x1A { pending = [] }
+      if byte == 0x03 || byte == 0x1A { (pending, isPasting) = ([], false) }
       pending.append(byte)
-      if let key = complete() { keys.append(contentsOf: key) }
+      if isPasting {
+        pending = pending.suffix(Self.pasteEnd.count)
+        guard pending == Self.pasteEnd else { continue }
+        (pending, isPasting) = ([], false)
+        keys.append(.paste)
+      } else if let key = complete() {
+        keys.append(contentsOf: key)
+      }
     }
     return keys
   }
 
   /// Nothing has come for a while: an escape that waits was the key of this name, and no sequence.
   mutating func settle() -> Key? {
+    guard !isPasting else { return nil }
     defer { pending = [] }
     return pending == [Self.escape] ? .escape : nil
   }
@@ -52,6 +67,7 @@ struct KeyDecoder: Sendable {
   private mutating func complete() -> [Key]? {
     guard let first = pending.first else { return nil }
     let keys = first == Self.escape ? sequence() : character(first)
+    isPasting = pending == Self.pasteBegin
     if keys != nil { pending = [] }
     return keys
   }

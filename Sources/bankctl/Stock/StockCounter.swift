@@ -88,7 +88,7 @@ extension Session {
   /// Why the stock service does not work; nil where it does, or where nobody can tell.
   var stockTrouble: String? {
     guard let report = try? Desk.picture(self) else { return nil }
-    return report.workers.first { $0.role == .stock }?.trouble
+    return report.workers.first { $0.role == .stock }.flatMap { words.trouble(of: $0) }
   }
 
   /// The fruit of this name.

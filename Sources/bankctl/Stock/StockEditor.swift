@@ -31,6 +31,8 @@ struct StockEditor {
   private(set) var chosen = 0
   /// What went wrong last; nil where nothing has.
   private(set) var notice: String?
+  /// What is to be said while the stock does not answer; nil while it does.
+  var silence: String?
   /// Whether the stock can be asked just now.
   var isConnected = false {
     didSet { if isConnected { forgetAbsence() } }
@@ -60,7 +62,9 @@ struct StockEditor {
   }
 
   /// The stock is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() { if notice == words.editorWaits { notice = nil } }
+  private mutating func forgetAbsence() {
+    if let notice, [words.editorWaits, words.editorTookNoKey].contains(notice) { self.notice = nil }
+  }
 
   /// Takes what became of a wish.
   mutating func hear(_ result: Result<StockResult, StockClientError>) {
@@ -73,8 +77,8 @@ struct StockEditor {
     }
   }
 
-  /// It shall close, and the stock has not answered everything yet.
-  mutating func waits() { notice = words.editorWaits }
+  /// Says something until the next key.
+  mutating func say(_ text: String) { notice = text }
 
   /// Takes a key.
   mutating func press(_ key: Key) -> Wish? {
@@ -89,6 +93,7 @@ struct StockEditor {
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .close
     case .character("+"), .character("="): return change(by: 1)
     case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
+    case .paste: notice = words.pasteNotTaken
     default: break
     }
     return nil
@@ -100,7 +105,7 @@ struct StockEditor {
     guard case .fruit(let fruit, let present) = lines[chosen] else { return nil }
     // What was never told is not known to be nothing, and a stock that is away shall not catch up on keys later.
     guard isConnected, picture != nil else {
-      notice = words.editorWaits
+      notice = words.editorTookNoKey
       return nil
     }
     return present + difference >= 0 ? .change(fruit.id, difference) : nil

@@ -14,19 +14,21 @@ struct StockEditorPicture {
   /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let body = choices(columns: size?.columns ?? 80)
-    let title = palette.paint(editor.words.phrases.stockEditorTitle, .heading)
+    let title = Screen.sentence(editor.words.phrases.stockEditorTitle, columns: size?.columns)
     let frame = ScreenFrame(
-      title: [title], notice: notice(size?.columns),
+      title: title.map { palette.paint($0, .heading) }, notice: notice(size?.columns),
       keys: Screen.hints(editor.words.editorKeys, columns: size?.columns).map { palette.paint($0, .quiet) })
     let rows = size?.rows ?? 24
     let (head, foot) = frame.fitted(rows: rows, leaving: body.count)
     let room = max(1, rows - head.count - foot.count)
-    let shown = Screen.window(body.map { [$0] }, around: editor.chosen, room: room)
+    let shown = Screen.window(
+      body.map { [$0] }, around: editor.chosen, room: room, editor.words, palette)
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
   private func notice(_ columns: Int?) -> [String] {
-    let text = editor.notice ?? (editor.isConnected && editor.picture != nil ? "" : editor.words.editorWaits)
+    let absence = editor.isConnected && editor.picture != nil ? "" : editor.words.editorWaits
+    let text = editor.notice ?? editor.silence ?? absence
     return Screen.sentence(text, columns: columns).map { palette.paint($0, .alarm) }
   }
 

@@ -2,11 +2,14 @@
 // stock.
 // It must not know what a key means (StockEditor does), how the editor looks (StockEditorPicture does), nor how it comes to
 // the terminal (FullScreen does).
-// Invariant: a change that was asked for is waited for, unless somebody closes twice or presses Ctrl-C.
-// Failure: CommandError. A stock service that is away is waited for on the screen; the person decides for how long.
+// Invariant: a change that was asked for is waited for, unless somebody closes twice or presses Ctrl-C, and then it is said
+// that it was not answered.
+// Failure: CommandError. A stock service that is away or does not answer is waited for on the screen; the person decides
+// for how long.
 import BankModel
 import Posix
 import StockClient
+import Wire
 
 /// The stock editor on a terminal.
 final class StockEditorScreen {
@@ -16,11 +19,13 @@ final class StockEditorScreen {
   private let screen: FullScreen
   private var isClosed = false
   /// Changes that the stock has not answered yet; they are waited for, unless somebody closes twice.
-  private var outstanding = 0
+  private var requests = RequestQueue<ItemAmount>()
   private var isAbandoned = false
 
   /// How long a change waits for a stock service that has just gone.
   private static let changePatience = Duration.seconds(5)
+  /// How long a stock that has left a change unanswered may take to show that it is there.
+  private static let probePatience = Duration.seconds(3_600)
   /// How long the amounts may take to come before the editor opens without them.
   private static let picturePatience = Duration.seconds(1)
 
@@ -33,8 +38,12 @@ final class StockEditorScreen {
     let assortment = try counter.assortment()
     let screen = try FullScreen(session.output, on: counter.loop)
     defer { screen.end() }
-    try StockEditorScreen(session, counter, assortment, screen).edit()
+    let editing = StockEditorScreen(session, counter, assortment, screen)
+    try editing.edit()
     screen.end()
+    if let change = editing.requests.inDoubt {
+      session.note(session.words.leftUnanswered(.stock, editing.name(change)))
+    }
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
@@ -59,13 +68,15 @@ final class StockEditorScreen {
     }
     guard !screen.isEnded else { return }
     try screen.begin { [unowned self] key in press(key) }
-    while !screen.isEnded, !isClosed || (outstanding > 0 && !isAbandoned) {
+    while !screen.isEnded, !isClosed || (requests.isBusy && !isAbandoned) {
       if editor.isConnected != counter.client.isConnected {
         editor.isConnected = counter.client.isConnected
         screen.isDirty = true
       }
+      notePace()
       if screen.isDirty { try draw() }
-      try turn(until: screen.wake)
+      let due = requests.due.map { counter.loop.attended.wake(for: $0) }
+      try turn(until: [screen.wake, due].compactMap { $0 }.min())
       screen.settle()
     }
     if let failure = screen.failure { throw failure }
@@ -75,6 +86,15 @@ final class StockEditorScreen {
     do throws(StockClientError) { try counter.client.turn(until: deadline) } catch {
       throw session.words.refusal(error, trouble: counter.trouble)
     }
+  }
+
+  private func notePace() {
+    if requests.settle(at: counter.loop.attended.now) { screen.isDirty = true }
+    editor.silence = session.words.waiting(for: .stock, requests, name)
+  }
+
+  private func name(_ change: ItemAmount) -> String {
+    session.words.added(editor.assortment.name(of: change.item, in: session.words.language), change.quantity)
   }
 
   private func draw() throws(CommandError) {
@@ -89,17 +109,45 @@ final class StockEditorScreen {
     case .close:
       (isAbandoned, isClosed) = (isClosed, true)
       screen.isClosed = true
-      if outstanding > 0 { editor.waits() }
+      if requests.isBusy { editor.say(session.words.leavingWaits(.stock)) }
     case .change(let item, let difference):
       guard !isClosed else { return }
-      outstanding += 1
-      let deadline = SystemClock.monotonic() + Self.changePatience
-      counter.client.ask(.change(ItemAmount(item, difference), nil), until: deadline) { [weak self] result in
-        guard let self else { return }
-        self.outstanding -= 1
-        self.editor.hear(result)
-        self.screen.isDirty = true
-      }
+      requests.add(ItemAmount(item, difference))
+      sendNext()
+    }
+  }
+
+  /// Sends what is next. The next one behind it waits for its answer, so that nothing heaps up at a stock that does not
+  /// answer.
+  private func sendNext() {
+    guard let change = requests.next(at: counter.loop.attended.now) else { return }
+    let deadline = SystemClock.monotonic() + Self.changePatience
+    counter.client.ask(.change(change, nil), until: deadline) { [weak self] in self?.hear($0) }
+  }
+
+  private func hear(_ result: Result<StockResult, StockClientError>) {
+    screen.isDirty = true
+    guard case .success = result else {
+      requests.gaveUp()
+      return probe()
+    }
+    let untaken = requests.answered()
+    editor.hear(result)
+    if untaken > 0 {
+      editor.say([editor.notice, session.words.notTaken(untaken)].compactMap { $0 }.joined(separator: " "))
+    }
+    sendNext()
+  }
+
+  /// Asks a stock that has left a change unanswered for its picture, until it shows one: with what became of the change.
+  private func probe() {
+    counter.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
+      guard let self else { return }
+      guard case .success = result else { return probe() }
+      let text = session.words.answersAgain(.stock, requests.inDoubt.map(name))
+      let untaken = requests.answered()
+      editor.say(text + (untaken > 0 ? " " + session.words.notTaken(untaken) : ""))
+      screen.isDirty = true
     }
   }
 }

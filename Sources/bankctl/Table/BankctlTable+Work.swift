@@ -39,7 +39,7 @@ extension BankctlTable {
   }
 
   private static func serviceOperand(_ summary: Text) -> OperandSpec {
-    OperandSpec("SERVICE", .text, .optional, summary: summary)
+    OperandSpec("SERVICE", .text, .optional, offers: serviceNames.map(\.value), summary: summary)
   }
 
   private static let anyService = Text(
@@ -85,6 +85,7 @@ extension BankctlTable {
       operands: [
         OperandSpec(
           "SERVICE=N", .assignment(names: [], 0...256), .repeatingOnceOrMore,
+          offers: serviceNames.map(\.value),
           summary: Text("A service and its windows, 0 to 256.", "업무와 그 창구의 수, 0–256입니다."))
       ])
   }

@@ -27,6 +27,8 @@ struct AdminBoard {
   private(set) var showsExpiredOnly = false
   /// What happened last; nil where nothing has.
   private(set) var notice: (text: String, isAlarm: Bool)?
+  /// What is to be said while the machine does not answer; nil while it does.
+  var silence: String?
   /// Whether the machine can be asked just now.
   var isConnected = false {
     didSet { if isConnected { forgetAbsence() } }
@@ -54,7 +56,12 @@ struct AdminBoard {
   }
 
   /// The machine is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() { if notice?.text == words.machineWaits { notice = nil } }
+  private mutating func forgetAbsence() {
+    if let text = notice?.text, [words.machineWaits, words.machineTookNoKey].contains(text) { notice = nil }
+  }
+
+  /// Says something until the next key.
+  mutating func say(_ text: String, isAlarm: Bool) { notice = (text, isAlarm) }
 
   /// Takes what became of a wish.
   mutating func hear(_ result: Result<VendingResult, VendingClientError>, _ wish: Wish) {
@@ -92,6 +99,7 @@ struct AdminBoard {
     case .escape, .control("d"), .character("q"), .character("ㅂ"), .character("a"),
       .character("ㅁ"):
       return .close
+    case .paste: notice = (words.pasteNotTaken, true)
     default: break
     }
     return nil
@@ -105,7 +113,7 @@ struct AdminBoard {
   /// A machine that is away shall not catch up on keys later.
   private mutating func ask(_ wish: Wish) -> Wish? {
     guard isConnected, picture != nil else {
-      notice = (words.machineWaits, true)
+      notice = (words.machineTookNoKey, true)
       return nil
     }
     return wish

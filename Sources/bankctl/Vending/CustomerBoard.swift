@@ -32,6 +32,8 @@ struct CustomerBoard {
   private(set) var pushed = 0
   /// What happened last; nil where nothing has.
   private(set) var notice: (text: String, isAlarm: Bool)?
+  /// What is to be said while the machine does not answer; nil while it does.
+  var silence: String?
   /// Whether the machine can be asked just now.
   var isConnected = false {
     didSet { if isConnected { forgetAbsence() } }
@@ -75,7 +77,12 @@ struct CustomerBoard {
   }
 
   /// The machine is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() { if notice?.text == words.machineWaits { notice = nil } }
+  private mutating func forgetAbsence() {
+    if let text = notice?.text, [words.machineWaits, words.machineTookNoKey].contains(text) { notice = nil }
+  }
+
+  /// Says something until the next key.
+  mutating func say(_ text: String, isAlarm: Bool) { notice = (text, isAlarm) }
 
   /// Takes what became of a wish.
   mutating func hear(_ result: Result<VendingResult, VendingClientError>) {
@@ -115,6 +122,7 @@ struct CustomerBoard {
     case .character(","), .character("<"), .character("["): return push(by: 1)
     case .character("."), .character(">"), .character("]"): return push(by: -1)
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .leave
+    case .paste: notice = (words.pasteNotTaken, true)
     default: break
     }
     return nil
@@ -129,7 +137,7 @@ struct CustomerBoard {
   /// A machine that is away shall not catch up on keys later.
   private mutating func ask(_ wish: Wish) -> Wish? {
     guard isConnected, picture != nil else {
-      notice = (words.machineWaits, true)
+      notice = (words.machineTookNoKey, true)
       return nil
     }
     return wish

@@ -1,7 +1,8 @@
 // Owns how the customers' screen of the vending machine looks, on a terminal of any size: products with pictures drawn
 // in text, what can be bought marked, and the strip of purchases at the bottom.
 // It must not know how it comes to the terminal, nor what a key does.
-// Invariant: never more lines than the terminal has and none wider; the chosen product is always among them.
+// Invariant: never more lines than the terminal has and none wider; the chosen product is always among them. Prices and
+// amounts are never cut, and what is cut or hidden has a mark.
 // Failure: none; where there is no room for pictures the products are a list.
 import Arguments
 import BankModel
@@ -14,6 +15,8 @@ struct CustomerBoardPicture {
   let palette: Palette
 
   private static let cardHeight = 6
+  /// Below it there would be hardly a product beside the chosen one and the marks.
+  private static let roomForTwoLines = 9
 
   /// How many products stand side by side on a terminal so wide.
   static func columns(size: Terminal.Size?, of board: CustomerBoard) -> Int {
@@ -21,10 +24,16 @@ struct CustomerBoardPicture {
     return isRoomy(size, board) ? max(1, size.columns / cardWidth(board)) : 1
   }
 
-  /// What the longest name needs beside its two signs and a gap.
+  /// What the longest name, or price and amount, needs beside its two signs and a gap.
   private static func cardWidth(_ board: CustomerBoard) -> Int {
-    let names = (board.picture?.products ?? []).map { DisplayWidth.of($0.name(in: board.words.language)) }
-    return max(16, (names.max() ?? 0) + 3)
+    let texts = (board.picture?.products ?? []).flatMap {
+      [$0.name(in: board.words.language), price(of: $0)]
+    }
+    return max(16, (texts.map { DisplayWidth.of($0) }.max() ?? 0) + 3)
+  }
+
+  private static func price(of product: ProductReport) -> String {
+    "\(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
   }
 
   private static func isRoomy(_ size: Terminal.Size, _ board: CustomerBoard) -> Bool {
@@ -38,9 +47,9 @@ struct CustomerBoardPicture {
       title: title(columns), extra: [strip(columns)], notice: notice(columns),
       keys: Screen.hints(board.words.customerKeys, columns: columns).map { palette.paint($0, .quiet) },
       isExtraFirst: false)
-    let (head, foot) = frame.fitted(rows: rows, leaving: 1)
-    let room = max(1, rows - head.count - foot.count)
     let isRoomy = size.map { Self.isRoomy($0, board) } ?? true
+    let (head, foot) = frame.fitted(rows: rows, leaving: isRoomy ? Self.cardHeight : 4)
+    let room = max(1, rows - head.count - foot.count)
     let body = isRoomy ? cards(room) : list(room, columns)
     return (head + body + foot).map { Screen.cut($0, to: size?.columns) }
   }
@@ -55,7 +64,7 @@ struct CustomerBoardPicture {
 
   private func notice(_ columns: Int) -> [String] {
     let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
-    let (text, isAlarm) = board.notice ?? (absence, true)
+    let (text, isAlarm) = board.notice ?? (board.silence ?? absence, true)
     return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
 
@@ -69,11 +78,22 @@ struct CustomerBoardPicture {
     }
     let visible = max(1, room / Self.cardHeight)
     let first = min(max(0, board.chosen / side - visible + 1), max(0, bands.count - visible))
-    let lines = bands[min(first, bands.count)..<min(bands.count, first + visible)].flatMap { band in
+    let shown = bands[min(first, bands.count)..<min(bands.count, first + visible)]
+    var lines = shown.flatMap { band in
       let drawn = band.map { card($0.element, isChosen: $0.offset == board.chosen, picture, width) }
       return (0..<Self.cardHeight).map { row in drawn.map { $0[row] }.joined() }
     }
+    // The last row of a card is empty, so the mark takes nothing away.
+    if shown.count < bands.count, !lines.isEmpty {
+      lines[lines.count - 1] = marks(shown.startIndex * side, picture.products.count - shown.endIndex * side)
+    }
     return Array(lines.prefix(room))
+  }
+
+  /// How many products are hidden above and below those that are shown.
+  private func marks(_ above: Int, _ below: Int) -> String {
+    let marks = [("↑", above), ("↓", below)].filter { $0.1 > 0 }.map { "\($0) \(board.words.more($1))" }
+    return palette.paint("  " + marks.joined(separator: "  "), .quiet)
   }
 
   private func card(
@@ -83,7 +103,7 @@ struct CustomerBoardPicture {
     let role: Palette.Role? = isChosen ? .heading : product.stock == 0 ? .quiet : nil
     let drawing = ProductDrawing.lines(product)
     let name = product.name(in: board.words.language)
-    let price = "\(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
+    let price = Self.price(of: product)
     return [
       place(drawing[0], role, width), place(drawing[1], role, width), place(drawing[2], role, width),
       place(
@@ -99,26 +119,30 @@ struct CustomerBoardPicture {
     return palette.paint(cut, role) + gap
   }
 
-  /// Each product in a line, or in two where the terminal is too narrow for the price beside the name.
+  /// Each product in a line. Where the terminal is too narrow for the price beside the name it takes two, and where it is
+  /// too low for that the name is cut.
   private func list(_ room: Int, _ columns: Int) -> [String] {
     guard let picture = board.picture else { return [] }
     let parts = picture.products.enumerated().map { place, product in
       let mark = (place == board.chosen ? "▸" : " ") + (picture.isBuyable(product) ? "●" : " ")
       return (
         "\(mark)\(product.emoji) \(product.name(in: board.words.language))",
-        "\(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
+        Self.price(of: product)
       )
     }
-    let fits = parts.allSatisfy { DisplayWidth.of($0) + 1 + DisplayWidth.of($1) <= columns }
+    let fits =
+      room < Self.roomForTwoLines
+      || parts.allSatisfy { DisplayWidth.of($0) + 1 + DisplayWidth.of($1) <= columns }
     let entries = parts.enumerated().map { place, part in
       let role: Palette.Role? =
         place == board.chosen ? .heading : picture.products[place].stock == 0 ? .quiet : nil
       let lines =
         fits
-        ? [part.0 + " " + part.1] : Screen.sentence(part.0, columns: columns) + ["     " + part.1]
+        ? [Screen.row(part.0, part.1, columns: columns)]
+        : Screen.sentence(part.0, columns: columns) + ["     " + part.1]
       return lines.map { palette.paint($0, role) }
     }
-    return Screen.window(entries, around: board.chosen, room: room)
+    return Screen.window(entries, around: board.chosen, room: room, board.words, palette)
   }
 
   // MARK: - The strip

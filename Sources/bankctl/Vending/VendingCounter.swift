@@ -23,11 +23,23 @@ final class VendingCounter {
   private let session: Session
   private let deadline: MonotonicInstant
 
+  /// How long a coordinator keeps a screen from hearing keys.
+  private static let glance = ControlConnection.Patience(hello: .milliseconds(100))
+
   /// Goes to the machine of the bank that is open.
+  ///
+  /// - Parameter loop: That of a screen on which the other side of the machine shows already.
   init(_ session: Session, _ side: Side, on loop: EventLoop? = nil) throws(CommandError) {
-    do throws(CommandError) { _ = try Desk.open(session) } catch {
-      // Whoever may use the machine alone cannot ask whether the bank is open, and need not.
-      guard side == .customers, case .control(.notPermitted) = error else { throw error }
+    if loop == nil {
+      do throws(CommandError) { _ = try Desk.open(session) } catch {
+        // Whoever may use the machine alone cannot ask whether the bank is open, and need not.
+        guard side == .customers, case .control(.notPermitted) = error else { throw error }
+      }
+    } else {
+      // A bank that does not answer, or is not there just now, is waited for on the screen like the machine.
+      do throws(ControlError) { _ = try session.home.connect(patience: Self.glance) } catch {
+        if case .notPermitted = error { throw .control(error) }
+      }
     }
     self.session = session
     deadline = SystemClock.monotonic() + session.stockPatience
@@ -81,7 +93,7 @@ final class VendingCounter {
   /// Why the machine does not work, as the coordinator knows it.
   var trouble: String? {
     guard let report = try? Desk.picture(session) else { return nil }
-    return report.workers.first { $0.role == .vending }?.trouble
+    return report.workers.first { $0.role == .vending }.flatMap { session.words.trouble(of: $0) }
   }
 
   private static var unexpected: CommandError {

@@ -3,8 +3,9 @@
 // It must not know what a key means (the boards do), how a screen looks (their pictures do), nor how it comes to the
 // terminal (FullScreen does).
 // Invariant: each side speaks on its own socket; a wish that was granted is waited for, unless somebody leaves twice or
-// presses Ctrl-C.
-// Failure: CommandError. A machine that is away is waited for on the screen; the person decides for how long.
+// presses Ctrl-C, and then it is said that it was not answered.
+// Failure: CommandError. A machine that is away or does not answer is waited for on the screen; the person decides for how
+// long.
 import BankModel
 import Posix
 import VendingClient
@@ -20,22 +21,42 @@ final class VendingScreen {
   private var adminBoard: AdminBoard
   private var isManaging = false
   private var isClosed = false
-  /// Wishes that the machine has not answered yet; they are waited for, unless somebody leaves twice.
-  private var outstanding = 0
+  /// What the machine was asked for and has not answered yet; that is waited for, unless somebody leaves twice.
+  private var requests = RequestQueue<Request>()
   private var isAbandoned = false
-  private var isFetching = false
   private var failure: CommandError?
 
   /// How long a wish waits for a machine that has just gone.
   private static let wishPatience = Duration.seconds(10)
+  /// How long a machine that has left a wish unanswered may take to show that it is there.
+  private static let probePatience = Duration.seconds(3_600)
+
+  /// What the machine is asked for, and who wants to know.
+  private enum Request {
+    case customer(VendingCommand)
+    case manager(VendingCommand, AdminBoard.Wish)
+    /// Purchases that the strip does not know yet: those in front of the first it does.
+    case older(PurchasePage, before: Int64)
+
+    var command: VendingCommand {
+      switch self {
+      case .customer(let command), .manager(let command, _): command
+      case .older(let page, _): .history(page)
+      }
+    }
+  }
 
   /// Shows the machine, and returns when the person has left it.
   static func run(_ session: Session) throws(CommandError) {
     let customers = try VendingCounter(session, .customers)
     let screen = try FullScreen(session.output, on: customers.loop)
     defer { screen.end() }
-    try VendingScreen(session, customers, screen).show()
+    let shop = VendingScreen(session, customers, screen)
+    try shop.show()
     screen.end()
+    if let request = shop.requests.inDoubt, request.command.changesSomething {
+      session.note(session.words.leftUnanswered(.vending, shop.name(request)))
+    }
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
@@ -53,10 +74,12 @@ final class VendingScreen {
       screen.isDirty = true
     }
     try screen.begin { [unowned self] key in press(key) }
-    while !screen.isEnded, failure == nil, !isClosed || (outstanding > 0 && !isAbandoned) {
+    while !screen.isEnded, failure == nil, !isClosed || (requests.isBusy && !isAbandoned) {
       noteConnections()
+      notePace()
       if screen.isDirty { try draw() }
-      let wake = [screen.wake, managers?.client.nextDeadline].compactMap { $0 }.min()
+      let due = requests.due.map { customers.loop.attended.wake(for: $0) }
+      let wake = [screen.wake, managers?.client.nextDeadline, due].compactMap { $0 }.min()
       managers?.client.endTurn()
       do throws(VendingClientError) { try customers.client.turn(until: wake) } catch {
         throw session.words.refusal(ofMachine: error, trouble: customers.trouble)
@@ -71,6 +94,16 @@ final class VendingScreen {
     let (customer, manager) = (customers.client.isConnected, managers?.client.isConnected ?? false)
     if customerBoard.isConnected != customer || adminBoard.isConnected != manager { screen.isDirty = true }
     (customerBoard.isConnected, adminBoard.isConnected) = (customer, manager)
+  }
+
+  private func notePace() {
+    if requests.settle(at: customers.loop.attended.now) { screen.isDirty = true }
+    let text = session.words.waiting(for: .vending, requests, name)
+    (customerBoard.silence, adminBoard.silence) = (text, text)
+  }
+
+  private func name(_ request: Request) -> String {
+    session.words.request(request.command, customerBoard.picture)
   }
 
   private func draw() throws(CommandError) {
@@ -98,39 +131,71 @@ final class VendingScreen {
     case .leave:
       (isAbandoned, isClosed) = (isClosed, true)
       screen.isClosed = true
+      if requests.isBusy { customerBoard.say(session.words.leavingWaits(.vending), isAlarm: true) }
     case .manage: openManager()
-    case .insert(let amount): ask(.insert(amount))
-    case .buy(let product): ask(.buy(product))
-    case .giveChange: ask(.giveChange)
-    case .older(let first): fetch(before: first)
+    case .insert(let amount): add(.customer(.insert(amount)))
+    case .buy(let product): add(.customer(.buy(product)))
+    case .giveChange: add(.customer(.giveChange))
+    case .older(let first):
+      let page = PurchasePage(after: max(0, first - 501), limit: 500)
+      let isFetching = requests.all.contains { if case .older = $0 { true } else { false } }
+      if !isFetching { add(.older(page, before: first)) }
     }
   }
 
-  private func ask(_ command: VendingCommand) {
+  private func add(_ request: Request) {
     guard !isClosed else { return }
-    outstanding += 1
-    customers.client.ask(command, until: SystemClock.monotonic() + Self.wishPatience) { [weak self] result in
-      guard let self else { return }
-      outstanding -= 1
-      customerBoard.hear(result)
-      screen.isDirty = true
+    requests.add(request)
+    sendNext()
+  }
+
+  /// Sends what is next. The next one behind it waits for its answer, so that nothing heaps up at a machine that does not
+  /// answer.
+  private func sendNext() {
+    guard let request = requests.next(at: customers.loop.attended.now) else { return }
+    let side: VendingCounter? = if case .manager = request { managers } else { customers }
+    side?.client.ask(request.command, until: SystemClock.monotonic() + Self.wishPatience) { [weak self] in
+      self?.hear($0, request)
     }
   }
 
-  /// Purchases that the strip does not know yet: those in front of the first it does.
-  private func fetch(before first: Int64) {
-    guard !isFetching else { return }
-    isFetching = true
-    let page = PurchasePage(after: max(0, first - 501), limit: 500)
-    customers.client.ask(.history(page), until: SystemClock.monotonic() + Self.wishPatience) {
-      [weak self] result in
-      guard let self else { return }
-      isFetching = false
-      if case .success(.history(let purchases)) = result {
+  private func hear(_ result: Result<VendingResult, VendingClientError>, _ request: Request) {
+    screen.isDirty = true
+    guard case .success(let answer) = result else {
+      requests.gaveUp()
+      return probe()
+    }
+    let untaken = requests.answered()
+    switch request {
+    case .customer: customerBoard.hear(result)
+    case .manager(_, let wish): adminBoard.hear(result, wish)
+    case .older(_, let first):
+      if case .history(let purchases) = answer {
         customerBoard.hear(older: purchases.filter { $0.sequence < first })
       }
+    }
+    if untaken > 0 { tell(session.words.notTaken(untaken), isAddition: true) }
+    sendNext()
+  }
+
+  /// Asks a machine that has left a wish unanswered for its picture, until it shows one: with what became of the wish.
+  private func probe() {
+    customers.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
+      guard let self else { return }
+      guard case .success(let answer) = result else { return probe() }
+      let text = session.words.answersAgain(.vending, requests.inDoubt.map(name))
+      let untaken = requests.answered()
+      if case .picture(let picture) = answer { customerBoard.hear(.picture(picture)) }
+      tell(text + (untaken > 0 ? " " + session.words.notTaken(untaken) : ""), isAddition: false)
       screen.isDirty = true
     }
+  }
+
+  /// Says something on the screen that is shown; behind what it says already, or in its place.
+  private func tell(_ text: String, isAddition: Bool) {
+    let before = isAddition ? (isManaging ? adminBoard.notice : customerBoard.notice) : nil
+    let whole = [before?.text, text].compactMap { $0 }.joined(separator: " ")
+    if isManaging { adminBoard.say(whole, isAlarm: true) } else { customerBoard.say(whole, isAlarm: true) }
   }
 
   private func openManager() {
@@ -159,12 +224,6 @@ final class VendingScreen {
     case .remove(let product, let quantity): command = .remove(ItemAmount(product, quantity))
     case .discardExpired: command = .discardExpired
     }
-    outstanding += 1
-    managers?.client.ask(command, until: SystemClock.monotonic() + Self.wishPatience) { [weak self] result in
-      guard let self else { return }
-      outstanding -= 1
-      adminBoard.hear(result, wish)
-      screen.isDirty = true
-    }
+    add(.manager(command, wish))
   }
 }

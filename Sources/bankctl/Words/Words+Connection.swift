@@ -37,7 +37,7 @@ extension Words {
     case .refused(let refusal):
       say(
         "The coordinator ended the connection: \(refusal.detail).",
-        "코디네이터가 연결을 끊었습니다: \(refusal.detail).")
+        "코디네이터가 연결을 끊었습니다. \(reason(refusal)).")
     case .lost:
       say(
         "The connection to the coordinator was lost before it had answered. 'bankctl status' tells "
@@ -53,7 +53,7 @@ extension Words {
     case .timedOut(let what):
       say(
         "The coordinator of \(home) is there and does not answer (\(what)). See 'bankctl logs'.",
-        "\(home)의 코디네이터가 있지만 대답하지 않습니다(\(what)). 'bankctl logs'를 보세요.")
+        "\(home)의 코디네이터가 있지만 대답하지 않습니다. 'bankctl logs'를 보세요.")
     case .malformed(let detail), .unexpected(let detail):
       say(
         "The coordinator sent what this program does not understand (\(detail)). Use the bankctl of the "
@@ -87,6 +87,17 @@ extension Words {
       "The bank in \(home) closed before it had answered, so it is not known whether the change was made. Look when it is "
         + "open again.",
       "\(home)의 은행이 대답하기 전에 닫혀 변경되었는지 알 수 없습니다. 다시 연 뒤에 확인하세요.")
+  }
+
+  /// Why the coordinator has ended a connection, in Korean; the rest is in its log.
+  private func reason(_ refusal: Refusal) -> String {
+    switch refusal.reason {
+    case .version: "프로토콜의 판이 다릅니다"
+    case .build: "빌드가 다릅니다"
+    case .hello: "인사가 없거나 잘못되었습니다"
+    case .malformed: "메시지가 잘못되었습니다"
+    case .crowded: "연결이 가득 찼습니다"
+    }
   }
 
   private var crowded: String {

@@ -34,7 +34,8 @@ extension Words {
 
   /// A refusal of the coordinator.
   func sentence(_ failure: Failure, home: String) -> String {
-    let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
+    let particulars = particular(failure.detail, failure.remark)
+    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
     let subject = failure.subject
     return switch failure.code {
     case .queueFull:
@@ -131,6 +132,8 @@ extension Words {
         "The home \(home) cannot be used\(detail). Check its owner and permissions, or choose another with "
           + "--home.",
         "홈 \(Particle.object.on(home)) 쓸 수 없습니다\(detail). 소유자와 권한을 확인하거나 --home으로 다른 곳을 고르세요.")
+    case .removed where failure.detail == failure.subject + "-wal":
+      missing(failure.subject, log: failure.detail)
     case .removed:
       say(
         "\(failure.subject) was removed or renamed while the bank in \(home) was open, so nothing is promised any "
@@ -146,6 +149,17 @@ extension Words {
         "The system refused the coordinator something\(detail). See 'bankctl logs'.",
         "시스템이 코디네이터의 요청을 거절했습니다\(detail). 'bankctl logs'를 보세요.")
     }
+  }
+
+  /// A log without its database: most of what the bank has promised was in the file.
+  private func missing(_ database: String, log: String) -> String {
+    let aside = "mv \(quoted(log)) \(quoted(log + ".old"))"
+    return say(
+      "\(database) is missing, though its log \(log) is there: the customers, receipts and accounts of the bank were in "
+        + "these two files. Nothing was changed. Put the file back, or restore a copy of both, and type 'bankctl start'. To "
+        + "open a new, empty bank instead, first type: \(aside)",
+      "로그 \(log) 파일은 있는데 \(database) 파일이 없습니다. 은행의 고객과 영수증, 계좌는 이 두 파일에 있었습니다. 바뀐 것은 없습니다. "
+        + "파일을 되돌리거나 두 파일의 사본을 복구한 뒤 'bankctl start'를 입력하세요. 빈 은행을 새로 열려면 먼저 이렇게 입력하세요: \(aside)")
   }
 
   /// `subject` is the number and the state.

@@ -74,6 +74,16 @@ extension Words {
     say("… \(count) more \(count == 1 ? "row" : "rows")", "… \(count)줄 더 있음")
   }
 
+  /// What a screen has no room for, behind what it shows.
+  func more(_ count: Int) -> String { say("+\(count) more", "외 \(count)개") }
+
+  /// A coordinator that does not answer somebody who watches.
+  func bankIsSilent(since instant: String) -> String {
+    say(
+      "The bank does not answer. What is shown is from \(instant).",
+      "은행이 대답하지 않습니다. 아래는 \(instant)의 모습입니다.")
+  }
+
   /// A bank without windows.
   var noWindows: String { say("no windows are open", "열린 창구가 없습니다") }
 }

@@ -62,9 +62,14 @@ extension Words {
     say("↑ ↓ choose · − + change · q or Enter on Close returns", "↑ ↓ 고르기 · − + 바꾸기 · q 또는 닫기에서 Enter로 돌아가기")
   }
 
-  /// The stock is not there just now.
+  /// The stock is not there just now, or does not say welcome.
   var editorWaits: String {
-    say("The stock service is away; waiting for it …", "재고 서비스를 기다리는 중입니다 …")
+    say("The stock service does not answer; waiting for it …", "재고 서비스가 대답하지 않아 기다리는 중입니다 …")
+  }
+
+  /// A key that asked for something of a stock that is not there.
+  var editorTookNoKey: String {
+    say("The stock service does not answer; the key was not taken.", "재고 서비스가 대답하지 않아 키를 받지 않았습니다.")
   }
 
   // MARK: - Refusals
@@ -76,7 +81,7 @@ extension Words {
     let nothing = say("Nothing was changed", "바뀐 것은 없습니다")
     switch error {
     case .tryLater(let detail):
-      let why = trouble ?? detail
+      let why = trouble ?? particular(detail)
       return .complaint(
         Complaint(
           code: "stock_unavailable", exit: .later,
@@ -97,7 +102,8 @@ extension Words {
   }
 
   private func sentence(_ failure: StockFailure) -> String {
-    let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
+    let particulars = particular(failure.detail, failure.remark)
+    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
     let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
     return switch failure.code {
     case .unknownItem:

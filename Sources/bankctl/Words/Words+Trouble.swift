@@ -7,6 +7,16 @@ import BankModel
 import Wire
 
 extension Words {
+  /// Why a worker behind the windows does not work, in a few words; nil where it does.
+  func trouble(of worker: WorkerReport) -> String? {
+    guard worker.trouble != nil, let failure = worker.failure, !failure.detail.isEmpty else {
+      return worker.trouble
+    }
+    let detail = particular(failure.detail, failure.remark)
+    guard failure.code == .damaged else { return detail }
+    return say("\(failure.subject) is damaged (\(detail))", "\(failure.subject) 손상: \(detail)")
+  }
+
   /// Why a worker behind the windows does not work, or works with the wrong database, and what to do; nil where all is
   /// well, or may be soon.
   func outOfWork(_ worker: WorkerReport) -> String? {
@@ -16,7 +26,9 @@ extension Words {
     guard worker.window == nil, worker.failure != nil || worker.isFailed == true else { return nil }
     let isStock = worker.role == .stock
     let who = isStock ? say("The stock", "재고") : say("The vending machine", "자판기")
-    guard let failure = worker.failure else { return outOfWork(who, worker.trouble ?? "", log: worker.name) }
+    guard let failure = worker.failure else {
+      return outOfWork(who, trouble(of: worker) ?? "", log: worker.name)
+    }
     switch failure.code {
     case .damaged: return damaged(who, failure, isStock)
     case .removed:
@@ -28,7 +40,9 @@ extension Words {
           + "되돌린 뒤 'bankctl reload'를 입력하세요. 파일 없이 새로 시작하려면 'bankctl stop'을 입력하고, "
           + "\(worker.name).db-wal 파일이 있으면 옮긴 뒤 'bankctl start'를 입력하세요.")
     default:
-      return outOfWork(who, failure.detail.isEmpty ? failure.code.rawValue : failure.detail, log: worker.name)
+      return outOfWork(
+        who, failure.detail.isEmpty ? failure.code.rawValue : particular(failure.detail, failure.remark),
+        log: worker.name)
     }
   }
 
@@ -90,14 +104,14 @@ extension Words {
           + "자판기는 새로 시작합니다."
       )
     return say(
-      "\(who) cannot be opened: \(file) is damaged (\(failure.detail)). Nothing was overwritten. Restore a copy"
+      "\(who) cannot be opened: \(file) is damaged (\(particular(failure.detail, failure.remark))). Nothing was overwritten. Restore a copy"
         + (isStock ? ", " : " ") + englishWay,
-      "\(who) 데이터베이스 \(file) 파일이 손상되어 열 수 없습니다(\(failure.detail)). 아무것도 덮어쓰지 않았습니다. 사본으로 "
+      "\(who) 데이터베이스 \(file) 파일이 손상되어 열 수 없습니다(\(particular(failure.detail, failure.remark))). 아무것도 덮어쓰지 않았습니다. 사본으로 "
         + (isStock ? "되돌리거나 " : "되돌린 뒤 ") + koreanWay)
   }
 
   private func outOfWork(_ who: String, _ trouble: String, log: String) -> String {
-    let detail = trouble.isEmpty ? "" : " (\(trouble))"
+    let detail = trouble.isEmpty ? "" : say(" (\(trouble))", "(\(trouble))")
     return say(
       "\(who) does not work\(detail). See 'bankctl logs \(log)', then try again with 'bankctl reload'.",
       "\(who) 서비스가 멈췄습니다\(detail). \(Particle.object.on("'bankctl logs \(log)'")) 본 뒤 'bankctl reload'로 다시 "

@@ -171,8 +171,15 @@ extension Words {
       "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
   }
 
-  /// The machine is not there just now.
-  var machineWaits: String { say("The vending machine is away; waiting for it …", "자판기를 기다리는 중입니다 …") }
+  /// The machine is not there just now, or does not say welcome.
+  var machineWaits: String {
+    say("The vending machine does not answer; waiting for it …", "자판기가 대답하지 않아 기다리는 중입니다 …")
+  }
+
+  /// A key that asked for something of a machine that is not there.
+  var machineTookNoKey: String {
+    say("The vending machine does not answer; the key was not taken.", "자판기가 대답하지 않아 키를 받지 않았습니다.")
+  }
 
   /// The strip of purchases.
   var purchases: String { say("Purchases", "구매") }
@@ -188,7 +195,7 @@ extension Words {
   func refusal(ofMachine error: VendingClientError, trouble: String?) -> CommandError {
     switch error {
     case .tryLater(let detail):
-      let why = trouble ?? detail
+      let why = trouble ?? particular(detail)
       return .complaint(
         Complaint(
           code: "vending_unavailable", exit: .later,
@@ -209,7 +216,8 @@ extension Words {
   }
 
   private func sentence(_ failure: VendingFailure) -> String {
-    let detail = failure.detail.isEmpty ? "" : " (\(failure.detail))"
+    let particulars = particular(failure.detail, failure.remark)
+    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
     let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
     return switch failure.code {
     case .unknownProduct:

@@ -1,0 +1,111 @@
+// What the lower floors say of an error or of a finding, in the reader's language.
+
+import BankModel
+import Posix
+import StockClient
+import Testing
+import VendingClient
+import Wire
+
+@testable import bankctl
+
+private let english = Words(language: .english)
+private let korean = Words(language: .korean)
+
+@Suite("Remarks")
+struct RemarkTests {
+  private func hasHangul(_ text: String) -> Bool {
+    text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
+  }
+
+  private func sample(_ kind: Remark.Kind) -> Remark {
+    var remark = Remark(kind)
+    remark.values = (0..<6).map { "\(7_001 + $0)" }
+    return remark
+  }
+
+  /// The values of a sample that a sentence holds.
+  private func values(in text: String) -> Set<String> {
+    Set((0..<6).map { "\(7_001 + $0)" }.filter { text.contains($0) })
+  }
+
+  @Test("every kind is said in both languages, with the same values", arguments: Remark.Kind.allCases)
+  func everyKind(kind: Remark.Kind) {
+    let remark = sample(kind)
+    let (first, second) = (english.particular(remark), korean.particular(remark))
+    #expect(first == remark.description && !first.contains("{") && !second.contains("{"))
+    #expect(values(in: first) == values(in: second), "\(first) | \(second)")
+    guard kind != .quoted else { return }
+    #expect(!hasHangul(first) && hasHangul(second), "\(second)")
+    for source in [Remark.Source.stock, .machine, .unauditedStock, .unauditedMachine] {
+      let told = korean.particular(remark.of(source))
+      #expect(told.hasSuffix(second) && hasHangul(told) && told != second)
+    }
+  }
+
+  @Test("particles follow the value, and names are in the reader's language")
+  func forms() {
+    #expect(korean.particular(Remark(.cannotLook, "/run/재고", "x")) == "/run/재고를 살펴볼 수 없습니다: x")
+    #expect(korean.particular(Remark(.cannotLook, "/run/은행", "x")) == "/run/은행을 살펴볼 수 없습니다: x")
+    #expect(
+      korean.particular(Remark(.booksWaiting, "loan", "vip", 1, 2)).hasPrefix("대출 VIP 대기 고객"),
+      "by their names")
+    #expect(korean.particular(Remark(.shelfDiffers, "kiwi", 3, 4)) == "키위: 장부에는 3개, 실제로는 4개입니다")
+    #expect(korean.particular(Remark(quoting: "disk I/O error")) == "disk I/O error", "the system's words")
+    // A kind that only a newer coordinator knows, and an older one that knows none.
+    var new = Remark(.more, 3)
+    new.code = 9_999
+    #expect(
+      korean.particular("as it came", new) == "as it came"
+        && korean.particular("as it came", nil) == "as it came")
+  }
+
+  @Test("a refusal says its particulars in the reader's language")
+  func refusals() {
+    let day = Failure(.noSuchDay, subject: "9", remark: Remark(.presentDay, 3))
+    #expect(korean.sentence(day, home: "/h").hasPrefix("9일차 영업일은 없습니다(지금은 3일차입니다)."))
+    #expect(
+      english.sentence(day, home: "/h").hasPrefix("There was no business day 9 (the present day is 3)."))
+    let damaged = Failure(.damaged, subject: "/h/bank.db", remark: Remark(.notSQLite))
+    #expect(korean.sentence(damaged, home: "/h").contains("(SQLite 데이터베이스가 아닙니다)"))
+    let stock = StockFailure(.datedItem, subject: "kiwi", remark: Remark(.lotsHaveDates))
+    #expect(korean.complaint(about: stock).message.contains("(날짜가 있는 묶음이니 개수를 더하거나 빼세요)"))
+    let machine = VendingFailure(.badRequest, subject: "0", remark: Remark(.insertionRange, 1, 1_000_000))
+    #expect(korean.complaint(about: machine).message.contains("한 번에 1원부터 1000000원까지"))
+    for error in [
+      korean.refusal(.tryLater(detail: Remark(.closedHere)), trouble: nil),
+      korean.refusal(ofMachine: .tryLater(detail: Remark(.closedHere)), trouble: nil),
+    ] {
+      let message = korean.complaint(about: error, home: "/h")?.message ?? ""
+      #expect(message.contains("(이쪽에서 연결을 끊었습니다)") && !message.contains("this side"), "\(message)")
+    }
+  }
+
+  @Test("the findings of an audit are told in the reader's language; without their kinds as they came")
+  func audit() {
+    var report = AuditReport(
+      issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 1, duplicated: 0,
+      ledgerDifference: 0, problems: [])
+    report.add(Remark(.ticketLost, 7, 3))
+    report.add(Remark(.changeMissing, 1, 2).of(.stock))
+    report.note(Remark(.foreignOrders, 2))
+    #expect(report.problems.first == "ticket 7 of day 3 was issued and stands nowhere")
+    let lines = AuditCommand.lines(report, korean, .none)
+    #expect(lines.contains("- 영업 3일차 7번은 발급되었으나 어디에도 없습니다"))
+    #expect(lines.contains("- 재고: 변경 2 앞에 변경 1이 없습니다"))
+    #expect(lines.contains("- 재고의 주문 2건은 다른 장부의 번호표로 만들어졌습니다"))
+    #expect(AuditCommand.lines(report, english, .none).contains("- " + report.problems[0]))
+    report.remarks = nil
+    #expect(AuditCommand.lines(report, korean, .none).contains("- " + report.problems[0]))
+  }
+
+  @Test("so much is missing as all juices of an order need")
+  func missing() throws {
+    let juice = try #require(Assortment.standard.juices.first { $0.id == ItemID("mango-kiwi") })
+    func missing(_ count: Int, _ there: Quantity) -> [Int64] {
+      JuiceBill.missing(for: count, of: juice) { _ in there }.map { $0.needed - $0.available }
+    }
+    #expect(missing(1, 1) == [1] && missing(2, 1) == [3, 1] && missing(5, 100) == [])
+    #expect(missing(.max, 0).allSatisfy { $0 == StockLimits.quantity })
+  }
+}

@@ -1,0 +1,111 @@
+// What keys have asked a service for: one at a time, in order, and nothing later than a moment after its key.
+import BankModel
+import Posix
+import Testing
+import Wire
+
+@testable import bankctl
+
+@Suite("The requests of a full screen")
+struct RequestQueueTests {
+  private func at(_ milliseconds: Int64) -> MonotonicInstant {
+    MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
+  }
+
+  private let english = Words(language: .english)
+  private let korean = Words(language: .korean)
+
+  @Test("one is with the service, the next goes when it has answered, and all come in order")
+  func order() {
+    var queue = RequestQueue<Int>()
+    #expect(!queue.isBusy && queue.next(at: at(0)) == nil && queue.due == nil)
+    for request in 1...3 { queue.add(request) }
+    #expect(queue.next(at: at(0)) == 1 && queue.next(at: at(0)) == nil && queue.all == [1, 2, 3])
+    #expect(queue.answered() == 0)
+    #expect(queue.next(at: at(1)) == 2 && queue.answered() == 0 && queue.next(at: at(2)) == 3)
+    #expect(queue.isBusy && queue.inDoubt == 3)
+    queue.answered()
+    #expect(!queue.isBusy && queue.inDoubt == nil && queue.next(at: at(3)) == nil)
+  }
+
+  @Test(
+    "where the service falls silent, what it was not sent is dropped and counted, and so is every key until it answers"
+  )
+  func silence() {
+    var queue = RequestQueue<String>()
+    for request in ["a", "b", "c"] { queue.add(request) }
+    _ = queue.next(at: at(0))
+    #expect(queue.due == at(300) && !queue.settle(at: at(299)))
+    #expect(queue.settle(at: at(300)) && queue.pace == .slow && queue.due == at(1_500))
+    #expect(queue.all == ["a", "b", "c"], "a slow disk loses no keys")
+    #expect(queue.settle(at: at(1_500)) && queue.pace == .silent && queue.due == nil)
+    #expect(queue.all == ["a"] && queue.refused == 2)
+    queue.add("d")
+    #expect(queue.refused == 3 && queue.next(at: at(1_600)) == nil && queue.all == ["a"])
+    #expect(queue.answered() == 3 && queue.pace == .prompt)
+    #expect(queue.next(at: at(9_000)) == nil, "nothing is caught up on")
+    queue.add("e")
+    #expect(queue.refused == 0 && queue.next(at: at(9_000)) == "e")
+  }
+
+  @Test(
+    "a request without an answer stays in doubt, and nothing is taken, until the service answers something")
+  func doubt() {
+    var queue = RequestQueue<String>()
+    queue.add("a")
+    _ = queue.next(at: at(0))
+    queue.add("b")
+    queue.gaveUp()
+    #expect(queue.pace == .silent && queue.inDoubt == "a" && !queue.isBusy && queue.refused == 1)
+    queue.add("c")
+    #expect(queue.next(at: at(20_000)) == nil && queue.refused == 2 && !queue.settle(at: at(20_000)))
+    #expect(queue.answered() == 2 && queue.inDoubt == nil && queue.pace == .prompt)
+  }
+
+  @Test("keys beyond what anybody means are counted, and the others come")
+  func flood() {
+    var queue = RequestQueue<Int>()
+    for request in 1...1_000 { queue.add(request) }
+    #expect(queue.all == Array(1...256) && queue.refused == 744)
+  }
+
+  @Test("what was sent is called by its name in both languages, and how many keys were not taken")
+  func words() {
+    var queue = RequestQueue<VendingCommand>()
+    func text(_ words: Words) -> String? {
+      words.waiting(for: .vending, queue) { words.request($0, nil) }
+    }
+    #expect(text(english) == nil)
+    queue.add(.buy("coke"))
+    _ = queue.next(at: at(0))
+    _ = queue.settle(at: at(500))
+    #expect(text(english) == "The vending machine has not answered yet: buy Coca-Cola")
+    #expect(text(korean) == "자판기가 아직 대답하지 않았습니다: 코카콜라 구매")
+    _ = queue.settle(at: at(2_000))
+    queue.add(.insert(1_000))
+    #expect(
+      text(english)
+        == "The vending machine does not answer. Sent, and may still be done: buy Coca-Cola. 1 key was not taken."
+    )
+    #expect(text(korean) == "자판기가 대답하지 않습니다. 보냈으므로 나중에 될 수도 있습니다: 코카콜라 구매. 키 1개는 받지 않았습니다.")
+    #expect(english.added("kiwi", -1) == "take out 1 kiwi" && korean.added("키위", 2) == "키위 2개 넣기")
+  }
+
+  @Test("the boards say that the machine does not answer until it does, and what was pasted is no key")
+  func boards() {
+    var board = CustomerBoard(english)
+    board.isConnected = true
+    board.hear(
+      .picture(
+        VendingPicture(sequence: 1, balance: 0, free: 0, today: 1, products: [], sales: [], recent: [])))
+    board.silence = "silent"
+    func lines() -> [String] { CustomerBoardPicture(board: board, palette: .none).lines(size: nil) }
+    #expect(lines().contains("silent"))
+    #expect(board.press(.paste) == nil && lines().contains(english.pasteNotTaken))
+    board.silence = nil
+    _ = board.press(.right)
+    #expect(!lines().contains("silent"))
+    board.isConnected = false
+    #expect(board.press(.character("1")) == nil && lines().contains(english.machineTookNoKey))
+  }
+}

@@ -1,0 +1,38 @@
+// A coordinator that has stood still: everybody whose words wait in a socket is heard before anybody is judged, though they
+// are more than one look at the sockets brings.
+
+import Glibc
+import Posix
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("Before anybody is judged")
+struct HeardFirstTests {
+  @Test("everybody who has spoken is heard, however many they are")
+  func everybody() throws {
+    let bank = try TestBank()
+    let loop = bank.coordinator.loop
+    // A turn may count for as long as it takes, from the next look at the sockets on.
+    loop.attend(inStridesOf: .seconds(7_200))
+    try loop.runOnce(until: SystemClock.monotonic())
+    var hello: [UInt8] = []
+    try FrameEncoder().append(
+      ClientMessage.hello(Hello(build: "test", role: .client)), to: &hello, limit: FrameLimits.control)
+    var others: [CInt] = []
+    defer { others.forEach { close($0) } }
+    for _ in 0..<300 {
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      others.append(dup(pair.second.rawValue))
+      _ = try bank.coordinator.server.adopt(FileDescriptor(owning: dup(pair.first.rawValue)))
+      #expect(write(others[others.count - 1], hello, hello.count) == hello.count)
+    }
+    // An hour has passed in which nobody was heard.
+    loop.attend(until: SystemClock.monotonic() + .seconds(3_600))
+    try bank.coordinator.turn()
+    let sessions = bank.coordinator.server.sessions.values
+    #expect(sessions.count == 300 && sessions.count(where: \.isOpen) == 300)
+    #expect(sessions.count(where: \.isGreeted) == 300)
+  }
+}

@@ -1,0 +1,119 @@
+// The audit of an open bank with many receipts: another process reads the rows, and everybody is served meanwhile. The test
+// stops that process in the middle of its work, for as long as it wants to look.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The audit of a large open bank", .serialized)
+struct LargeAuditTests {
+  private static let customers = 30_000
+
+  private func withLargeBank(_ test: (Branch) throws -> Void) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "\(Self.customers)", "--wait", timeout: Patience.stretched(.seconds(60)))
+      try test(branch)
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  private func readers(_ branch: Branch) -> [Int] {
+    branch.processes.all().filter { branch.processes.name($0).contains("bankd --count ") }
+  }
+
+  /// Whether a process stands still, `T`, or has ended; see proc(5).
+  private static func stands(_ pid: Int) -> Bool {
+    let stat = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+    let state = stat.lastIndex(of: ")").flatMap { stat[$0...].dropFirst(2).first }
+    return state.map { "TZX".contains($0) } ?? true
+  }
+
+  /// Whether a process has the database open, so that it has not told anybody what is in it.
+  private static func hasDatabase(_ pid: Int, _ branch: Branch) -> Bool {
+    let place = "/proc/\(pid)/fd"
+    return ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).contains {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(place)/\($0)"))?.hasSuffix("/bank.db")
+        == true
+    }
+  }
+
+  /// An audit whose rows are being read by a process that stands still. A reader that was quicker than the test has done
+  /// its work, and another audit begins.
+  private func heldAudit(_ branch: Branch) throws -> (audit: RunningProgram, reader: Int) {
+    var held: (RunningProgram, Int)?
+    try branch.waitUntil("an audit has its rows read by another process") {
+      let audit = try branch.launch(["audit", "--json"])
+      while audit.isRunning {
+        guard let reader = readers(branch).first else { continue }
+        guard branch.processes.signal(reader, SIGSTOP) else { break }
+        try branch.waitUntil("it stands still") { Self.stands(reader) }
+        guard Self.hasDatabase(reader, branch) else {
+          branch.processes.signal(reader, SIGCONT)
+          break
+        }
+        held = (audit, reader)
+        return true
+      }
+      #expect(try audit.finish().code == 0)
+      return false
+    }
+    return try #require(held)
+  }
+
+  @Test("everybody is served meanwhile, and what changes is no finding; who asks meanwhile shares the next")
+  func served() throws {
+    try withLargeBank { branch in
+      let (audit, reader) = try heldAudit(branch)
+      let second = try branch.launch(["audit", "--json"])
+      try branch.done("enqueue", "500", "--wait")
+      #expect(try branch.status().queue("served") == Self.customers + 500)
+      #expect(audit.isRunning && second.isRunning)
+      branch.processes.signal(reader, SIGCONT)
+      for (program, issued) in [(audit, Self.customers), (second, Self.customers + 500)] {
+        let outcome = try program.finish()
+        #expect(outcome.code == 0, outcome.story)
+        let report = try outcome.json()
+        #expect(report["issued"].integer == issued && report["served"].integer == issued, outcome.story)
+        #expect(report["problems"].items.isEmpty, outcome.story)
+      }
+    }
+  }
+
+  @Test("a reader that is killed is followed by another one, and one for which nobody waits is ended")
+  func readerEnds() throws {
+    try withLargeBank { branch in
+      let (audit, reader) = try heldAudit(branch)
+      branch.processes.signal(reader, SIGKILL)
+      let outcome = try audit.finish()
+      #expect(try outcome.code == 0 && outcome.json()["issued"].integer == Self.customers, outcome.story)
+      let (left, abandoned) = try heldAudit(branch)
+      left.signal(SIGKILL)
+      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(abandoned) }
+      try branch.expectClean()
+    }
+  }
+
+  @Test("true problems are found while the bank is open")
+  func problems() throws {
+    try withLargeBank { branch in
+      #expect(chmod("\(branch.home)/stock.db", 0o644) == 0)
+      let outcome = try branch.run("audit", "--json")
+      #expect(outcome.code == 1, outcome.story)
+      #expect(try outcome.json()["problems"].items.count == 1, outcome.story)
+      #expect(chmod("\(branch.home)/stock.db", 0o600) == 0)
+    }
+  }
+
+  @Test("the bank ends while the rows are read: nobody reads them any more, and the audit has an answer")
+  func end() throws {
+    try withLargeBank { branch in
+      let (audit, reader) = try heldAudit(branch)
+      try branch.done("stop")
+      #expect(try audit.finish().code == 0)
+      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(reader) }
+      try branch.expectClean()
+      try branch.start("--speed", "max")
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// The full screens in front of a service that stands still: a person sees that it does not answer, and what was sent; one
+// request is done once when the service goes on, and nothing that was typed meanwhile is caught up on.
+import Glibc
+import Testing
+
+@Suite("A service that does not answer a screen", .serialized)
+struct SilentServiceTests {
+  /// A branch with a screen in a terminal, in front of a worker that stands still until the end of the test at the latest.
+  private func withScreen(
+    _ words: [String], before worker: String, sign: String,
+    _ test: (Branch, TerminalProgram, Int) throws -> Void
+  ) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("vending", "admin", "add", "strawberry-milk", "5")
+      try branch.done("vending", "insert", "5000")
+      let program = try TerminalProgram(branch, words, size: (columns: 160, rows: 40))
+      try program.waitFor(sign)
+      let pid = try #require(try branch.status().worker(worker)?.pid)
+      branch.processes.signal(pid, SIGSTOP)
+      defer { branch.processes.signal(pid, SIGCONT) }
+      try test(branch, program, pid)
+    }
+  }
+
+  @Test(
+    "one drink is bought, the keys behind it are counted and not taken, and the answer is told when it comes")
+  func buying() throws {
+    try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
+      program.type("\r11")
+      try program.waitFor("has not answered yet: buy strawberry milk")
+      try program.waitFor("Sent, and may still be done: buy strawberry milk. 2 keys were not taken.")
+      program.type("\r")
+      try program.waitFor("3 keys were not taken.")
+      program.clear()
+      branch.processes.signal(pid, SIGCONT)
+      try program.waitFor("Here is your strawberry milk. 3 keys were not taken.")
+      program.clear()
+      program.type("1")
+      try program.waitFor("Balance: 5,100 won")
+      program.type("q")
+      #expect(try program.finish() == 0 && program.isInLineMode)
+      #expect(try branch.history() == ["strawberry-milk"])
+      #expect(try branch.json("vending", "balance")["balance"].integer == 5_100)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a manager sees what was sent, and drinks come in once")
+  func managing() throws {
+    try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
+      branch.processes.signal(pid, SIGCONT)
+      program.type("a")
+      try program.waitFor("5 left")
+      branch.processes.signal(pid, SIGSTOP)
+      program.type("++0")
+      try program.waitFor("Sent, and may still be done: add 1 strawberry milk. 2 keys were not taken.")
+      branch.processes.signal(pid, SIGCONT)
+      try program.waitFor("strawberry milk: 1 added, 6 in the machine. 2 keys were not taken.")
+      program.type("qq")
+      #expect(try program.finish() == 0 && program.isInLineMode)
+    }
+  }
+
+  @Test("the stock editor changes once what it has sent, and nothing behind it")
+  func editing() throws {
+    try withScreen(["stock", "edit"], before: "stock", sign: "Close") { branch, program, pid in
+      program.type("+++")
+      try program.waitFor("The stock service does not answer. Sent, and may still be done: add 1 strawberry.")
+      try program.waitFor("2 keys were not taken.")
+      program.type("-")
+      try program.waitFor("3 keys were not taken.")
+      branch.processes.signal(pid, SIGCONT)
+      try program.waitFor("11\u{1B}[0m")
+      program.clear()
+      program.type("+")
+      try program.waitFor("12\u{1B}[0m")
+      program.type("q")
+      #expect(try program.finish() == 0 && program.isInLineMode)
+      #expect(try branch.stock()["strawberry"] == 12)
+    }
+  }
+
+  @Test(
+    "whoever leaves without an answer is told that it is not known what became of it",
+    arguments: [("qq", 0), ("\u{3}", 130)] as [(String, Int32)])
+  func leaving(keys: String, code: Int32) throws {
+    try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
+      program.type("\r")
+      try program.waitFor("has not answered yet: buy strawberry milk")
+      program.type(String(keys.prefix(1)))
+      if keys.count > 1 {
+        try program.waitFor("q again leaves at once")
+        program.type(String(keys.dropFirst()))
+      }
+      #expect(try program.finish() == code && program.isInLineMode, "\(program.screen)")
+      #expect(
+        program.screen.contains("it is not known whether this was done: buy strawberry milk."),
+        "\(program.screen)")
+      branch.processes.signal(pid, SIGCONT)
+      // It has the request already, and does it once or never.
+      try branch.waitUntil("the machine answers again") { try branch.run("vending", "balance").code == 0 }
+      #expect(try branch.history().count <= 1)
+    }
+  }
+
+  @Test("a coordinator that stands still: a key says how old the picture is, and no key waits for it")
+  func watching() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let pid = try branch.status().pid
+      let watcher = try TerminalProgram(branch, ["status", "--watch"], size: (columns: 160, rows: 40))
+      try watcher.waitFor("deposit-1")
+      let shop = try TerminalProgram(branch, ["vending"], size: (columns: 160, rows: 40))
+      try shop.waitFor("Balance: 0 won")
+      branch.processes.signal(pid, SIGSTOP)
+      defer { branch.processes.signal(pid, SIGCONT) }
+      watcher.type(" ")
+      try watcher.waitFor("The bank does not answer. What is shown is from ")
+      // The way to the manager's screen asks the coordinator who may go it.
+      shop.type("a")
+      try shop.waitFor("Vending machine, manager")
+      shop.type("\u{3}")
+      #expect(try shop.finish() == 130 && shop.isInLineMode)
+      watcher.clear()
+      branch.processes.signal(pid, SIGCONT)
+      try watcher.waitFor("deposit-1")
+      let picture = watcher.screen.components(separatedBy: "\u{1B}[H").last ?? ""
+      #expect(!picture.contains("does not answer"), "\(watcher.screen)")
+      watcher.type("q")
+      #expect(try watcher.finish() == 0 && watcher.isInLineMode)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// A file that stays as it is while the bank goes on: whoever reads it in its place sees what was committed when that began,
+// and is told before the file is written to again.
+
+import BankModel
+import CSQLite
+import Glibc
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("A database that stays as it is for a while")
+struct FrozenTests {
+  private func branch() throws -> (Branch, SQLiteStore) {
+    let branch = try Branch(.sqlite)
+    let customers = try (0..<40).map { _ in try branch.arrive(.deposit) }
+    try branch.commit()
+    for customer in customers[..<10] { try branch.finish(customer) }
+    try branch.commit()
+    return (branch, try #require(branch.store as? SQLiteStore))
+  }
+
+  /// Customers who come and go until the log has so many frames.
+  private func work(_ branch: Branch, _ store: SQLiteStore, until frames: Int32) throws {
+    while store.database.logFrames < frames {
+      let customer = try branch.arrive(.loan)
+      try branch.commit()
+      try branch.finish(customer)
+      try branch.commit()
+      try store.tidyUp()
+      guard store.database.isFrozen else { return }
+    }
+  }
+
+  @Test("its rows are those of that moment, however much is committed meanwhile; then the log is copied")
+  func snapshot() throws {
+    let (branch, store) = try branch()
+    var thaws = 0
+    #expect(try store.freeze { thaws += 1 })
+    let before = Scratch.bytes(of: branch.scratch.database)
+    let found = try store.audit()
+    #expect(found.problems == [] && found.served == 10 && found.waiting == 30)
+    try work(branch, store, until: Transactions.checkpointThreshold + 100)
+    #expect(store.database.isFrozen && thaws == 0)
+    #expect(Scratch.bytes(of: branch.scratch.database) == before)
+    do {
+      let frozen = try SQLiteStore(frozen: branch.scratch.database)
+      #expect(try frozen.audit() == found)
+    }
+    #expect(try store.audit().served > 10)
+    store.thaw()
+    #expect(thaws == 1)
+    try store.tidyUp()
+    #expect(store.database.logFrames == 0)
+    #expect(Scratch.bytes(of: branch.scratch.database) != before)
+    #expect(try store.audit().problems == [])
+  }
+
+  enum Thaw: CaseIterable { case limit, fullDisk, lostLog, close }
+
+  @Test("whoever reads it is told before anything is written to the file", arguments: Thaw.allCases)
+  func thaw(_ thaw: Thaw) throws {
+    let (branch, store) = try branch()
+    let before = Scratch.bytes(of: branch.scratch.database)
+    var seen: [UInt8]?
+    // The log of two commits was copied into the file before.
+    #expect(
+      try store.transactions.freeze(atLeast: Int64(Transactions.checkpointThreshold) + 1) {
+        seen = Scratch.bytes(of: branch.scratch.database)
+      })
+    let frozen = Scratch.bytes(of: branch.scratch.database)
+    #expect(frozen != before)
+    try branch.arrive(.loan)
+    try branch.commit()
+    #expect(seen == nil)
+    switch thaw {
+    case .limit: try work(branch, store, until: .max)
+    case .fullDisk:
+      store.keepReserve()
+      let fault = Fault(in: store, .log)
+      fault.write = SQLITE_FULL
+      try branch.arrive(.loan)
+      #expect(storeError { try branch.commit() }?.kind == "diskFull")
+      fault.heal()
+    case .lostLog:
+      #expect(unlink(store.files.log) == 0)
+      try store.files.logIsLost()
+    case .close: try store.close()
+    }
+    #expect(seen == frozen)
+    #expect(Scratch.bytes(of: branch.scratch.database) != frozen)
+    if thaw != .close { #expect(!store.database.isFrozen) }
+  }
+
+  @Test("it is not one while the reserve is in use, nor where its log has lost its name")
+  func refused() throws {
+    let (branch, store) = try branch()
+    store.keepReserve()
+    let fault = Fault(in: store, .log)
+    fault.write = SQLITE_FULL
+    let books = branch.books
+    try branch.arrive(.loan)
+    #expect(storeError { try branch.commit() }?.kind == "diskFull")
+    fault.heal()
+    branch.rollBack(to: books)
+    #expect(try store.isShort && !store.freeze {})
+    store.lookForRoom()
+    #expect(try !store.isShort && store.freeze {})
+    #expect(unlink(store.files.log) == 0)
+    try store.files.logIsLost()
+    #expect(try !store.freeze {})
+  }
+}

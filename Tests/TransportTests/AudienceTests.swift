@@ -1,0 +1,81 @@
+// The time of those who look on, by a clock that goes on only while somebody is told something.
+
+import Posix
+import Testing
+import Transport
+
+@Suite("The time of those who look on") struct AudienceTests {
+  private final class Viewer {
+    var told = 0
+  }
+
+  /// A clock, and an audience that has it.
+  private final class Hall {
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    private(set) lazy var audience = Audience<Viewer>(clock: { [unowned self] in now })
+
+    /// Tells everybody who can be told, each piece for so long.
+    @discardableResult
+    func tell(piece: Duration, _ step: (Viewer) -> Audience<Viewer>.Step = { _ in .wasTold }) -> Bool {
+      var pieces = 0
+      return audience.tell(at: now) { viewer in
+        pieces += 1
+        // Without a bound of their own they would be told something for ever.
+        let step = pieces < 1_000 ? step(viewer) : .isCurrent
+        if step == .wasTold {
+          viewer.told += 1
+          now = now + piece
+        }
+        return step
+      }
+    }
+  }
+
+  @Test("they have one turn, and then a rest of seven times as long as they were told something")
+  func rest() {
+    let hall = Hall()
+    for _ in 0..<250 { hall.audience.admit(Viewer()) }
+    hall.audience.hasNews()
+    // Longer than a turn where a single piece is.
+    for (piece, took) in [(Duration.microseconds(300), 1_200), (.microseconds(5_000), 5_000)] {
+      let begin = hall.now
+      #expect(hall.tell(piece: piece))
+      #expect(hall.now - begin == .microseconds(took))
+      #expect(hall.audience.due - hall.now == .microseconds(took * ViewingTime.rest))
+      #expect(hall.audience.isOwed && hall.audience.nextDeadline == hall.audience.due)
+      hall.now = MonotonicInstant(nanoseconds: hall.audience.due.nanoseconds - 1)
+      #expect(!hall.tell(piece: piece), "the rest is not over")
+      hall.now = hall.audience.due
+    }
+    #expect(ViewingTime.rest >= 7, "the others have seven eighths of the time")
+  }
+
+  @Test("everybody gets a piece in turn, over as many turns as it takes")
+  func inTurn() {
+    let hall = Hall()
+    let viewers = (0..<250).map { _ in Viewer() }
+    for viewer in viewers { hall.audience.admit(viewer) }
+    hall.audience.hasNews()
+    for _ in 1...500 {
+      hall.tell(piece: .microseconds(300))
+      hall.now = hall.audience.due
+      let told = viewers.map(\.told)
+      #expect((told.max() ?? 0) - (told.min() ?? 0) <= 1)
+    }
+    #expect(viewers.allSatisfy { $0.told == 8 })
+  }
+
+  @Test("where nobody reads, nothing is waited for but the loop, until there is news")
+  func nobodyReads() {
+    let hall = Hall()
+    hall.audience.admit(Viewer())
+    #expect(!hall.tell(piece: .zero), "nobody has news")
+    hall.audience.hasNews()
+    hall.tell(piece: .zero) { _ in .waits }
+    #expect(hall.audience.isOwed && hall.audience.waitsForReaders && hall.audience.nextDeadline == nil)
+    hall.audience.hasNews()
+    #expect(hall.audience.nextDeadline != nil)
+    hall.tell(piece: .zero) { _ in .isCurrent }
+    #expect(!hall.audience.isOwed && hall.audience.nextDeadline == nil)
+  }
+}
