@@ -118,7 +118,7 @@ let package = Package(
       "Simulator",
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Teller", "StockService", "StockClient", "VendingMachine",
+        "Supervision", "Logbook", "Teller", "StockService", "StockClient", "VendingMachine", "VendingClient",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 

@@ -32,7 +32,9 @@ public enum LocalCalendar {
   public static func day(atMilliseconds milliseconds: Int64) -> Int64 {
     let seconds = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
     var (moment, parts) = (time_t(seconds), tm())
-    let offset = localtime_r(&moment, &parts) == nil ? 0 : Int64(parts.tm_gmtoff)
+    // Simulated people live in Greenwich, wherever the simulation runs.
+    let isLocal = Kernel.simulated == nil && localtime_r(&moment, &parts) != nil
+    let offset = isLocal ? Int64(parts.tm_gmtoff) : 0
     let local = seconds + offset
     return local >= 0 ? local / 86_400 : (local - 86_399) / 86_400
   }

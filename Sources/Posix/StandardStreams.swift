@@ -53,7 +53,7 @@ public enum StandardStreams {
     var done = 0
     while done < bytes.count {
       let count = uninterrupted {
-        bytes.withUnsafeBytes { Glibc.write(fd, $0.baseAddress! + done, $0.count - done) }
+        bytes.withUnsafeBytes { Kernel.write(fd, UnsafeRawBufferPointer(rebasing: $0[done...])) }
       }
       if count >= 0 {
         done += count

@@ -28,16 +28,16 @@ enum Occurrence {
   case stockOrphaned(pid: Int32)
   /// Somebody who keeps the stock does the next thing.
   case keeperActs(Int)
-  /// The vending machine wakes up.
-  case vendingTurn(incarnation: Int)
   /// A vending machine is started.
   case vendingStart
   /// The system ends a vending machine whose coordinator has ended.
-  case vendingOrphaned(incarnation: Int)
+  case vendingOrphaned(pid: Int32)
   /// Somebody at the vending machine does the next thing.
   case visitorActs(Int)
   /// A client does the next thing on its mind.
   case clientActs(Int)
+  /// A process gets back what it had run out of.
+  case relief(pid: Int32)
   /// Something goes wrong.
   case fault
   /// Nothing goes wrong from now on.

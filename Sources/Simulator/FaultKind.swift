@@ -51,6 +51,14 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stockLate
   /// What the stock had staged and not committed is lost in a crash.
   case stockCommitLost
+  /// A commit of the stock takes seconds.
+  case stockCommitSlow
+  /// The stock service has no descriptor left for a while.
+  case stockCrowded
+  /// Somebody who looks on at the stock does not read for a while.
+  case stockReaderDeaf
+  /// The stock service is asked to end.
+  case stockEnded
   /// A juice station dies when it hears that its fruit was taken.
   case stationKilled
   /// The coordinator dies when it hears that fruit was given back.
@@ -69,6 +77,12 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case vendingLate
   /// What the vending machine had staged and not committed is lost in a crash.
   case vendingCommitLost
+  /// A commit of the vending machine takes seconds.
+  case vendingCommitSlow
+  /// The vending machine has no descriptor left for a while.
+  case vendingCrowded
+  /// The vending machine is asked to end.
+  case vendingEnded
   /// The vending machine dies when it hears that a drink was taken.
   case purchaseInterrupted
   /// The stock service dies soon after it is asked for a drink, while the machine waits.

@@ -45,11 +45,11 @@ struct FaultPlan {
   ]
   private static let stockKinds: [FaultKind] = [
     .stockKilled, .stockSlow, .stockDiskFull, .stockDiskFailed, .stockCut, .stockLate, .stationKilled,
-    .releaseInterrupted,
+    .releaseInterrupted, .stockCommitSlow, .stockCrowded, .stockReaderDeaf, .stockEnded,
   ]
   private static let vendingKinds: [FaultKind] = [
     .vendingKilled, .vendingSlow, .vendingDiskFull, .vendingDiskFailed, .vendingCut, .vendingLate,
-    .purchaseInterrupted, .stockKilledInPurchase,
+    .purchaseInterrupted, .stockKilledInPurchase, .vendingCommitSlow, .vendingCrowded, .vendingEnded,
   ]
 
   init(seed: UInt64) {

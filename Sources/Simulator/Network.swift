@@ -17,8 +17,6 @@ enum LinkEnd: Hashable {
 enum LinkPeer: Hashable {
   case teller(Int)
   case client(Int)
-  /// Somebody at the vending machine.
-  case visitor(Int)
 }
 
 /// What arrives.

@@ -40,6 +40,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case vendingAnswersTooEarly, vendingBelievesAFullDisk, renamesPurchases
   case sellsTheExpired, takesSilenceForSoldOut, takesSilenceForTaken, stocksAgain, introducesOnce,
     vendingForgetsToRetry
+  // In what both services stand on, and in those who ask them.
+  case listenerStaysDeaf, channelForgetsTheRest, neverResumesReading, viewIsNotRenewed, gatesStayShut,
+    releasesAreNotRetried
   // In those who ask the stock.
   case neverGivesBack, givesBackTooEarly, takesSilenceForGivenBack
   case servesWithoutTaking, asksAnewEachAttempt, takesSilenceForShortage
@@ -78,7 +81,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage,
       .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .renamesPurchases,
       .sellsTheExpired, .takesSilenceForSoldOut, .takesSilenceForTaken, .stocksAgain, .introducesOnce,
-      .vendingForgetsToRetry:
+      .vendingForgetsToRetry, .listenerStaysDeaf, .channelForgetsTheRest, .neverResumesReading,
+      .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried:
       false
     default: true
     }
@@ -183,6 +187,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       "A stock that would not hear of the machine's products at the first time is never told of them again."
     case .vendingForgetsToRetry:
       "What a full disk has refused is not written when there is room, if something else was written before."
+    case .listenerStaysDeaf: "A service that had no descriptor left accepts nobody any more."
+    case .channelForgetsTheRest: "What a full socket did not take is not sent later."
+    case .neverResumesReading: "A client that has read nothing for a while is never heard again."
+    case .viewIsNotRenewed: "Somebody who looks on does not say so again to the next service."
+    case .gatesStayShut: "The machine never notices that its view shows what was done."
+    case .releasesAreNotRetried: "What the stock would not put back at the first time is never put back."
     case .neverGivesBack: "What a cancelled ticket holds is not given back."
     case .givesBackTooEarly: "What a ticket holds is given back before its cancellation is on disk."
     case .takesSilenceForGivenBack: "A stock that does not answer counts as one that has given back."
@@ -267,6 +277,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesSilenceForSoldOut, .takesSilenceForTaken: [.purchase]
     case .stocksAgain: [.drinks, .taking]
     case .introducesOnce, .vendingForgetsToRetry: [.notDrained]
+    case .listenerStaysDeaf, .neverResumesReading, .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried:
+      [.notDrained]
+    case .channelForgetsTheRest: [.conversation, .notDrained]
     case .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack: [.taking]
     case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
     }

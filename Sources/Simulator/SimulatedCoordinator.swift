@@ -247,7 +247,6 @@ final class SimulatedCoordinator {
     switch world.network.peer(of: link) {
     case .teller: hearTeller(arrival, on: link)
     case .client: hearClient(arrival, on: link)
-    case .visitor: break
     }
   }
 

@@ -37,7 +37,9 @@ extension Simulation {
     case .diskFailed: failingCommit = chance.draw(0...1) == 0 ? .commit : .commitThatIsKept
     case .clockJumped:
       statistics.note(kind)
-      clock.jump(byMilliseconds: chance.draw(-100_000_000...100_000_000))
+      let jump = chance.draw(-100_000_000...100_000_000)
+      clock.jump(byMilliseconds: jump)
+      host.calendarOrigin += jump * 1_000_000
     case .tellerStillborn: stillborn += Int(chance.draw(1...4))
     case .commitLost, .messageLost: break
     case _ where kind.isOfTheStock: troubleStock(kind)

@@ -243,7 +243,7 @@ public final class StockClient {
       welcomes += 1
       (retryAt, pause) = (nil, Self.firstPause)
       for number in open.keys.sorted() { send(number) }
-      sendView()
+      if welcomes == 1 || !Kernel.makes("viewIsNotRenewed") { sendView() }
       channel?.flush()
     case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
     case .refused(let refusal) where refusal.reason == .version:

@@ -72,7 +72,7 @@ public final class StockService<Machine: StockDecisions> {
   /// - Parameter link: the way to the coordinator; nil where nobody supervises it.
   public init(
     desk: Desk, assortment: Assortment, loop: EventLoop, log: LogFile, link: ParentLink?,
-    limits: ViewingLimits = ViewingLimits()
+    limits: ViewingLimits = ViewingLimits(), clients: ServiceLimits = ServiceLimits()
   ) {
     self.limits = limits
     self.desk = desk
@@ -80,7 +80,7 @@ public final class StockService<Machine: StockDecisions> {
     self.loop = loop
     self.log = log
     self.link = link
-    socket = StockSocket(loop: loop)
+    socket = StockSocket(loop: loop, limits: clients)
   }
 
   /// Brings what is new in the assortment into the stock, and begins to listen.

@@ -18,6 +18,7 @@ extension MessageChannel {
       case .success(.bytes(let count)): written += count
       case .success(.wouldBlock):
         isBlocked = true
+        if Kernel.makes("channelForgetsTheRest") { written = output.count }
         watch()
       case .success(.peerClosed):
         isPeerDeaf = true

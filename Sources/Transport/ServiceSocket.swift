@@ -171,7 +171,7 @@ public final class ServiceSocket<
     if channel.backlog >= share || session.openRequests >= limits.openRequests {
       channel.pauseReading()
     } else if channel.isReadingPaused, !channel.hasUnflushedOutput,
-      session.openRequests <= limits.openRequests / 2
+      session.openRequests <= limits.openRequests / 2, !Kernel.makes("neverResumesReading")
     {
       channel.resumeReading()
     }

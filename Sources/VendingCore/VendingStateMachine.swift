@@ -57,6 +57,13 @@ public struct VendingStateMachine: Sendable {
   var isShort = false
 
   /// A machine as a store has kept it, with the prices of what it sells.
+  ///
+  /// - Parameter table: what the machine sells, and for how much.
+  public init(_ stored: StoredVending, _ table: ProductTable) {
+    self.init(stored, prices: Dictionary(table.products.map { ($0.id, $0.price) }, uniquingKeysWith: { $1 }))
+  }
+
+  /// A machine as its store has kept it.
   public init(_ stored: StoredVending, prices: [ItemID: Won]) {
     machine = stored.machine
     lastPlainPurchase = stored.lastPlainPurchase

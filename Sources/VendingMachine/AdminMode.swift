@@ -10,14 +10,14 @@ import Wire
 
 /// The machine as its manager has it.
 final class AdminMode {
-  /// How long the stock may take.
-  static let patience = Duration.seconds(8)
-
   private let shelf: DrinkShelf
   private let stock: StockClient
   private let clock: MachineClock
+  /// How long the stock may take.
+  private let patience: Duration
 
-  init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: MachineClock) {
+  init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: MachineClock, _ patience: Duration) {
+    self.patience = patience
     self.shelf = shelf
     self.stock = stock
     self.clock = clock
@@ -34,14 +34,16 @@ final class AdminMode {
   private func change(
     _ command: StockCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void
   ) {
-    let deadline = SystemClock.monotonic() + Self.patience
+    let deadline = SystemClock.monotonic() + patience
     shelf.whenKnown(until: deadline) { [weak self] isKnown in
       guard let self else { return }
       guard isKnown else {
         let remark = shelf.trouble ?? Remark(.stockSilent)
         return answer(.failure(VendingFailure(.stockUnavailable, remark: remark)))
       }
-      ask(command, as: OrderID(ofManagersRequest: name), until: deadline, answer)
+      var order = OrderID(ofManagersRequest: name)
+      if Kernel.makes("stocksAgain") { order = OrderID("\(order)-\(SystemClock.monotonic().nanoseconds)") }
+      ask(command, as: order, until: deadline, answer)
     }
   }
 

@@ -10,18 +10,18 @@ import VendingCore
 import Wire
 
 /// The machine as its customers have it.
-final class CustomerMode {
-  /// How long the stock may take to hand a drink out; the purchase is given up then. Less than a client waits.
-  static let patience = Duration.seconds(8)
-  /// The pause after the stock would not put back what a purchase holds.
-  static let releasePatience = Duration.seconds(3_600)
-
-  private let desk: VendingDesk
+final class CustomerMode<Machine: VendingDecisions> {
+  private let desk: VendingDesk<Machine>
   private let shelf: DrinkShelf
   private let stock: StockClient
   private let clock: MachineClock
+  private let patience: StockPatience
 
-  init(_ desk: VendingDesk, _ shelf: DrinkShelf, _ stock: StockClient, _ clock: MachineClock) {
+  init(
+    _ desk: VendingDesk<Machine>, _ shelf: DrinkShelf, _ stock: StockClient, _ clock: MachineClock,
+    _ patience: StockPatience
+  ) {
+    self.patience = patience
     self.desk = desk
     self.shelf = shelf
     self.stock = stock
@@ -31,19 +31,21 @@ final class CustomerMode {
   }
 
   /// Lets a customer do something.
-  func ask(_ action: VendingAction, as name: OrderID, for request: VendingDesk.RequestID) {
+  func ask(_ action: VendingAction, as name: OrderID, for request: VendingCore.RequestNumber) {
     desk.happen(.asked(request, name, action), at: clock.now)
   }
 
   // MARK: - The drink
 
   private func take(_ product: ItemID, for purchase: PurchaseNumber) {
-    let deadline = SystemClock.monotonic() + Self.patience
+    let deadline = SystemClock.monotonic() + patience.purchase
     shelf.whenKnown(until: deadline) { [weak self] isKnown in
       guard let self else { return }
       guard isKnown else { return settle(purchase, .away) }
-      guard let order = desk.machine.stockOrder(of: purchase) else { return }
-      let command = StockCommand.take([ItemAmount(product, 1)], today: clock.today)
+      guard var order = desk.machine.stockOrder(of: purchase) else { return }
+      if Kernel.makes("renamesPurchases") { order = OrderID("\(order)-\(CurrentProcess.pid)") }
+      let today = Kernel.makes("sellsTheExpired") ? 0 : clock.today
+      let command = StockCommand.take([ItemAmount(product, 1)], today: today)
       stock.ask(command, as: order, until: deadline) { [weak self] in self?.hear($0, product, purchase) }
     }
   }
@@ -60,6 +62,8 @@ final class CustomerMode {
     case .success(.short):
       let hasExpired = shelf.lots(of: product).contains { $0.isExpired(on: clock.today) }
       settle(purchase, .none(onlyExpired: hasExpired))
+    case .failure where Kernel.makes("takesSilenceForSoldOut"): settle(purchase, .none(onlyExpired: false))
+    case .failure where Kernel.makes("takesSilenceForTaken"): settle(purchase, .taken(nil))
     case .success, .failure: settle(purchase, .away)
     }
   }
@@ -70,7 +74,7 @@ final class CustomerMode {
 
   private func release(_ purchase: PurchaseNumber) {
     guard let order = desk.machine.stockOrder(of: purchase) else { return }
-    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + Self.releasePatience) {
+    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) {
       [weak self] result in
       guard let self else { return }
       // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
@@ -86,6 +90,7 @@ final class CustomerMode {
     guard !again.isEmpty else { return }
     let purchases = again
     again.removeAll()
+    if Kernel.makes("releasesAreNotRetried") { return }
     for purchase in purchases { release(purchase) }
   }
 

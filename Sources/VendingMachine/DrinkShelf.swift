@@ -127,7 +127,7 @@ final class DrinkShelf {
       picture?.apply(changes)
       for change in changes { versions[change.item] = version }
       let seen = picture?.sequence ?? 0
-      openGates { $0 <= seen }
+      if !Kernel.makes("gatesStayShut") { openGates { $0 <= seen } }
     case .refused(let failure):
       trouble = failure.remark ?? Remark(quoting: "\(failure.code.rawValue) \(failure.detail)")
     }
@@ -156,7 +156,7 @@ final class DrinkShelf {
       case .success: (trouble, isIntroduced) = (nil, true)
       }
       // Its disk may have been full. The next picture may be long in coming, and nothing can be sold until then.
-      if !isIntroduced { introduceAt = SystemClock.monotonic() + Self.introductionPause }
+      if !isIntroduced, !Kernel.makes("introducesOnce") { introduceAt = SystemClock.monotonic() + Self.introductionPause }
     }
   }
 }

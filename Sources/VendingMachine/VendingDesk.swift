@@ -10,15 +10,15 @@ import QueueCore
 import VendingCore
 import Wire
 
-/// The machine's money and its store.
-final class VendingDesk {
+/// The machine's money and its store. Not Sendable: everything happens on the loop's thread.
+public final class VendingDesk<Machine: VendingDecisions> {
   /// A request by which its answer is known again.
   typealias RequestID = VendingCore.RequestNumber
 
   /// How long it is waited before what did not fit on the disk is tried again.
-  static let retryPause = TimeSpan.milliseconds(500)
+  private var retryPause: TimeSpan { .milliseconds(500) }
   /// Purchases that are kept in memory for those who look.
-  static let remembered = 200
+  let remembered = 200
 
   /// Called with each answer.
   var onReply: ((RequestID, VendingAnswer) -> Void)?
@@ -31,8 +31,8 @@ final class VendingDesk {
   /// Called when the store begins to live on its reserve, and when there is room again.
   var onRoom: ((_ isShort: Bool) -> Void)?
   /// What the disk has done that cannot be lived with. Nothing is done any more after it.
-  private(set) var failure: StoreError?
-  private(set) var machine: VendingStateMachine
+  public private(set) var failure: StoreError?
+  private(set) var machine: Machine
   /// How many of each product were bought, all of it on disk.
   private(set) var sales: [ItemID: Int64] = [:]
   /// The latest purchases that are on disk, oldest first.
@@ -47,14 +47,12 @@ final class VendingDesk {
   /// How often a full disk has refused what was staged.
   private var refusals = 0
 
-  init(
-    _ store: any VendingStore<StoreError>, _ stored: StoredVending, _ table: ProductTable
-  ) throws(StoreError) {
+  /// Brings the rules of a machine and its store together; the rules know what the store has.
+  public init(_ store: any VendingStore<StoreError>, _ machine: Machine) throws(StoreError) {
     self.store = store
-    machine = VendingStateMachine(
-      stored, prices: Dictionary(table.products.map { ($0.id, $0.price) }, uniquingKeysWith: { $1 }))
+    self.machine = machine
     for sale in try store.sales() { sales[sale.product] = sale.count }
-    recent = try store.latestPurchases(limit: Self.remembered)
+    recent = try store.latestPurchases(limit: remembered)
   }
 
   /// Lets something happen, and does what follows from it.
@@ -104,7 +102,7 @@ final class VendingDesk {
       if let product = change.product { sales[product, default: 0] += 1 }
       recent.append(change)
     }
-    recent = recent.suffix(Self.remembered)
+    recent = recent.suffix(remembered)
     staged.removeAll(keepingCapacity: true)
     retryAt = nil
     if isFull {
@@ -113,7 +111,7 @@ final class VendingDesk {
     }
     happen(.committed, at: now)
     // There is room again: what the stock has said meanwhile is written at once, and not with the next change.
-    if machine.hasUnwritten { retryAt = now.monotonic }
+    if machine.hasUnwritten, !Kernel.makes("vendingForgetsToRetry") { retryAt = now.monotonic }
     noteRoom(at: now)
   }
 
@@ -147,7 +145,7 @@ final class VendingDesk {
     store.rollBack()
     refusals += 1
     staged.removeAll(keepingCapacity: true)
-    retryAt = now.monotonic + Self.retryPause
+    retryAt = now.monotonic + retryPause
     if !isFull {
       isFull = true
       onDiskFull?(error)

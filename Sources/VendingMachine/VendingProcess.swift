@@ -118,13 +118,13 @@ public enum VendingProcess {
 
   private static func openDesk(
     _ home: ServiceHome, _ table: ProductTable, _ link: ParentLink?
-  ) throws(Failure) -> (SQLiteVendingStore, VendingDesk) {
+  ) throws(Failure) -> (SQLiteVendingStore, VendingDesk<VendingStateMachine>) {
     do throws(StoreError) {
       let store = try SQLiteVendingStore(path: home.database) { link?.progressed() }
       let machine = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
       let stored = try store.load(newMachine: machine)
       store.keepReserve()
-      return (store, try VendingDesk(store, stored, table))
+      return (store, try VendingDesk(store, VendingStateMachine(stored, table)))
     } catch {
       throw Failure(store: error, path: home.database)
     }

@@ -18,34 +18,53 @@ import Wire
 typealias VendingSocket = ServiceSocket<VendingRequest, VendingResult>
 typealias VendingSession = ServiceSession<VendingRequest, VendingResult>
 
-/// The vending machine of one bank.
-final class VendingService {
-  /// How long somebody who looks waits for a stock that has not told anything yet.
-  static let lookPatience = Duration.seconds(8)
-  /// The pause before the stock is asked again for what it would not do.
-  private static let retryPause = Duration.seconds(1)
+/// A request that is to be answered.
+struct VendingAsker {
+  var socket: VendingSocket
+  var session: VendingSession
+  var number: UInt32
+  /// Whether this client reads what it is told.
+  var hasRoom: Bool { socket.hasRoom(for: session) }
+}
 
-  struct Asker {
-    var socket: VendingSocket
-    var session: VendingSession
-    var number: UInt32
-    /// Whether this client reads what it is told.
-    var hasRoom: Bool { socket.hasRoom(for: session) }
-  }
+/// How long the machine waits for the stock.
+public struct StockPatience: Sendable {
+  /// Until it has told anything, for somebody who looks.
+  public var look = Duration.seconds(8)
+  /// Until it has handed a drink out; the purchase is given up then. Less than a client waits.
+  public var purchase = Duration.seconds(8)
+  /// Until it has done what the manager wants.
+  public var manager = Duration.seconds(8)
+  /// Until it has put back what a purchase holds; it is asked again then.
+  public var release = Duration.seconds(3_600)
+  /// Before it is asked again for what it would not do.
+  public var pause = Duration.seconds(1)
 
-  let desk: VendingDesk
+  /// The defaults.
+  public init() {}
+}
+
+/// The vending machine of one bank. Not Sendable: everything happens on the loop's thread.
+public final class VendingService<Machine: VendingDecisions> {
+  /// The machine's money and its store.
+  public typealias Desk = VendingDesk<Machine>
+  typealias Asker = VendingAsker
+  private typealias RequestID = VendingCore.RequestNumber
+
+  let desk: Desk
   let shelf: DrinkShelf
   let loop: EventLoop
   let log: LogFile
+  private let patience: StockPatience
   private let link: ParentLink?
   private let stock: StockClient
   let customers: VendingSocket
   let managers: VendingSocket
-  private let customerMode: CustomerMode
+  private let customerMode: CustomerMode<Machine>
   private let adminMode: AdminMode
-  private var askers: [VendingDesk.RequestID: Asker] = [:]
-  private var lastRequest: VendingDesk.RequestID = 0
-  private let viewers = ViewerTable()
+  private var askers: [RequestID: Asker] = [:]
+  private var lastRequest: RequestID = 0
+  private let viewers = ViewerTable<Machine>()
   /// Those who look, until the stock has told something.
   private var looking: [(asker: Asker, command: VendingCommand, deadline: MonotonicInstant)] = []
   private var questions: [(asker: Asker, command: VendingCommand)] = []
@@ -60,22 +79,28 @@ final class VendingService {
   /// Writes down the opening of the bank with which the database is used.
   var remember: ((BankMark) throws(StoreError) -> Void)?
 
-  init(
-    desk: VendingDesk, table: ProductTable, stock: StockClient, loop: EventLoop, log: LogFile,
-    link: ParentLink?
+  /// A machine that nobody can connect to yet.
+  ///
+  /// - Parameters:
+  ///   - stock: its own way to the stock, on the same loop.
+  ///   - link: the way to the coordinator; nil where nobody supervises it.
+  public init(
+    desk: Desk, table: ProductTable, stock: StockClient, loop: EventLoop, log: LogFile, link: ParentLink?,
+    patience: StockPatience = StockPatience(), clients: ServiceLimits = ServiceLimits()
   ) {
+    self.patience = patience
     self.desk = desk
     self.stock = stock
     self.loop = loop
     self.log = log
     self.link = link
     shelf = DrinkShelf(table, stock)
-    var limits = ServiceLimits()
+    var limits = clients
     limits.admitsOthers = table.customersGroup != nil
     customers = VendingSocket(loop: loop, limits: limits)
-    managers = VendingSocket(loop: loop)
-    customerMode = CustomerMode(desk, shelf, stock, clock)
-    adminMode = AdminMode(shelf, stock, clock)
+    managers = VendingSocket(loop: loop, limits: clients)
+    customerMode = CustomerMode(desk, shelf, stock, clock, patience)
+    adminMode = AdminMode(shelf, stock, clock, patience.manager)
   }
 
   var now: Moment { clock.now }
@@ -83,7 +108,9 @@ final class VendingService {
   var today: DayNumber { clock.today }
 
   /// Goes on with what was left open, and begins to listen.
-  func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws {
+  ///
+  /// - Parameter files: what is done when the files of the database are removed; nil where it has none.
+  public func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws {
     loop.onWake = { [unowned self] in clock.turn() }
     desk.onReply = { [unowned self] request, answer in reply(request, answer) }
     desk.onDiskFull = { [unowned self] error in noteDisk(error) }
@@ -112,24 +139,27 @@ final class VendingService {
     }
     if let mark { link?.say(.database(mark)) }
     link?.say(.ready)
+    endTurn()
   }
 
   /// Asks the machine to answer what it has heard, and to end.
-  func askToEnd() { isAskedToEnd = true }
+  public func askToEnd() { isAskedToEnd = true }
+
+  /// Whether nothing has asked it to end, and nothing has forced it to.
+  public var isAtWork: Bool {
+    desk.failure == nil && !isAskedToEnd && link.map { $0.state == .atWork } ?? true
+  }
 
   /// Runs until the end, and returns the code to exit with.
-  func run() throws(SystemError) -> Int32 {
-    endTurn()
-    while desk.failure == nil, !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true {
-      try turn()
-    }
+  public func run() throws(SystemError) -> Int32 {
+    while isAtWork { try turn() }
     return try finish()
   }
 
   /// Hears everybody, and does what follows from it.
   ///
   /// - Parameter limit: When it is waited no longer; nil for as long as there is nothing to do.
-  func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
+  public func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
     try loop.runOnce(until: [nextDeadline, limit].compactMap(\.self).min())
     clock.turn()
     let instant = MonotonicInstant(now.monotonic)
@@ -185,7 +215,7 @@ final class VendingService {
   private func retryReleases() {
     guard customerMode.hasReleasesToRetry else { return }
     let instant = MonotonicInstant(now.monotonic)
-    guard let due = retryAt else { return retryAt = instant + Self.retryPause }
+    guard let due = retryAt else { return retryAt = instant + patience.pause }
     guard due <= instant else { return }
     retryAt = nil
     customerMode.retryReleases()
@@ -268,7 +298,7 @@ final class VendingService {
     }
   }
 
-  private func reply(_ request: VendingDesk.RequestID, _ answer: VendingAnswer) {
+  private func reply(_ request: RequestID, _ answer: VendingAnswer) {
     if case .done = answer { link?.worked() }
     guard let asker = askers.removeValue(forKey: request) else { return }
     tell(asker, VendingResult(answer))
@@ -283,7 +313,7 @@ final class VendingService {
   private func question(_ command: VendingCommand, _ asker: Asker) {
     switch command {
     case .balance, .history, .audit: questions.append((asker, command))
-    default: looking.append((asker, command, loop.attended.now + Self.lookPatience))
+    default: looking.append((asker, command, loop.attended.now + patience.look))
     }
   }
 

@@ -6,12 +6,13 @@
 import BankModel
 import Posix
 import Transport
+import VendingCore
 import Wire
 
 /// The viewers of a machine.
-final class ViewerTable {
+final class ViewerTable<Machine: VendingDecisions> {
   /// Purchases in one message.
-  static let page = 200
+  private let page = 200
 
   private typealias Views = ServiceViews<VendingRequest, VendingResult>
 
@@ -22,7 +23,7 @@ final class ViewerTable {
     var free: Won
     var today: DayNumber
 
-    func isBehind(_ service: VendingService) -> Bool {
+    func isBehind(_ service: VendingService<Machine>) -> Bool {
       let machine = service.desk.machine
       return today != service.today || sequence < machine.settledSequence || version < service.shelf.version
         || free != machine.settledFree
@@ -30,12 +31,12 @@ final class ViewerTable {
   }
 
   /// Customers, and then the manager.
-  private static let sides = 2
+  private let sides = 2
 
   private let views = Views(
-    topics: ViewerTable.sides,
+    topics: 2,
     tooSlow: .failure(VendingFailure(.tooSlow, detail: "the news came faster than they were read")))
-  private var told = [Told?](repeating: nil, count: ViewerTable.sides)
+  private var told = [Told?](repeating: nil, count: 2)
 
   /// Called when somebody was too slow.
   var onSlow: (() -> Void)? {
@@ -46,7 +47,7 @@ final class ViewerTable {
   /// Takes a viewer in, who gets a picture. Nothing may be staged.
   ///
   /// - Returns: whether there was room for another view of this client.
-  func admit(_ asker: VendingService.Asker, showsLots: Bool, _ service: VendingService) -> Bool {
+  func admit(_ asker: VendingAsker, showsLots: Bool, _ service: VendingService<Machine>) -> Bool {
     let side = showsLots ? 1 : 0
     // The others are told what the newcomer sees in the picture.
     publish(on: side, service)
@@ -64,8 +65,8 @@ final class ViewerTable {
   func remove(_ session: VendingSession) { views.forget(session) }
 
   /// Whatever has changed is told to everybody. Nothing may be staged.
-  func publish(_ service: VendingService) {
-    for side in 0..<Self.sides { publish(on: side, service) }
+  func publish(_ service: VendingService<Machine>) {
+    for side in 0..<sides { publish(on: side, service) }
   }
 
   /// When ``tell(at:)`` has something to do by itself.
@@ -77,7 +78,7 @@ final class ViewerTable {
   /// The same without regard to the time, as far as they read: the machine ends.
   func tellTheRest() { views.tellTheRest() }
 
-  private func publish(on side: Int, _ service: VendingService) {
+  private func publish(on side: Int, _ service: VendingService<Machine>) {
     guard views.isWatched(side) else { return told[side] = nil }
     while let before = told[side], before.isBehind(service) {
       let news = news(behind: before, withLots: side == 1, service)
@@ -91,10 +92,10 @@ final class ViewerTable {
     }
   }
 
-  private func news(behind told: Told, withLots: Bool, _ service: VendingService) -> VendingNews {
+  private func news(behind told: Told, withLots: Bool, _ service: VendingService<Machine>) -> VendingNews {
     let machine = service.desk.machine
     let purchases = told.sequence < machine.settledSequence ? purchases(after: told.sequence, service) : []
-    let isWhole = purchases.count < Self.page
+    let isWhole = purchases.count < page
     let products = service.shelf.reports(
       on: service.today, withLots: withLots, since: told.today == service.today ? told.version : nil)
     return VendingNews(
@@ -104,11 +105,11 @@ final class ViewerTable {
   }
 
   /// Purchases behind a place: from memory where they are still there, and from the disk otherwise.
-  private func purchases(after sequence: Int64, _ service: VendingService) -> [MoneyChange] {
+  private func purchases(after sequence: Int64, _ service: VendingService<Machine>) -> [MoneyChange] {
     let recent = service.desk.recent
-    if recent.count < VendingDesk.remembered || (recent.first?.sequence ?? 0) <= sequence + 1 {
-      return Array(recent.drop { $0.sequence <= sequence }.prefix(Self.page))
+    if recent.count < service.desk.remembered || (recent.first?.sequence ?? 0) <= sequence + 1 {
+      return Array(recent.drop { $0.sequence <= sequence }.prefix(page))
     }
-    return service.desk.purchases(after: sequence, limit: Self.page)
+    return service.desk.purchases(after: sequence, limit: page)
   }
 }

@@ -16,14 +16,14 @@ struct VendingDeskTests {
 
   private final class Counter {
     let store = MemoryVendingStore()
-    let desk: VendingDesk
+    let desk: VendingDesk<VendingStateMachine>
     var answers: [UInt64: VendingAnswer] = [:]
     var taken: [PurchaseNumber] = []
     private var last: UInt64 = 0
 
     init() throws {
       let stored = try store.load(newMachine: 7)
-      desk = try VendingDesk(store, stored, .standard)
+      desk = try VendingDesk(store, VendingStateMachine(stored, .standard))
       desk.onReply = { [unowned self] in answers[$0] = $1 }
       desk.onTake = { [unowned self] purchase, _ in taken.append(purchase) }
     }
@@ -162,9 +162,9 @@ struct VendingDeskTests {
       counter.desk.commit(at: counter.moment(round))
     }
     let watched = WatchedStore(counter.store)
-    let desk = try VendingDesk(watched, try counter.store.load(newMachine: 7), .standard)
-    #expect(desk.recent == counter.desk.recent && desk.recent.count == VendingDesk.remembered)
-    #expect(watched.rowsRead == VendingDesk.remembered)
+    let desk = try VendingDesk(watched, VendingStateMachine(try counter.store.load(newMachine: 7), .standard))
+    #expect(desk.recent == counter.desk.recent && desk.recent.count == counter.desk.remembered)
+    #expect(watched.rowsRead == counter.desk.remembered)
   }
 }
 

@@ -24,6 +24,8 @@ final class SimulatedHost {
   /// The calendar's reading when the steady clock stood at zero, in nanoseconds since 1970.
   var calendarOrigin: Int64 = 1_700_000_000_000_000_000
   var chance: SeededGenerator
+  /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
+  var streamCapacity = 212_992
   /// Everything under the name of a file that a process can come upon.
   var names: [String: ListeningSocket] = [:]
   /// Those that live, and those that nobody has reaped.

@@ -32,7 +32,7 @@ extension SimulatedProcess: SystemCalls {
     switch descriptors[descriptor] {
     case .nothing?: return 0
     case .stream(let end)?:
-      let wasFull = end.standing >= StreamEnd.capacity
+      let wasFull = end.standing >= host.streamCapacity
       guard let count = end.read(into: buffer, at: clock) else {
         return end.isAtEnd(at: clock) ? 0 : fail(EAGAIN)
       }
@@ -47,9 +47,11 @@ extension SimulatedProcess: SystemCalls {
     guard survives() else { return bytes.count }
     switch descriptors[descriptor] {
     case .nothing?: return bytes.count
+    // What a process says on its standard error is for nobody here.
+    case nil where descriptor == STDERR_FILENO: return bytes.count
     case .stream(let end)?:
       guard !end.isDeaf(at: clock) else { return fail(EPIPE) }
-      let count = min(bytes.count, end.room)
+      let count = min(bytes.count, end.room(on: host))
       guard count > 0 || bytes.isEmpty else { return fail(EAGAIN) }
       let taken = Array(bytes.prefix(count))
       host.onWrite?(self, end, taken)
@@ -128,7 +130,7 @@ extension SimulatedProcess: SystemCalls {
     guard listener.isOpen(at: clock), let owner = listener.owner else { return fail(ECONNREFUSED) }
     guard listener.waiting.count <= listener.backlog else { return fail(EAGAIN) }
     let mine = StreamEnd(owner: self, maker: pid)
-    let theirs = StreamEnd(owner: nil, maker: owner.pid)
+    let theirs = StreamEnd(owner: nil, maker: owner.pid, isServers: true)
     StreamEnd.pair(mine, theirs)
     descriptors[socket] = .stream(mine)
     let due = clock + host.delay()

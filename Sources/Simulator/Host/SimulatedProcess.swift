@@ -130,6 +130,17 @@ final class SimulatedProcess {
     descriptors.sorted { $0.key < $1.key }.compactMap { if case .stream(let end) = $0.value { end } else { nil } }
   }
 
+  /// For a while it has no descriptor for anything new, or even fewer than it has.
+  func starve(byAtMost missing: Int) {
+    openFiles = descriptors.count - Int(host.chance.draw(0...Int64(missing)))
+  }
+
+  /// It has descriptors again, and goes on.
+  func relieve() {
+    openFiles = 1_024
+    goOn()
+  }
+
   /// It stands still from now on.
   func stand(until moment: MonotonicTime) {
     standsUntil = max(standsUntil ?? moment, moment)
@@ -213,7 +224,7 @@ final class SimulatedProcess {
 
   private func readiness(of number: CInt) -> Readiness {
     switch descriptors[number] {
-    case .stream(let end)?: end.readiness(at: clock)
+    case .stream(let end)?: end.readiness(at: clock, on: host)
     case .listener(let socket)?: socket.waiting.first.map { $0.due <= clock } ?? false ? .read : []
     case .process(let child)?: child.ending.map { $0.at <= clock } ?? false ? .read : []
     default: []

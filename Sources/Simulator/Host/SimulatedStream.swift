@@ -16,13 +16,12 @@ final class StreamEnd {
     case end
   }
 
-  /// As many bytes may be on their way or wait to be read, as on Linux by default. net.core.wmem_default
-  static let capacity = 212_992
-
   /// Whom to wake when something comes; nil while nobody has accepted the connection.
   weak var owner: SimulatedProcess?
   /// Who made the end, as its peer sees it.
   let maker: pid_t
+  /// Whether it was made by a listening socket.
+  let isServers: Bool
   /// The other end. Both hold each other for as long as one is open.
   private(set) var peer: StreamEnd?
   private var arrivals: [(due: MonotonicTime, arrival: Arrival)] = []
@@ -40,7 +39,8 @@ final class StreamEnd {
   /// Everything that comes takes so much longer.
   private var slowness: Int64 = 1
 
-  init(owner: SimulatedProcess?, maker: pid_t) {
+  init(owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false) {
+    self.isServers = isServers
     self.owner = owner
     self.maker = maker
   }
@@ -95,7 +95,7 @@ final class StreamEnd {
   // MARK: Writing
 
   /// How many bytes the other end takes now.
-  var room: Int { max(0, Self.capacity - (peer?.standing ?? 0)) }
+  func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.standing ?? 0)) }
 
   /// Whether nobody reads any more what is sent.
   func isDeaf(at moment: MonotonicTime) -> Bool {
@@ -175,14 +175,14 @@ final class StreamEnd {
   // MARK: Readiness
 
   /// What this end is ready for, by its owner's time.
-  func readiness(at moment: MonotonicTime) -> Readiness {
+  func readiness(at moment: MonotonicTime, on host: SimulatedHost) -> Readiness {
     var ready: Readiness = []
     let isGone = isDeaf(at: moment)
     if let arrival = first(at: moment) {
       ready.insert(.read)
       if case .end = arrival, isGone { ready.insert(.hangUp) }
     }
-    if isGone || room > 0 { ready.insert(.write) }
+    if isGone || room(on: host) > 0 { ready.insert(.write) }
     return ready
   }
 }

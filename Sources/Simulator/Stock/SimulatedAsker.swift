@@ -54,8 +54,8 @@ final class SimulatedAsker {
   /// Whether the service has said welcome and has not gone since.
   var isConnected: Bool { program?.client.isConnected ?? false }
 
-  /// The connection to the service; nil where there is none.
-  var stream: StreamEnd? { process.streams.first }
+  /// The process in which the client lives.
+  var pid: Int32 { process.pid }
 
   /// Asks; a change has a name of the caller's.
   func ask(

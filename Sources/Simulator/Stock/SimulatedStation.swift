@@ -25,7 +25,7 @@ final class SimulatedStation {
   }
 
   /// The station was welcomed.
-  func begin(_ orders: TellerOrders) { patience = TimeSpan(nanoseconds: orders.beatMicroseconds * 2_000) }
+  func begin(_ orders: TellerOrders) { patience = TimeSpan(nanoseconds: orders.beatMicroseconds * 1_500) }
 
   /// Begins to get the fruit for a juice.
   func provide(_ assignment: Assignment) {

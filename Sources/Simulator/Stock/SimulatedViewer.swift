@@ -20,6 +20,12 @@ final class SimulatedViewer {
     asker.follow { [unowned self] in hear($0) }
   }
 
+  /// The process in which somebody looks on.
+  var pid: Int32 { asker.pid }
+
+  /// Nothing is read until somebody lets it go on.
+  func stop() { asker.stand(true) }
+
   private func hear(_ news: StockNews) {
     switch news {
     case .picture(let picture):

@@ -6,6 +6,7 @@ import BankModel
 import QueueCore
 import StockCore
 import Storage
+import Transport
 
 /// The stock's side of a simulated world.
 struct StockScene {
@@ -73,6 +74,7 @@ extension Simulation {
   /// The service's process has ended: its connections end, and what it had not committed is gone.
   func stockEnded(_ ended: SimulatedProcess) {
     trace.line(clock.now, "stock \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
+    if ended.fuse != nil { statistics.note(.stockKilled) }
     if stockDisk.hasStagedChanges { statistics.note(.stockCommitLost) }
     stockDisk.crash()
     checker.stock.forgotten()
@@ -156,10 +158,42 @@ extension Simulation {
       guard let stream = someStream() else { return }
       statistics.note(kind)
       stream.slow(by: chance.draw(100...20_000))
+    case .stockCommitSlow:
+      statistics.note(kind)
+      scene.slowCommit = .milliseconds(chance.draw(20...8_000))
+    case .stockCrowded:
+      guard let service = scene.service else { return }
+      statistics.note(kind)
+      starve(service)
+    case .stockReaderDeaf:
+      guard let viewer = scene.viewers.first else { return }
+      statistics.note(kind)
+      viewer.stop()
+      agenda.add(.relief(pid: viewer.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+    case .stockEnded:
+      guard let service = scene.service else { return }
+      statistics.note(kind)
+      service.hear(signal: 15)
     case .stationKilled: scene.doomedStations = 1
     case .releaseInterrupted: scene.doomedReleases = 1
     default: break
     }
+  }
+
+  /// A process has no descriptor left for a while, not even one for somebody who comes back.
+  func starve(_ process: SimulatedProcess) {
+    process.starve(byAtMost: 4)
+    if let stream = process.streams.first, chance.draw(0...1) == 0 {
+      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
+    }
+    agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
+  }
+
+  /// How much a service keeps for a client that does not read: little, where sockets take little, too.
+  var clientLimits: ServiceLimits {
+    var limits = ServiceLimits()
+    if host.streamCapacity < 200_000 { (limits.heardWhileUnread, limits.openRequests) = (300, 4) }
+    return limits
   }
 
   /// One of the connections to the stock service.

@@ -34,7 +34,8 @@ final class StockProgram: SimulatedProgram {
     // Small, so that histories are long enough for more than one page and for a viewer who has missed too much.
     (limits.page, limits.replayed) = (4, 12)
     service = StockService(
-      desk: desk, assortment: world.plan.stock.assortment, loop: loop, log: log, link: nil, limits: limits)
+      desk: desk, assortment: world.plan.stock.assortment, loop: loop, log: log, link: nil, limits: limits,
+      clients: world.clientLimits)
     try service.open(in: Self.home)
   }
 

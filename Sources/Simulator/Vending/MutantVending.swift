@@ -7,31 +7,33 @@ import Storage
 import VendingCore
 
 /// The real core of the vending machine with something wrong around it.
-struct MutantVending: VendingCoreUnderTest {
+struct MutantVending: VendingDecisions {
   private let bug: PlantedBug
   private let store: MemoryVendingStore
-  private var machine: VendingStateMachine
+  private var rules: VendingStateMachine
   /// What requests are called that are done once more.
   private var newNames: [PurchaseNumber: OrderID] = [:]
 
-  init(_ bug: PlantedBug, _ stored: StoredVending, prices: [ItemID: Won], _ store: MemoryVendingStore) {
+  init(_ bug: PlantedBug, _ stored: StoredVending, _ table: ProductTable, _ store: MemoryVendingStore) {
     self.bug = bug
     self.store = store
     var stored = stored
     if bug == .forgetsIntents { stored.unfinished = [] }
-    machine = VendingStateMachine(stored, prices: prices)
+    rules = VendingStateMachine(stored, table)
   }
 
-  var isUnsettled: Bool { machine.isUnsettled }
-  var hasUnwritten: Bool { machine.hasUnwritten }
-  var settledAccount: MoneyAccount { machine.settledAccount }
-  var settledSequence: Int64 { machine.settledSequence }
-  var settledFree: Won { machine.settledFree }
-  func stockOrder(of purchase: PurchaseNumber) -> OrderID? { machine.stockOrder(of: purchase) }
+  var machine: Int64 { rules.machine }
+  var unfinishedCount: Int { rules.unfinishedCount }
+  var isUnsettled: Bool { rules.isUnsettled }
+  var hasUnwritten: Bool { rules.hasUnwritten }
+  var settledAccount: MoneyAccount { rules.settledAccount }
+  var settledSequence: Int64 { rules.settledSequence }
+  var settledFree: Won { rules.settledFree }
+  func stockOrder(of purchase: PurchaseNumber) -> OrderID? { rules.stockOrder(of: purchase) }
 
   mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
     var wanted: [VendingEffect] = []
-    machine.apply(spoil(event), at: now, into: &wanted)
+    rules.apply(spoil(event), at: now, into: &wanted)
     for effect in wanted { spoil(effect, at: now, into: &effects) }
   }
 
@@ -75,7 +77,7 @@ struct MutantVending: VendingCoreUnderTest {
         effects.append(.take(purchase.number, purchase.product))
       }
     case (.keepsWhatWasGivenUp, .release(let number)):
-      machine.apply(.released(number), at: now, into: &effects)
+      rules.apply(.released(number), at: now, into: &effects)
     case (.chargesNothing, .stage(var entry)):
       if let change = entry.change, change.kind == .bought {
         entry.change?.amount = 0

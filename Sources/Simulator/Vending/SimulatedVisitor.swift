@@ -28,11 +28,9 @@ final class SimulatedVisitor {
   let isManager: Bool
   unowned let world: Simulation
   var chance: SeededGenerator
-  private(set) var link: Int?
-  private var isGreeted = false
-  private var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
-  private var lastRequest: UInt32 = 0
-  private var outstanding: [(number: UInt32, wish: Wish)] = []
+  private let caller: SimulatedCaller
+  /// Requests that are not answered.
+  private var outstanding = 0
   private var again: [Wish] = []
   private var wishesLeft: Int64
   /// How many changes were wanted so far.
@@ -45,18 +43,17 @@ final class SimulatedVisitor {
     self.isManager = isManager
     self.world = world
     chance = SeededGenerator(seed: seed)
+    caller = SimulatedCaller(asManager: isManager, world: world)
     wishesLeft = isManager ? world.plan.vending.orders : world.plan.vending.wishes
   }
 
   /// Whether nothing is left to be asked or answered.
-  var isContent: Bool { wishesLeft <= 0 && outstanding.isEmpty && again.isEmpty }
+  var isContent: Bool { wishesLeft <= 0 && outstanding == 0 && again.isEmpty }
 
   /// Does the next thing.
   func act() {
     guard !isContent else { return }
-    if link == nil {
-      connect()
-    } else if isGreeted, outstanding.count < 3 {
+    if outstanding < 3 {
       if !again.isEmpty {
         ask(again.removeFirst())
       } else if wishesLeft > 0 {
@@ -74,63 +71,23 @@ final class SimulatedVisitor {
     world.agenda.add(.visitorActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
-  private func connect() {
-    guard let link = world.connect(visitor: number) else { return }
-    self.link = link
-    decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
-    isGreeted = false
-    say(.hello(Hello(build: Simulation.build, role: .client)))
-  }
-
   private func ask(_ wish: Wish) {
-    lastRequest += 1
-    outstanding.append((lastRequest, wish))
+    outstanding += 1
     if let name = wish.name { memory[name, default: Memory(command: wish.command)].asked += 1 }
-    say(.request(VendingRequest(number: lastRequest, order: wish.name, command: wish.command)))
-  }
-
-  private func say(_ message: VendingMessage) {
-    guard let link else { return }
-    world.send(message, on: link, to: .server, limit: FrameLimits.control)
-  }
-
-  /// Something has come on a connection.
-  func hear(_ arrival: Arrival, on link: Int) {
-    guard link == self.link else { return }
-    guard case .bytes(let bytes) = arrival else { return leave() }
-    decoder.append(bytes)
-    do {
-      while self.link == link, let body = try decoder.next() {
-        switch try CBORDecoder().decode(VendingServiceMessage.self, from: body) {
-        case .welcome: isGreeted = true
-        case .refused(let refusal):
-          world.violate(.conversation, "visitor \(number) was refused: \(refusal.detail)")
-        case .reply(let reply): hear(reply)
-        }
-      }
-    } catch {
-      world.violate(.conversation, "visitor \(number) cannot understand the machine: \(error)")
+    let patience = chance.draw(0...4) == 0 ? chance.draw(20...400) : chance.draw(1_000...20_000)
+    caller.ask(wish.command, as: wish.name, until: world.clock.now + .milliseconds(patience)) {
+      [unowned self] result in
+      outstanding -= 1
+      hear(result, of: wish)
     }
   }
 
-  /// The connection is gone: what has a name is asked for again.
-  func leave() {
-    guard link != nil else { return }
-    (link, isGreeted) = (nil, false)
-    again.append(contentsOf: outstanding.map(\.wish).filter { $0.name != nil })
-    outstanding.removeAll()
-  }
-
-  private func hear(_ reply: VendingReply) {
-    guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
-      return world.violate(
-        .answer, "visitor \(number) got an answer to request \(reply.number), which is not open")
-    }
-    let wish = outstanding.remove(at: place).wish
+  /// An answer has come, or none in time: what has a name is asked for again.
+  private func hear(_ result: VendingResult?, of wish: Wish) {
     // Questions are judged where they are answered.
     guard let name = wish.name else { return }
-    if mayAskAgain(after: reply.result) { return again.append(wish) }
-    remember(reply.result, of: name)
+    guard let result, !mayAskAgain(after: result) else { return again.append(wish) }
+    remember(result, of: name)
     if chance.draw(0...7) == 0 { again.append(wish) }
   }
 

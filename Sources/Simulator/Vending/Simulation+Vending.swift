@@ -6,19 +6,21 @@ import BankModel
 import QueueCore
 import Storage
 import VendingCore
+import Wire
 
 /// The vending machine's side of a simulated world.
 struct VendingScene {
   let disk = MemoryVendingStore()
-  var machine: SimulatedMachine?
+  /// The process of the present machine.
+  var machine: SimulatedProcess?
   var machines = 0
   var visitors: [SimulatedVisitor] = []
-  /// Connections to the present machine.
-  var links: [Int] = []
   /// The disk will be full for so long from the next answer of the stock on.
   var fullAtAnswer: TimeSpan?
   /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
+  /// How long the next commit takes, where something holds it up.
+  var slowCommit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
   var failingCommit: (isKept: Bool, Void)?
   /// So many machines die when they hear that a drink was taken.
@@ -45,12 +47,6 @@ extension Simulation {
     }
   }
 
-  /// Whether the manager's socket is at the other end of a connection.
-  func isManager(at link: Int) -> Bool {
-    guard case .visitor(let number) = network.peer(of: link) else { return false }
-    return vending.visitors[number].isManager
-  }
-
   // MARK: - The process
 
   func startVending() {
@@ -63,26 +59,29 @@ extension Simulation {
     }
     statistics.vendingStarts += 1
     trace.line(clock.now, "vending \(vending.machines) starts")
-    do throws(StoreError) {
+    vending.machine = host.start { [unowned self] process in open(process) }
+  }
+
+  private func open(_ process: SimulatedProcess) -> (any SimulatedProgram)? {
+    do {
       let stored = try vending.disk.load(newMachine: machineName)
       checker.vending.restarted(with: stored)
-      let machine = SimulatedMachine(number: vending.machines, stored: stored, world: self)
-      vending.machine = machine
-      machine.open()
+      return try VendingProgram(stored, of: process, in: self)
     } catch {
-      violate(.storeContradiction, "the machine cannot be opened: \(error)")
+      // Whoever is killed while it opens has no descriptors any more.
+      if !process.isDoomed { violate(.storeContradiction, "the machine cannot be opened: \(error)") }
+      return nil
     }
   }
 
   /// The machine's process has ended: its connections end, and what it had not committed is gone.
-  func vendingEnded(_ ended: SimulatedMachine) {
-    trace.line(clock.now, "vending \(ended.number) is dead")
+  func vendingEnded(_ ended: SimulatedProcess) {
+    trace.line(clock.now, "vending \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
+    if ended.fuse != nil { statistics.note(.vendingKilled) }
     if vending.disk.hasStagedChanges { statistics.note(.vendingCommitLost) }
     vending.disk.crash()
     checker.vending.forgotten()
     vending.machine = nil
-    for link in vending.links { endTowardsPeer(link, isCut: true) }
-    vending.links.removeAll()
     agenda.add(.vendingStart, at: clock.now + .milliseconds(chance.draw(2...150)))
   }
 
@@ -90,7 +89,7 @@ extension Simulation {
   func orphanVending() {
     guard let machine = vending.machine else { return }
     agenda.add(
-      .vendingOrphaned(incarnation: machine.number),
+      .vendingOrphaned(pid: machine.pid),
       at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
   }
 
@@ -113,28 +112,35 @@ extension Simulation {
 
   // MARK: - Those who use it
 
-  /// A connection to the machine; nil where nobody listens.
-  func connect(visitor number: Int) -> Int? {
-    guard let machine = vending.machine else { return nil }
-    let link = network.connect(.visitor(number), incarnation: machine.number)
-    vending.links.append(link)
-    return link
+  /// How long a commit of the machine takes.
+  func timeOfVendingCommit() -> TimeSpan {
+    defer { vending.slowCommit = nil }
+    return vending.slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  /// The machine is going to ask the stock for a drink.
-  func purchaseIsAsked() {
-    guard vending.doomedTakes > 0, let service = scene.service else { return }
-    vending.doomedTakes -= 1
-    statistics.note(.stockKilledInPurchase)
-    service.fuse = Int(chance.draw(0...6))
+  /// The machine asks the stock for something.
+  func machineAsks(_ command: StockCommand, as order: OrderID) {
+    switch command {
+    case .take:
+      checker.vending.asksToTake(as: order)
+      guard vending.doomedTakes > 0, let service = scene.service else { return }
+      vending.doomedTakes -= 1
+      statistics.note(.stockKilledInPurchase)
+      service.fuse = Int(chance.draw(0...30))
+    case .giveBack: checker.vending.asksToRelease(order)
+    default: checker.vending.asksForTheManager(order)
+    }
   }
 
-  /// Whether the machine dies now, between what was taken and what is written of it.
-  func purchaseMeetsItsEnd() -> Bool {
-    guard vending.doomedPurchases > 0 else { return false }
+  /// The stock answers an order: of the machine's, something may go wrong just then.
+  func stockAnswers(_ order: OrderID, _ result: StockResult) {
+    guard let machine = vending.machine, order.text.hasPrefix("v") else { return }
+    fillVendingDisk()
+    // What is taken is taken, and nobody has been told.
+    guard case .done = result, vending.doomedPurchases > 0 else { return }
     vending.doomedPurchases -= 1
     statistics.note(.purchaseInterrupted)
-    return true
+    machine.fuse = Int(chance.draw(0...12))
   }
 
   // MARK: - What goes wrong
@@ -143,7 +149,7 @@ extension Simulation {
   func troubleVending(_ kind: FaultKind) {
     guard hasVending else { return }
     switch kind {
-    case .vendingKilled: vending.machine?.fuse = Int(chance.draw(0...12))
+    case .vendingKilled: vending.machine?.fuse = Int(chance.draw(0...60))
     case .vendingSlow:
       guard let machine = vending.machine else { return }
       statistics.note(kind)
@@ -154,13 +160,24 @@ extension Simulation {
       if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = (chance.draw(0...1) == 0, ())
     case .vendingCut:
-      guard let link = anyVisitorsLink() else { return }
+      guard let stream = someStreamOfTheMachine() else { return }
       statistics.note(kind)
-      cutVending(link)
+      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
     case .vendingLate:
-      guard let link = anyVisitorsLink() else { return }
+      guard let stream = someStreamOfTheMachine() else { return }
       statistics.note(kind)
-      network.slow(link, by: chance.draw(100...20_000))
+      stream.slow(by: chance.draw(100...20_000))
+    case .vendingCommitSlow:
+      statistics.note(kind)
+      vending.slowCommit = .milliseconds(chance.draw(20...8_000))
+    case .vendingCrowded:
+      guard let machine = vending.machine else { return }
+      statistics.note(kind)
+      starve(machine)
+    case .vendingEnded:
+      guard let machine = vending.machine else { return }
+      statistics.note(kind)
+      machine.hear(signal: 15)
     case .purchaseInterrupted: vending.doomedPurchases = 1
     case .stockKilledInPurchase: vending.doomedTakes = 1
     default: break
@@ -175,18 +192,10 @@ extension Simulation {
     vending.fullUntil = clock.now + span
   }
 
-  private func anyVisitorsLink() -> Int? {
-    guard !vending.links.isEmpty else { return nil }
-    return vending.links[Int(chance.draw(0...Int64(vending.links.count) - 1))]
-  }
-
-  private func cutVending(_ link: Int) {
-    guard case .visitor(let number) = network.peer(of: link) else { return }
-    let lost = network.loseTail(of: link, towards: .server) + network.loseTail(of: link, towards: .peer)
-    statistics.note(.messageLost, lost)
-    vending.links.removeAll { $0 == link }
-    network.endSending(on: link, to: .server, at: clock.now, &agenda)
-    if vending.visitors[number].link == link { vending.visitors[number].leave() }
+  /// One of the connections of the machine's visitors, or its own to the stock.
+  private func someStreamOfTheMachine() -> StreamEnd? {
+    let streams = vending.machine?.streams ?? []
+    return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
   }
 
   /// The faults end here too.
@@ -194,10 +203,11 @@ extension Simulation {
     vending.fullUntil = clock.now
     vending.fullAtAnswer = nil
     vending.failingCommit = nil
+    vending.slowCommit = nil
     vending.doomedPurchases = 0
     vending.doomedTakes = 0
     vending.machine?.fuse = nil
-    for link in vending.links { network.slow(link, by: 1) }
+    for stream in vending.machine?.streams ?? [] { stream.slow(by: 1) }
   }
 
   /// Whether everything that concerns the machine has come to its end.

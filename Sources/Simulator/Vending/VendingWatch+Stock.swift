@@ -14,19 +14,22 @@ extension VendingWatch {
   // MARK: - What the machine asks
 
   /// The machine is going to ask for a drink.
-  func asksToTake(_ number: PurchaseNumber, as order: OrderID) {
+  func asksToTake(as order: OrderID) {
     askedOn[order, default: []].append(world.today)
-    guard purchases.indices.contains(Int(number) - 1), purchases[Int(number) - 1].isUnfinished else {
-      return violate(.purchase, "the stock is asked for purchase \(number), which is not open on disk")
+    guard let place = purchaseOfOrder[order], purchases[place].isUnfinished else {
+      return violate(.purchase, "the stock is asked for \(order), and no such purchase is open on disk")
     }
   }
 
   /// The machine is going to ask that something is put back.
-  func asksToRelease(_ number: PurchaseNumber) {
-    guard purchases.indices.contains(Int(number) - 1), purchases[Int(number) - 1].state == .releasing else {
-      return violate(.purchase, "purchase \(number) is to be put back, and is not given up on disk")
+  func asksToRelease(_ order: OrderID) {
+    guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
+      return violate(.purchase, "order \(order) is to be put back, and is not given up on disk")
     }
   }
+
+  /// The machine is going to ask for what the manager wants.
+  func asksForTheManager(_ order: OrderID) { askedOn[order, default: []].append(world.today) }
 
   /// The machine has heard what the manager wants, which means the day on which it was heard.
   func hearsTheManager(_ request: OrderID) {

@@ -1,0 +1,115 @@
+// Owns what is heard on the wires to the services: who asks for what, and what is answered and told, as it is written and
+// before anybody can read it. Whoever looks on is told of every change in its order, on each connection by itself: clients
+// would notice a gap and begin anew, so it is found here and not at their end.
+// It must not change a byte.
+
+import BankModel
+import StockCore
+import Wire
+
+/// Listens to the connections of the simulated services.
+final class WireEar {
+  private struct StockConnection {
+    var requests: [UInt32: StockRequest] = [:]
+    /// For each view the last change that was told; nil before the first word.
+    var told: [UInt32: Int64?] = [:]
+  }
+
+  weak var world: Simulation?
+  private var decoders: [ObjectIdentifier: FrameDecoder] = [:]
+  private var stock: [ObjectIdentifier: StockConnection] = [:]
+  private var vending: [ObjectIdentifier: [UInt32: VendingRequest]] = [:]
+
+  /// Bytes are written by one end of a connection.
+  func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
+    guard let world, let peer = end.peer else { return }
+    let server = end.isServers ? end : peer
+    let connection = ObjectIdentifier(server)
+    switch server.maker {
+    case world.scene.service?.pid:
+      for body in bodies(of: bytes, on: end) {
+        if end.isServers {
+          if case .reply(let reply) = decode(StockServiceMessage.self, body) { hear(reply, on: connection) }
+        } else if case .request(let request) = decode(StockMessage.self, body) {
+          hear(request, by: process, on: connection)
+        }
+      }
+    case world.vending.machine?.pid:
+      for body in bodies(of: bytes, on: end) {
+        if end.isServers {
+          if case .reply(let reply) = decode(VendingServiceMessage.self, body) { hear(reply, on: connection) }
+        } else if case .request(let request) = decode(VendingMessage.self, body) {
+          vending[connection, default: [:]][request.number] = request
+          if let name = request.order, request.command.side == .manager {
+            world.checker.vending.hearsTheManager(name)
+          }
+        }
+      }
+    default: break
+    }
+  }
+
+  private func bodies(of bytes: [UInt8], on end: StreamEnd) -> [[UInt8]] {
+    let wire = ObjectIdentifier(end)
+    var decoder = decoders[wire] ?? FrameDecoder(maximumBodyLength: FrameLimits.control)
+    defer { decoders[wire] = decoder }
+    decoder.append(bytes)
+    var bodies: [[UInt8]] = []
+    do { while let body = try decoder.next() { bodies.append(Array(body)) } } catch {
+      world?.violate(.conversation, "a frame is broken: \(error)")
+    }
+    return bodies
+  }
+
+  private func decode<Message: Decodable>(_ type: Message.Type, _ body: [UInt8]) -> Message? {
+    do { return try CBORDecoder().decode(type, from: body[...]) } catch {
+      world?.violate(.conversation, "a message cannot be understood: \(error)")
+      return nil
+    }
+  }
+
+  // MARK: - The stock
+
+  private func hear(_ request: StockRequest, by process: SimulatedProcess, on connection: ObjectIdentifier) {
+    stock[connection, default: StockConnection()].requests[request.number] = request
+    if case .follow(let place) = request.command {
+      stock[connection]?.told[request.number] = .some(place?.sequence)
+    }
+    if let world, let order = request.order, process === world.vending.machine {
+      world.machineAsks(request.command, as: order)
+    }
+  }
+
+  private func hear(_ reply: StockReply, on connection: ObjectIdentifier) {
+    guard let world, let request = stock[connection]?.requests[reply.number] else {
+      world?.violate(.conversation, "the stock answers request \(reply.number), which nobody has made")
+      return
+    }
+    if let order = request.order { world.stockAnswers(order, reply.result) }
+    guard let told = stock[connection]?.told[reply.number] else { return }
+    switch reply.result {
+    case .picture(let picture):
+      world.checker.stock.shown(picture)
+      stock[connection]?.told[reply.number] = .some(picture.sequence)
+    case .changes(let changes):
+      guard let last = changes.last else { return }
+      for change in changes { world.checker.stock.told(change, seen: Int(change.sequence) - 1) }
+      guard let told, changes.enumerated().allSatisfy({ $1.sequence == told + Int64($0) + 1 }) else {
+        let words = "after change \(told.map { "\($0)" } ?? "none") came \(changes.map(\.sequence)) on one connection"
+        return world.violate(.news, words)
+      }
+      stock[connection]?.told[reply.number] = .some(last.sequence)
+    default: stock[connection]?.told[reply.number] = nil
+    }
+  }
+
+  // MARK: - The vending machine
+
+  private func hear(_ reply: VendingReply, on connection: ObjectIdentifier) {
+    guard let request = vending[connection]?[reply.number] else {
+      world?.violate(.conversation, "the machine answers request \(reply.number), which nobody has made")
+      return
+    }
+    world?.checker.vending.answered(request, reply.result)
+  }
+}
