@@ -150,7 +150,7 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
-    tests("SimulatorTests", of: ["Simulator"]),
+    tests("SimulatorTests", of: ["Simulator", "BankModel", "Posix"]),
     tests(
       "CoordinatorTests",
       of: [

@@ -139,7 +139,9 @@ extension FileDescriptor {
   /// - Parameter lowest: the new number is at least this.
   public borrowing func duplicate(atLeast lowest: CInt = 0) throws(SystemError) -> FileDescriptor {
     let number = rawValue
-    let copy = try systemCall("fcntl", on: "descriptor \(number)") { Kernel.duplicate(number, atLeast: lowest) }
+    let copy = try systemCall("fcntl", on: "descriptor \(number)") {
+      Kernel.duplicate(number, atLeast: lowest)
+    }
     return FileDescriptor(owning: copy)
   }
 }

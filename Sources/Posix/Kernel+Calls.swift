@@ -41,7 +41,9 @@ extension Kernel {
   }
 
   static func found(_ facts: FileFacts?, _ descriptor: CInt) throws(SystemError) -> FileFacts {
-    guard let facts else { throw SystemError(call: "fstat", subject: "descriptor \(descriptor)", code: errno) }
+    guard let facts else {
+      throw SystemError(call: "fstat", subject: "descriptor \(descriptor)", code: errno)
+    }
     return facts
   }
 
@@ -93,7 +95,8 @@ extension Kernel {
   @inline(__always)
   static func look(in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>) -> CInt {
     if let simulated {
-      return hand(simulated, epoll, batch, until: MonotonicInstant(nanoseconds: simulated.monotonicNanoseconds))
+      return hand(
+        simulated, epoll, batch, until: MonotonicInstant(nanoseconds: simulated.monotonicNanoseconds))
     }
     return linux_epoll_wait(epoll, batch, 0)
   }

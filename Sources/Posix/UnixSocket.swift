@@ -48,7 +48,8 @@ public enum UnixSocket {
   public static func listen(
     path: String, backlog: CInt = 128, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
-    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: true) })
+    let socket = FileDescriptor(
+      owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: true) })
     let number = socket.rawValue
     if let kernel = Kernel.simulated {
       try systemCall("listen", on: path) { kernel.listen(number, at: path, backlog: backlog, mode: mode) }
@@ -73,7 +74,8 @@ public enum UnixSocket {
   public static func connect(
     path: String, nonBlocking: Bool = false
   ) throws(SystemError) -> ConnectOutcome {
-    let socket = FileDescriptor(owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: nonBlocking) })
+    let socket = FileDescriptor(
+      owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: nonBlocking) })
     let number = socket.rawValue
     do throws(SystemError) {
       try atAddress(of: path, call: "connect") { Kernel.connect(number, to: $0) }

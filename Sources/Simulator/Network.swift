@@ -82,7 +82,9 @@ struct Network {
   }
 
   /// Nothing more is sent towards an end: it learns so behind everything that is on its way.
-  mutating func endSending(on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda<Occurrence>) {
+  mutating func endSending(
+    on link: Int, to end: LinkEnd, at now: MonotonicTime, _ agenda: inout Agenda<Occurrence>
+  ) {
     guard !pipe(link, end).isEnded else { return }
     push(.end, link, end, now, &agenda)
     change(link, end) { $0.isEnded = true }

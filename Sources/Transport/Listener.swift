@@ -76,7 +76,7 @@ public final class Listener {
   public func someoneLeft() { if restsUntil != nil { watchAgain() } }
 
   private func watchAgain() {
-    guard let registration, !Kernel.makes("listenerStaysDeaf") else { return }
+    guard let registration else { return }
     restsUntil = nil
     if spare == nil { spare = Self.makeSpare() }
     // It fails only for what is not registered.
@@ -112,7 +112,7 @@ public final class Listener {
   private func takeRest() {
     guard let registration else { return }
     try? loop.modify(registration, interest: [])
-    restsUntil = SystemClock.monotonic() + Self.rest
+    if !Kernel.makes("listenerStaysDeaf") { restsUntil = SystemClock.monotonic() + Self.rest }
   }
 
   private static func makeSpare() -> FileDescriptor? { try? FileDescriptor.open("/dev/null", .readOnly) }

@@ -156,7 +156,9 @@ final class DrinkShelf {
       case .success: (trouble, isIntroduced) = (nil, true)
       }
       // Its disk may have been full. The next picture may be long in coming, and nothing can be sold until then.
-      if !isIntroduced, !Kernel.makes("introducesOnce") { introduceAt = SystemClock.monotonic() + Self.introductionPause }
+      if !isIntroduced, !Kernel.makes("introducesOnce") {
+        introduceAt = SystemClock.monotonic() + Self.introductionPause
+      }
     }
   }
 }

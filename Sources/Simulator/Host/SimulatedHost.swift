@@ -17,7 +17,7 @@ protocol SimulatedProgram: AnyObject {
   func hear(signal: Int32)
 }
 
-/// A host with its processes.
+/// A machine with its processes.
 final class SimulatedHost {
   /// The time by which the processes were run. A process that is at work may be ahead of it.
   private(set) var now: MonotonicTime
@@ -110,7 +110,9 @@ final class SimulatedHost {
     }
     for child in processes.values.sorted(by: { $0.pid < $1.pid }) where child.parent == process.pid {
       child.parent = nil
-      if child.isAlive { child.end(.signal(SIGKILL, coreDumped: false), at: moment + delay()) } else {
+      if child.isAlive {
+        child.end(.signal(SIGKILL, coreDumped: false), at: moment + delay())
+      } else {
         processes[child.pid] = nil
       }
     }

@@ -252,6 +252,7 @@ extension SimulatedProcess: SystemCalls {
     guard let process = host.processes[pid] else { return nil }
     let isStanding = process.standsUntil.map { $0 > clock } ?? false
     return ProcessTable.Activity(
-      state: !process.isAlive ? .ended : process.isStopped || isStanding ? .stopped : .sleeping, processorTicks: 0, hasTerminal: false)
+      state: !process.isAlive ? .ended : process.isStopped || isStanding ? .stopped : .sleeping,
+      processorTicks: 0, hasTerminal: false)
   }
 }

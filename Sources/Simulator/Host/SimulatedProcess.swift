@@ -127,7 +127,9 @@ final class SimulatedProcess {
 
   /// The connections that it has, in the order of their numbers.
   var streams: [StreamEnd] {
-    descriptors.sorted { $0.key < $1.key }.compactMap { if case .stream(let end) = $0.value { end } else { nil } }
+    descriptors.sorted { $0.key < $1.key }.compactMap {
+      if case .stream(let end) = $0.value { end } else { nil }
+    }
   }
 
   /// For a while it has no descriptor for anything new, or even fewer than it has.
@@ -205,7 +207,8 @@ final class SimulatedProcess {
     waits += 1
     var found: [(UInt64, Readiness)] = []
     for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
-      let ready = readiness(of: number).intersection(Readiness(rawValue: member.interest.rawValue | Self.unasked))
+      let ready = readiness(of: number).intersection(
+        Readiness(rawValue: member.interest.rawValue | Self.unasked))
       if !ready.isEmpty { found.append((member.token, ready)) }
     }
     found.shuffle(using: &host.chance)

@@ -95,7 +95,8 @@ final class WireEar {
       guard let last = changes.last else { return }
       for change in changes { world.checker.stock.told(change, seen: Int(change.sequence) - 1) }
       guard let told, changes.enumerated().allSatisfy({ $1.sequence == told + Int64($0) + 1 }) else {
-        let words = "after change \(told.map { "\($0)" } ?? "none") came \(changes.map(\.sequence)) on one connection"
+        let words =
+          "after change \(told.map { "\($0)" } ?? "none") came \(changes.map(\.sequence)) on one connection"
         return world.violate(.news, words)
       }
       stock[connection]?.told[reply.number] = .some(last.sequence)

@@ -38,7 +38,8 @@ struct WatchedStock: StockDecisions {
     rules.apply(event, at: now, into: &effects)
     for effect in effects[before...] {
       world.trace.line(process.clock, "    stock: effect \(effect)")
-      guard case .reply(let number, let answer) = effect, let (order, action) = asked.removeValue(forKey: number)
+      guard case .reply(let number, let answer) = effect,
+        let (order, action) = asked.removeValue(forKey: number)
       else { continue }
       if let order { world.checker.stock.answered(order, action, StockResult(answer)) }
     }

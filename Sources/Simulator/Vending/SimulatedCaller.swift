@@ -35,7 +35,8 @@ final class SimulatedCaller {
   init(asManager isManager: Bool, world: Simulation) {
     self.world = world
     let home = VendingProgram.home.path
-    let socket = isManager ? VendingClient.managersSocket(inHome: home) : VendingClient.customersSocket(inHome: home)
+    let socket =
+      isManager ? VendingClient.managersSocket(inHome: home) : VendingClient.customersSocket(inHome: home)
     process = world.host.start { _ in try? Program(socket: socket) }
     program = process.begin() as? Program
   }

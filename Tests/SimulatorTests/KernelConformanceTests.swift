@@ -1,0 +1,208 @@
+// Asks Linux and the simulated kernel the same things, through the same code, and expects the same answers. Where they
+// differ, what is simulated is not what runs.
+
+import BankModel
+import Glibc
+import Posix
+import Testing
+
+@testable import Simulator
+
+@Suite("The simulated kernel answers as Linux does")
+struct KernelConformanceTests {
+  enum Machine: CaseIterable { case linux, simulated }
+
+  /// Runs something as a process: a directory of its own for names, and a way to let what was sent arrive.
+  private func asProcess(
+    on machine: Machine, openFiles: Int = 64, _ body: (_ names: String, _ arrive: () -> Void) throws -> Void
+  ) throws {
+    guard machine == .simulated else {
+      var template = Array("/tmp/kernel-XXXXXX".utf8CString)
+      let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }
+      let directory = String(cString: try #require(made))
+      defer {
+        for name in ["a", "b"] { unlink("\(directory)/\(name)") }
+        rmdir(directory)
+      }
+      return try body(directory, {})
+    }
+    let host = SimulatedHost(seed: 1)
+    let process = host.start(openFiles: openFiles) { _ in nil }
+    let outcome = process.call { Result { try body("/names", { process.spend(.milliseconds(1)) }) } }
+    host.shutDown()
+    try outcome.get()
+  }
+
+  private func read(_ socket: borrowing FileDescriptor, atMost limit: Int = 64) throws -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    switch try receive(socket, &bytes) {
+    case .bytes(let count): return Array(bytes.prefix(count))
+    case .wouldBlock: return nil
+    case .endOfFile: return []
+    }
+  }
+
+  private func receive(_ socket: borrowing FileDescriptor, _ bytes: inout [UInt8]) throws -> ReadResult {
+    // The closure of the standard library cannot borrow a descriptor that it does not own.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    defer { buffer.deallocate() }
+    let result = try socket.receive(into: buffer)
+    if case .bytes(let count) = result { for place in 0..<count { bytes[place] = buffer[place] } }
+    return result
+  }
+
+  @Test("bytes arrive in order, then nothing, then the end", arguments: Machine.allCases)
+  func bytes(_ machine: Machine) throws {
+    try asProcess(on: machine) { _, arrive in
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      #expect(try read(pair.second) == nil)
+      #expect(try pair.first.write([1, 2, 3]) == .bytes(3))
+      #expect(try pair.first.write([4]) == .bytes(1))
+      arrive()
+      #expect(try read(pair.second, atMost: 2) == [1, 2])
+      #expect(try read(pair.second) == [3, 4])
+      #expect(try read(pair.second) == nil)
+      try UnixSocket.shutdownWriting(pair.first)
+      arrive()
+      #expect(try read(pair.second) == [])
+      #expect(try pair.second.write([5]) == .bytes(1))
+      arrive()
+      #expect(try read(pair.first) == [5])
+    }
+  }
+
+  @Test(
+    "whoever writes to nobody learns so; whoever reads hears what was said before",
+    arguments: Machine.allCases)
+  func ends(_ machine: Machine) throws {
+    try asProcess(on: machine) { _, arrive in
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      #expect(try pair.first.write([7]) == .bytes(1))
+      let mine = pair.second
+      try pair.first.close()
+      arrive()
+      let words = UnsafeMutableRawBufferPointer.allocate(byteCount: 2, alignment: 1)
+      defer { words.deallocate() }
+      #expect(try mine.send(UnsafeRawBufferPointer(words)) == .peerClosed)
+      #expect(try read(mine) == [7])
+      #expect(try read(mine) == [])
+    }
+  }
+
+  @Test("a socket that nobody reads takes so much, and more when it was read", arguments: Machine.allCases)
+  func backpressure(_ machine: Machine) throws {
+    try asProcess(on: machine) { _, arrive in
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      let block = [UInt8](repeating: 1, count: 64 << 10)
+      var taken = 0
+      loop: for _ in 0..<64 {
+        switch try pair.first.write(block) {
+        case .bytes(let count): taken += count
+        case .wouldBlock: break loop
+        case .peerClosed: Issue.record("nobody has closed"); break loop
+        }
+      }
+      #expect((64 << 10...1 << 20).contains(taken))
+      #expect(try pair.first.write([1]) == .wouldBlock)
+      arrive()
+      var read = 0
+      while let bytes = try self.read(pair.second, atMost: 64 << 10) { read += bytes.count }
+      #expect(read == taken)
+      #expect(try pair.first.write([1]) == .bytes(1))
+    }
+  }
+
+  @Test("a name is there, refused, or not there; a leftover is removed", arguments: Machine.allCases)
+  func names(_ machine: Machine) throws {
+    try asProcess(on: machine) { names, arrive in
+      let path = names + "/a"
+      #expect(outcome(try UnixSocket.connect(path: path, nonBlocking: true)) == "notThere")
+      #expect(try UnixSocket.removeStaleSocket(path: path) == .notThere)
+      do {
+        let listener = try UnixSocket.listen(path: path)
+        #expect(throws: SystemError.self) { _ = try UnixSocket.listen(path: path) }
+        #expect(try UnixSocket.removeStaleSocket(path: path) == .inUse)
+        arrive()
+        // Whoever looked whether somebody listens has gone again.
+        if let looker = try UnixSocket.accept(listener) { _ = try looker.close() }
+        guard case .connected(let client) = try UnixSocket.connect(path: path, nonBlocking: true) else {
+          Issue.record("nobody listens")
+          return
+        }
+        arrive()
+        guard let server = try UnixSocket.accept(listener) else {
+          Issue.record("nobody has come")
+          return
+        }
+        #expect(try UnixSocket.accept(listener) == nil)
+        #expect(try UnixSocket.peer(of: server).uid == CurrentProcess.uid)
+        #expect(try client.write([9]) == .bytes(1))
+        arrive()
+        #expect(try read(server) == [9])
+      }
+      #expect(outcome(try UnixSocket.connect(path: path, nonBlocking: true)) == "refused")
+      #expect(try UnixSocket.removeStaleSocket(path: path) == .removed)
+      #expect(outcome(try UnixSocket.connect(path: path, nonBlocking: true)) == "notThere")
+    }
+  }
+
+  private func outcome(_ outcome: consuming UnixSocket.ConnectOutcome) -> String {
+    switch outcome {
+    case .connected: "connected"
+    case .notThere: "notThere"
+    case .refused: "refused"
+    case .permissionDenied: "permissionDenied"
+    case .busy: "busy"
+    }
+  }
+
+  @Test("the loop tells what is ready, again and again, until it is taken", arguments: Machine.allCases)
+  func readiness(_ machine: Machine) throws {
+    try asProcess(on: machine) { _, arrive in
+      let loop = try EventLoop()
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      var heard: [Readiness] = []
+      let registration = try loop.register(fd: pair.second.rawValue, interest: .read) { heard.append($0) }
+      #expect(throws: SystemError.self) {
+        _ = try loop.register(fd: pair.second.rawValue, interest: .read) { _ in }
+      }
+      #expect(try pair.first.write([1]) == .bytes(1))
+      arrive()
+      let now = SystemClock.monotonic()
+      try loop.runOnce(until: now)
+      try loop.runOnce(until: now)
+      #expect(heard == [.read, .read])
+      #expect(try read(pair.second) == [1])
+      try loop.runOnce(until: SystemClock.monotonic())
+      #expect(heard.count == 2)
+      try loop.modify(registration, interest: .write)
+      try loop.runOnce(until: SystemClock.monotonic())
+      #expect(heard.last == .write)
+      try loop.modify(registration, interest: .read)
+      let mine = pair.second
+      try pair.first.close()
+      arrive()
+      try loop.runOnce(until: SystemClock.monotonic())
+      #expect(heard.last == [.read, .hangUp])
+      loop.deregister(registration)
+      try loop.runOnce(until: SystemClock.monotonic())
+      #expect(heard.count == 4 && mine.rawValue >= 0)
+    }
+  }
+
+  @Test("a process without descriptors is refused every new one, and gets them again")
+  func exhaustion() throws {
+    // On Linux the limit is that of the whole test process: the same is tried there by real ones.
+    try asProcess(on: .simulated, openFiles: 4) { names, arrive in
+      let listener = try UnixSocket.listen(path: names + "/a")
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      do {
+        let last = try FileDescriptor.open("/dev/null", .readOnly)
+        #expect(throws: SystemError.self) { _ = try UnixSocket.accept(listener) }
+        #expect(throws: SystemError.self) { _ = try UnixSocket.pair() }
+        #expect(last.rawValue >= 0 && pair.first.rawValue >= 0)
+      }
+      #expect(try UnixSocket.accept(listener) == nil)
+    }
+  }
+}

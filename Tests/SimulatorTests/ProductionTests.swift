@@ -1,0 +1,20 @@
+// Names the production types that run in the simulated world as they are, so that nobody copies one of them by accident.
+
+import Testing
+
+@testable import Simulator
+
+@Suite("What runs in production runs in the simulator")
+struct ProductionTests {
+  @Test(
+    "the processes of stock and vending machine, and those who ask them, are production code from the kernel up"
+  )
+  func names() {
+    let names = Set(Simulation.productionTypes.map { "\($0)".prefix { $0 != "<" } }.map(String.init))
+    #expect(
+      names == [
+        "EventLoop", "MessageChannel", "Listener", "ServiceSocket", "ServiceSession", "ServiceViews",
+        "StockService", "StockDesk", "StockClient", "VendingService", "VendingDesk", "VendingClient",
+      ])
+  }
+}
