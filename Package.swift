@@ -175,7 +175,7 @@ let package = Package(
       "EndToEndTests",
       of: [
         "bankctl", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd", "bank-vending",
-        "bank-fuzz",
+        "bank-fuzz", "CSQLite",
       ]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(

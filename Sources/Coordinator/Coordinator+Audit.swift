@@ -168,13 +168,16 @@ extension Coordinator {
     guard try memory.freeze(onThaw: { [weak audit] in audit?.count?.stop() }) else { return false }
     audit.counts += 1
     audit.wait()
+    readers.removeAll { $0.pid == nil }
     do throws(SystemError) {
-      audit.count = try RowCount(
+      let count = try RowCount(
         home: home, program: staff.programs.coordinator, environment: house.environment, loop: loop
       ) { [weak audit, unowned memory] rows in
         audit?.hear(rows)
         memory.thaw()
       }
+      audit.count = count
+      readers.append(count)
       return true
     } catch {
       log.write(event: "spawn_failed", level: .error, at: now) {
@@ -287,10 +290,10 @@ extension Coordinator {
     return post.lastEnd.map { Remark(.cannotBegin, $0) } ?? Remark(.endedAtOnce)
   }
 
-  /// Everybody whom this coordinator knows: itself, its guardian, its tellers.
-  private var knownProcesses: Set<Int32> {
+  /// Everybody whom this coordinator knows: itself, its guardian, its tellers and services, and whoever reads for an audit.
+  var knownProcesses: Set<Int32> {
     Set(
       [CurrentProcess.pid, guardianship?.pid ?? 0] + staff.posts.values.compactMap { $0.child?.pid }
-        + house.posts.compactMap { $0.child?.pid })
+        + house.posts.compactMap { $0.child?.pid } + readers.compactMap(\.pid))
   }
 }

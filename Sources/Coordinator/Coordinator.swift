@@ -92,9 +92,10 @@ final class Coordinator {
   /// Changes to come that were staged before, when the disk was full, and were counted then.
   var repeats = 0
   var ending: Ending?
-  /// The audit that is being made, and those who share the next one.
+  /// The audit that is being made, those who share the next one, and who reads rows for one or ends after it.
   var auditing: Auditing?
   var auditSeats: [Followers.Seat] = []
+  var readers: [RowCount] = []
   /// Whose teller is being replaced because it has worked long enough.
   var recycling = Recycling<Window>()
   /// The tie to whoever restarts this process when it dies.
@@ -123,9 +124,8 @@ final class Coordinator {
   /// Set when the process is to end, with its exit code.
   var exitCode: Int32?
 
-  /// How long the coordinator stays awake after a word: about as long as a teller takes to answer who has nothing to
-  /// do. With tellers who sleep it made 38,000 customers a second of 36,000, and it is what theirs builds on; see
-  /// `TellerProcess`.
+  /// How long the coordinator stays awake after a word: about as long as a teller takes to answer who has nothing to do.
+  /// With tellers who sleep it made 38,000 customers a second of 36,000, and theirs builds on it; see `TellerProcess`.
   private static let wakefulness = Duration.microseconds(50)
   static let roundPause = TimeSpan.milliseconds(1)
   /// Somebody has just spoken and may speak again.

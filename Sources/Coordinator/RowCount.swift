@@ -22,6 +22,9 @@ final class RowCount {
   private var onEnd: ((AuditReport?) -> Void)?
   private static let backlogLimit = 1 << 20
 
+  /// The process, until it is collected: for so long it belongs to the bank, and is no stranger in its home.
+  var pid: Int32? { registration == nil ? nil : child?.pid }
+
   /// Starts it.
   ///
   /// - Parameter onEnd: hears what was found, or nil where the process ended without a word or was stopped.
@@ -55,12 +58,11 @@ final class RowCount {
   }
 
   /// What it would still find is worth nothing.
-  func stop() {
-    child?.kill(SIGKILL)
-    finish(nil)
-  }
+  func stop() { finish(nil) }
 
+  /// It has nothing more to say, and so nothing more to do.
   private func finish(_ report: AuditReport?) {
+    child?.kill(SIGKILL)
     channel = nil
     let onEnd = onEnd
     self.onEnd = nil

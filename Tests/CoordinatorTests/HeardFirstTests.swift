@@ -1,6 +1,7 @@
 // A coordinator that has stood still: everybody whose words wait in a socket is heard before anybody is judged, though they
 // are more than one look at the sockets brings.
 
+import BankModel
 import Glibc
 import Posix
 import Testing
@@ -34,5 +35,34 @@ struct HeardFirstTests {
     let sessions = bank.coordinator.server.sessions.values
     #expect(sessions.count == 300 && sessions.count(where: \.isOpen) == 300)
     #expect(sessions.count(where: \.isGreeted) == 300)
+  }
+
+  @Test(
+    "time in which nobody was heard is held against no client, be it one that said nothing or half a word")
+  func unattended() throws {
+    let bank = try TestBank()
+    let (loop, server) = (bank.coordinator.loop, bank.coordinator.server)
+    var sessions: [ControlSession] = []
+    var others: [CInt] = []
+    defer { others.forEach { close($0) } }
+    for words in [[], [0, 0]] as [[UInt8]] {
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      others.append(dup(pair.second.rawValue))
+      sessions.append(try server.adopt(FileDescriptor(owning: dup(pair.first.rawValue))))
+      #expect(write(others[others.count - 1], words, words.count) == words.count)
+    }
+    sessions[1].isGreeted = true
+    try loop.runOnce(until: SystemClock.monotonic())
+    try #require(sessions[1].channel.isMidFrame)
+    // Stopped for an hour, of which the moment of a look counts; and then for as long as a client may take.
+    let begin = loop.moment()
+    func pass(_ steady: TimeSpan, _ attended: TimeSpan) {
+      server.keepTime(
+        Moment(monotonic: begin.monotonic + steady, wall: begin.wall, attended: begin.attended + attended))
+    }
+    pass(.seconds(3_600), ClientLimits.check)
+    #expect(sessions.count(where: \.isOpen) == 2)
+    pass(.seconds(3_600), ClientLimits.check + ClientLimits.midFrame)
+    #expect(sessions.count(where: \.isOpen) == 0)
   }
 }

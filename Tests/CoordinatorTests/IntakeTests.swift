@@ -33,6 +33,9 @@ struct IntakeTests {
     _ = try bank.enqueue(2, client)
     let number = try begin(bank, client, key: "k")
     bank.serveAll()
+    var events = 0
+    bank.coordinator.staff.onEvent = { _, _, _ in events += 1 }
+    bank.coordinator.releases.onReleased = { _ in events += 1 }
     bank.coordinator.leaveAtOnce()
     #expect(try client.answers(to: number, bank.coordinator) == [.failure(Failure(.draining))])
     #expect(bank.coordinator.machine.books.issued == 2)
@@ -46,7 +49,10 @@ struct IntakeTests {
     #expect(bank.log.contains("event=withdrawn") && bank.log.contains("event=left"))
     #expect(!bank.log.contains("level=error"))
     // Those who were killed end while the last words are sent: nothing is made of it any more.
-    #expect(bank.coordinator.staff.onEvent == nil && bank.coordinator.releases.onReleased == nil)
+    let window = Window(service: .deposit, place: 1)
+    bank.coordinator.staff.onEvent?(window, 1, .ended(.signal(SIGKILL)))
+    bank.coordinator.releases.onReleased?(TicketOfDay(day: 1, ticket: 1))
+    #expect(events == 0)
   }
 
   @Test(

@@ -172,7 +172,8 @@ struct CrashTests {
     "a teller stopped by SIGSTOP is noticed by its lease, ended, and its customer served by its successor")
   func stuck() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, depositWork: "300ms", more: #", "lease": "1s""#)
+      // Long enough that the teller is surely stopped in the middle of it.
+      let file = try branch.configuration(deposit: 1, depositWork: "3s", more: #", "lease": "1s""#)
       try branch.start("--config", file)
       try branch.done("enqueue", "1", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)

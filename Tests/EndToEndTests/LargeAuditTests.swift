@@ -1,5 +1,6 @@
 // The audit of an open bank with many receipts: another process reads the rows, and everybody is served meanwhile. The test
 // stops that process in the middle of its work, for as long as it wants to look.
+import CSQLite
 import Foundation
 import Glibc
 import Testing
@@ -40,7 +41,7 @@ struct LargeAuditTests {
 
   /// An audit whose rows are being read by a process that stands still. A reader that was quicker than the test has done
   /// its work, and another audit begins.
-  private func heldAudit(_ branch: Branch) throws -> (audit: RunningProgram, reader: Int) {
+  private func heldAudit(_ branch: Branch, code: Int32 = 0) throws -> (audit: RunningProgram, reader: Int) {
     var held: (RunningProgram, Int)?
     try branch.waitUntil("an audit has its rows read by another process") {
       let audit = try branch.launch(["audit", "--json"])
@@ -55,7 +56,7 @@ struct LargeAuditTests {
         held = (audit, reader)
         return true
       }
-      #expect(try audit.finish().code == 0)
+      #expect(try audit.finish().code == code)
       return false
     }
     return try #require(held)
@@ -102,6 +103,49 @@ struct LargeAuditTests {
       #expect(outcome.code == 1, outcome.story)
       #expect(try outcome.json()["problems"].items.count == 1, outcome.story)
       #expect(chmod("\(branch.home)/stock.db", 0o600) == 0)
+    }
+  }
+
+  /// Changes what is kept of a bank that is closed, as a program may that knows no promises.
+  private func change(_ branch: Branch, _ statement: String) throws {
+    var database: OpaquePointer?
+    defer { sqlite3_close(database) }
+    #expect(sqlite3_open_v2("\(branch.home)/bank.db", &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+    try #require(sqlite3_exec(database, statement, nil, nil, nil) == SQLITE_OK, "\(statement)")
+    #expect(sqlite3_changes(database) == 1)
+  }
+
+  @Test("a receipt that is not as promised is found by the process that reads the rows, and told by the bank")
+  func brokenRow() throws {
+    try withLargeBank { branch in
+      try branch.done("stop")
+      try change(branch, "UPDATE receipt SET amount = -amount WHERE sequence = 17")
+      try branch.start("--speed", "max")
+      let (audit, reader) = try heldAudit(branch, code: 1)
+      branch.processes.signal(reader, SIGCONT)
+      let outcome = try audit.finish()
+      #expect(outcome.code == 1, outcome.story)
+      let problems = try outcome.json()["problems"].items.compactMap(\.text)
+      #expect(problems.count == 1 && problems.first?.contains("receipt 17") == true, outcome.story)
+    }
+  }
+
+  @Test(
+    "a coordinator that is killed takes along whoever reads for it, and neither the next one nor a closed bank knows a stranger"
+  )
+  func killed() throws {
+    try withLargeBank { branch in
+      let (audit, reader) = try heldAudit(branch)
+      branch.processes.signal(try branch.status().pid, SIGKILL)
+      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(reader) }
+      let outcome = try audit.finish()
+      #expect(try outcome.code == 0 && outcome.json()["issued"].integer == Self.customers, outcome.story)
+      let (_, last) = try heldAudit(branch)
+      try branch.killCoordinator()
+      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(last) }
+      try branch.expectNobodyLeft()
+      try branch.expectClean()
+      try branch.start("--speed", "max")
     }
   }
 

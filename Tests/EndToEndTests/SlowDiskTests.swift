@@ -51,15 +51,18 @@ struct SlowDiskTests {
     }
   }
 
-  @Test("an audit of the stock that takes long kills nobody and comes to its end")
-  func audit() throws {
+  @Test(
+    "an audit of a service that takes long kills nobody and comes to its end",
+    arguments: ["bank-stockd", "bank-vending"])
+  func audit(program: String) throws {
     try withBranch { branch in
       let disk = try SlowDisk(of: branch)
       try disk.start(["--config", try branch.configuration(speed: "max", more: Self.quickly)])
       for juice in ["banana", "mango"] { #expect(try branch.order(juice).code == 0) }
+      for _ in 1...10 { try branch.done("vending", "insert", "1000") }
       let before = try branch.status()
       let audit = try branch.launch(["audit", "--json"])
-      let rows = try disk.readSlowly("bank-stockd", every: .milliseconds(100)) { audit.isRunning }
+      let rows = try disk.readSlowly(program, every: .milliseconds(100)) { audit.isRunning }
       #expect(rows > 15, "it has read too few rows to be at it for three times as long as it may be silent")
       let outcome = try audit.finish()
       #expect(outcome.code == 0, outcome.story)

@@ -33,6 +33,23 @@ struct StockLifeTests {
     #expect(try FileFacts.inspect(house.socket) == nil)
   }
 
+  @Test("tells its coordinator that work on the database goes on, which keeps it from turning")
+  func progress() throws {
+    let house = try StockHouse()
+    try house.startSupervised()
+    house.say(.welcome(house.orders()))
+    try house.wait { house.heard.contains(.ready) }
+    let client = house.client()
+    let names = (1...StockLimits.ordersPerPage).map { OrderID("o-\($0)") }
+    // SQLite says so after so many steps of a statement, wherever they fall.
+    try house.wait(for: "a sign of progress") {
+      _ = try house.call(.known(names), as: nil, client)
+      return house.heard.contains(.beat(WorkerMessage.progress))
+    }
+    house.say(.close)
+    #expect(try house.end() == .code(0))
+  }
+
   @Test("ends when its coordinator is gone, and a successor goes on at once")
   func orphaned() throws {
     let house = try StockHouse()

@@ -20,9 +20,9 @@ struct FrozenTests {
     return (branch, try #require(branch.store as? SQLiteStore))
   }
 
-  /// Customers who come and go until the log has so many frames.
+  /// Customers who come and go until the log has so many frames, of which each needs one at least.
   private func work(_ branch: Branch, _ store: SQLiteStore, until frames: Int32) throws {
-    while store.database.logFrames < frames {
+    for _ in 0..<frames where store.database.logFrames < frames {
       let customer = try branch.arrive(.loan)
       try branch.commit()
       try branch.finish(customer)
@@ -74,7 +74,7 @@ struct FrozenTests {
     try branch.commit()
     #expect(seen == nil)
     switch thaw {
-    case .limit: try work(branch, store, until: .max)
+    case .limit: try work(branch, store, until: 2 * Transactions.checkpointThreshold)
     case .fullDisk:
       store.keepReserve()
       let fault = Fault(in: store, .log)
@@ -90,6 +90,24 @@ struct FrozenTests {
     #expect(seen == frozen)
     #expect(Scratch.bytes(of: branch.scratch.database) != frozen)
     if thaw != .close { #expect(!store.database.isFrozen) }
+  }
+
+  enum End: CaseIterable { case close, abandon, newLog }
+
+  @Test(
+    "the connection by itself tells it, too, before it is closed, given up, or leaves its log",
+    arguments: End.allCases)
+  func connection(_ end: End) throws {
+    let (branch, store) = try branch()
+    var thaws = 0
+    #expect(try store.freeze { thaws += 1 })
+    switch end {
+    case .close: store.database.close()
+    case .abandon: store.database.abandon()
+    case .newLog: try store.database.renewLog()
+    }
+    #expect(thaws == 1 && !store.database.isFrozen)
+    withExtendedLifetime(branch) {}
   }
 
   @Test("it is not one while the reserve is in use, nor where its log has lost its name")

@@ -110,8 +110,8 @@ final class VendingHouse {
     let channel = try MessageChannel<WorkerMessage, SupervisorMessage>(
       descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
     (heard, linkEnd) = ([], nil)
-    channel.onMessage = { [unowned self] in heard.append($0) }
-    channel.onEnd = { [unowned self] in linkEnd = $0 }
+    channel.onMessage = { [weak self] in self?.heard.append($0) }
+    channel.onEnd = { [weak self] in self?.linkEnd = $0 }
     link = channel
     try spawn(more, [:], far)
     try wait { !heard.isEmpty }

@@ -31,6 +31,29 @@ struct VendingLifeTests {
     #expect(try FileFacts.inspect(Paths.join(house.home, "run", "vending.sock")) == nil)
   }
 
+  @Test("tells its coordinator that work on the database goes on, which keeps it from turning")
+  func progress() throws {
+    let house = try VendingHouse()
+    try house.startSupervised()
+    house.say(.welcome(house.orders()))
+    try house.wait { house.heard.contains(.ready) }
+    let client = house.customer()
+    for _ in 0..<100 {
+      for command in [VendingCommand.insert(1_000), .giveChange] {
+        _ = try client.call(command, within: VendingHouse.patience)
+      }
+    }
+    // SQLite says so after so many steps of a statement, wherever they fall.
+    try house.wait {
+      for _ in 0..<20 {
+        _ = try client.call(.history(PurchasePage(after: 0, limit: 500)), within: VendingHouse.patience)
+      }
+      return house.heard.contains(.beat(WorkerMessage.progress))
+    }
+    house.say(.close)
+    #expect(try house.end() == .code(0))
+  }
+
   @Test("whose client has hung up is nothing for that client to wake up for")
   func nothingAsked() throws {
     let house = try VendingHouse()

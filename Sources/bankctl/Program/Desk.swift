@@ -32,12 +32,9 @@ final class Desk {
     self.inspector = inspector
   }
 
-  /// How long a guardian is given to open a bank again before it counts as not open.
-  static let recovery = Duration.seconds(2)
-
   /// Goes to the bank that is open, or is being opened again by its guardian.
   static func open(_ session: Session) throws(CommandError) -> Desk {
-    try open(session, until: SystemClock.monotonic() + recovery)
+    try open(session, until: SystemClock.monotonic() + reunion)
   }
 
   private static func open(_ session: Session, until deadline: MonotonicInstant) throws(CommandError) -> Desk
@@ -48,8 +45,12 @@ final class Desk {
       } catch {
         // Nothing was asked yet, so a coordinator that ended before its welcome is as good as one that was not there;
         // the next look tells.
-        guard error == .lost || error.isAbsence && session.home.isGuarded, SystemClock.monotonic() < deadline
-        else { throw .control(error) }
+        let isGuarded = session.home.isGuarded
+        guard error == .lost || error.isAbsence && isGuarded else { throw .control(error) }
+        // While a guardian is at work the bank is not closed, however long it takes to open it again.
+        guard SystemClock.monotonic() < deadline else {
+          throw .control(error.isAbsence && isGuarded ? .notGreeted : error)
+        }
         Pause.momentarily()
       }
     }

@@ -1,0 +1,66 @@
+// The tickets of an order of juice that is given up, at a coordinator that plays a reset between a look and the cancel.
+import BankModel
+import ControlClient
+import Posix
+import Synchronization
+import Testing
+import Wire
+
+@testable import bankctl
+
+@Suite("An order of juice that is taken out")
+struct JuiceLineTests {
+  private static func juice(day: Int64, _ state: CustomerState) -> TicketReport {
+    var ticket = waiting(1, service: .juice)
+    (ticket.day, ticket.state) = (day, state)
+    if state == .done {
+      ticket.receipt = ReceiptReport(
+        Receipt(
+          sequence: 1, day: day, ticket: 1, service: .juice, grade: .regular, outcome: .cancelled,
+          window: nil,
+          generation: 0, pid: 0, attempts: 0, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0),
+          startedAt: nil, finishedAt: WallTime(milliseconds: 1)))
+    }
+    return ticket
+  }
+
+  @Test("a reset in the middle: the ticket of the same number on the new day, which is a stranger's, stays")
+  func reset() throws {
+    // The day of the bank, and whether the stranger's ticket was taken out.
+    let state = Mutex((day: Int64(1), isHarmed: false))
+    let branch = try FakeBranch { command, _ in
+      state.withLock { state in
+        switch command {
+        case .status: return [.answer(.status(picture()))]
+        case .ticket:
+          let isOver = state.day == 2
+          return [.answer(.ticket(Self.juice(day: 1, isOver ? .done : .waiting)))]
+        case .cancel(_, let day):
+          state.day = 2
+          guard let day, day != state.day else {
+            state.isHarmed = true
+            return [.answer(.ticket(Self.juice(day: 2, .done)))]
+          }
+          return [.answer(.failure(Failure(.wrongDay, subject: "1")))]
+        default: return []
+        }
+      }
+    }
+    defer { branch.end() }
+    guard case .run(let invocation) = try BankctlTable.table.parse(["juice", "order", "banana"]) else {
+      return
+    }
+    let session = Session(
+      invocation: invocation, words: Words(language: .english), home: branch.home, surroundings: .actual,
+      asJSON: false, output: Output(isTerminal: false, palette: .none) { _ in .written })
+    let wait = try InterruptibleWait()
+    defer { wait.end() }
+    let line = JuiceLine(
+      EnqueuedReport(day: 1, first: 1, last: 1, count: 1), at: try Desk.open(session), wait,
+      patience: .milliseconds(1), session)
+    var fates: [JuiceLine.Fate] = []
+    try line.run { _, fate in fates.append(fate) }
+    #expect(fates == [.cancelled])
+    #expect(state.withLock { !$0.isHarmed })
+  }
+}

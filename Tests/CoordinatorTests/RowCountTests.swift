@@ -1,0 +1,54 @@
+// The process that reads the rows for an audit, played by a script that tells what was found and then stays: it is ended when
+// it has told, and belongs to the bank until it is collected.
+
+import BankModel
+import Glibc
+import Posix
+import QueueCore
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("Whoever reads the rows for an audit")
+struct RowCountTests {
+  @Test("is ended when the rows are told, and is no stranger until it is collected")
+  func told() async {
+    await #expect(processExitsWith: .success) {
+      let bank = try TestBank()
+      let loop = bank.coordinator.loop
+      var report = AuditReport(StoreAudit())
+      report.issued = 7
+      var said: [UInt8] = []
+      try FrameEncoder().append(
+        BankMessage.reply(ControlReply(number: 1, answer: .audit(report))), to: &said,
+        limit: FrameLimits.control)
+      let program = bank.home + "/run/reader"
+      try Self.write(said, to: program + ".said", mode: 0o600)
+      try Self.write(
+        Array("#!/bin/sh\n/bin/cat '\(program).said' >&3\nexec /bin/sleep 1000\n".utf8), to: program,
+        mode: 0o700)
+      var heard: [AuditReport?] = []
+      let count = try RowCount(
+        home: BankHome(bank.home), program: program, environment: [:], loop: loop
+      ) { heard.append($0) }
+      bank.coordinator.readers.append(count)
+      let pid = try #require(count.pid)
+      defer { kill(pid, SIGKILL) }
+      #expect(bank.coordinator.knownProcesses.contains(pid))
+      let deadline = SystemClock.monotonic() + .seconds(60)
+      while heard.isEmpty || count.pid != nil, SystemClock.monotonic() < deadline {
+        try loop.runOnce(until: deadline)
+      }
+      #expect(heard == [report])
+      #expect(count.pid == nil && !ProcessTable.alive(pid))
+      #expect(!bank.coordinator.knownProcesses.contains(pid))
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws {
+    let file = try FileDescriptor.open(path, [.writeOnly, .create], mode: mode)
+    try file.writeAll(bytes)
+    try file.close()
+  }
+}

@@ -1,0 +1,51 @@
+// A client of the vending machine that was held up itself: what the machine has said meanwhile is heard first.
+
+import BankModel
+import Posix
+import Testing
+import Transport
+import VendingClient
+import Wire
+
+@Suite("A client that was held up")
+struct VendingClientTests {
+  @Test("hears an answer that has come while nobody listened before it gives the question up")
+  func heardFirst() throws {
+    let house = try VendingHouse()
+    let path = VendingClient.customersSocket(inHome: house.home)
+    try Directory.create(path: Paths.directory(of: path))
+    let socket = ServiceSocket<VendingRequest, VendingResult>(loop: house.loop)
+    var looks = 0
+    socket.onRequest = { session, request in
+      looks += 1
+      socket.answer(session, request.number, .failure(VendingFailure(.crowded)))
+    }
+    try socket.listen(at: path)
+    // The client has a loop of its own, which does not run while the machine does.
+    let client = VendingClient(socket: path, loop: try EventLoop())
+    var answers: [Result<VendingResult, VendingClientError>] = []
+    let patience = SystemClock.monotonic() + VendingHouse.patience
+    client.ask(.look, until: patience) { answers.append($0) }
+    while answers.isEmpty, SystemClock.monotonic() < patience {
+      try client.turn(until: SystemClock.monotonic())
+      try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1))
+      socket.flush()
+    }
+    #expect(answers.count == 1 && looks == 1)
+    let deadline = SystemClock.monotonic() + .milliseconds(500)
+    client.ask(.look, until: deadline) { answers.append($0) }
+    client.endTurn()
+    while looks < 2 || SystemClock.monotonic() < deadline, SystemClock.monotonic() < patience {
+      try house.loop.runOnce(until: deadline)
+      socket.flush()
+    }
+    client.endTurn()
+    guard answers.count == 2, case .success(.failure(let failure)) = answers[1] else {
+      Issue.record("\(answers)")
+      return
+    }
+    #expect(failure.code == .crowded)
+    client.close()
+    socket.stopListening()
+  }
+}
