@@ -203,7 +203,7 @@ enum ChaosCommand {
   /// Whoever is still there after the bank has closed: a coordinator gives its last words a second to be read, and its
   /// guardian sees it off.
   private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
-    let deadline = SystemClock.monotonic() + .seconds(2)
+    let deadline = SystemClock.monotonic() + .seconds(10)
     while true {
       let left = bank.census()
       if left.isEmpty || SystemClock.monotonic() >= deadline { return left }

@@ -51,8 +51,9 @@ final class ChaosRun {
   private static let rest = Duration.milliseconds(5)
   /// How long the bank may be silent.
   private static let patience = Duration.seconds(20)
-  /// How long a process may outlive its coordinator.
-  private static let outliving = Duration.seconds(1)
+  /// How long a process may outlive its coordinator. One that was started a moment before comes to know of it only when it
+  /// begins to run, which takes long on a machine with much else to do.
+  private static let outliving = Duration.seconds(10)
   /// A guardian that has lived this long has begun its work, in its coordinator's eyes.
   private static let guardianProof = Duration.milliseconds(1200)
 
@@ -133,8 +134,10 @@ final class ChaosRun {
   }
 
   private func countOrphans(_ now: MonotonicInstant) {
-    while let first = bereaved.first, now >= first.at {
-      orphans += first.children.filter(\.isAlive)
+    while let first = bereaved.first {
+      let left = first.children.filter(\.isAlive)
+      guard left.isEmpty || now >= first.at else { return }
+      orphans += left
       bereaved.removeFirst()
     }
   }
