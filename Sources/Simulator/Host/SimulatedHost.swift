@@ -41,6 +41,7 @@ final class SimulatedHost {
 
   private var agenda = Agenda<pid_t>()
   private var lastProcess: pid_t = 100
+  private var lastStream = 0
 
   init(seed: UInt64, now: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000)) {
     chance = SeededGenerator(seed: seed)
@@ -97,6 +98,12 @@ final class SimulatedHost {
 
   /// Time passes outside of the processes.
   func advance(to moment: MonotonicTime) { now = max(now, moment) }
+
+  /// A number for a new end of a connection.
+  func nextStream() -> Int {
+    lastStream += 1
+    return lastStream
+  }
 
   /// How long something small takes: bytes on their way, a process that wakes up.
   func delay() -> TimeSpan { TimeSpan(nanoseconds: chance.draw(5_000...120_000)) }

@@ -129,8 +129,8 @@ extension SimulatedProcess: SystemCalls {
     guard let listener = host.names[path] else { return fail(ENOENT) }
     guard listener.isOpen(at: clock), let owner = listener.owner else { return fail(ECONNREFUSED) }
     guard listener.waiting.count <= listener.backlog else { return fail(EAGAIN) }
-    let mine = StreamEnd(owner: self, maker: pid)
-    let theirs = StreamEnd(owner: nil, maker: owner.pid, isServers: true)
+    let mine = StreamEnd(host.nextStream(), owner: self, maker: pid)
+    let theirs = StreamEnd(host.nextStream(), owner: nil, maker: owner.pid, isServers: true)
     StreamEnd.pair(mine, theirs)
     descriptors[socket] = .stream(mine)
     let due = clock + host.delay()
@@ -151,7 +151,10 @@ extension SimulatedProcess: SystemCalls {
   }
 
   func makePair(nonBlocking: Bool) -> (CInt, CInt)? {
-    let ends = (StreamEnd(owner: self, maker: pid), StreamEnd(owner: self, maker: pid))
+    let ends = (
+      StreamEnd(host.nextStream(), owner: self, maker: pid),
+      StreamEnd(host.nextStream(), owner: self, maker: pid)
+    )
     StreamEnd.pair(ends.0, ends.1)
     let first = give(.stream(ends.0))
     guard first >= 0 else { return nil }

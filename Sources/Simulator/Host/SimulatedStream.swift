@@ -18,6 +18,8 @@ final class StreamEnd {
 
   /// Whom to wake when something comes; nil while nobody has accepted the connection.
   weak var owner: SimulatedProcess?
+  /// Tells ends apart, also those that are gone.
+  let number: Int
   /// Who made the end, as its peer sees it.
   let maker: pid_t
   /// Whether it was made by a listening socket.
@@ -39,7 +41,8 @@ final class StreamEnd {
   /// Everything that comes takes so much longer.
   private var slowness: Int64 = 1
 
-  init(owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false) {
+  init(_ number: Int, owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false) {
+    self.number = number
     self.isServers = isServers
     self.owner = owner
     self.maker = maker

@@ -16,15 +16,15 @@ final class WireEar {
   }
 
   weak var world: Simulation?
-  private var decoders: [ObjectIdentifier: FrameDecoder] = [:]
-  private var stock: [ObjectIdentifier: StockConnection] = [:]
-  private var vending: [ObjectIdentifier: [UInt32: VendingRequest]] = [:]
+  private var decoders: [Int: FrameDecoder] = [:]
+  private var stock: [Int: StockConnection] = [:]
+  private var vending: [Int: [UInt32: VendingRequest]] = [:]
 
   /// Bytes are written by one end of a connection.
   func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
     guard let world, let peer = end.peer else { return }
     let server = end.isServers ? end : peer
-    let connection = ObjectIdentifier(server)
+    let connection = server.number
     switch server.maker {
     case world.scene.service?.pid:
       for body in bodies(of: bytes, on: end) {
@@ -50,7 +50,7 @@ final class WireEar {
   }
 
   private func bodies(of bytes: [UInt8], on end: StreamEnd) -> [[UInt8]] {
-    let wire = ObjectIdentifier(end)
+    let wire = end.number
     var decoder = decoders[wire] ?? FrameDecoder(maximumBodyLength: FrameLimits.control)
     defer { decoders[wire] = decoder }
     decoder.append(bytes)
@@ -70,7 +70,7 @@ final class WireEar {
 
   // MARK: - The stock
 
-  private func hear(_ request: StockRequest, by process: SimulatedProcess, on connection: ObjectIdentifier) {
+  private func hear(_ request: StockRequest, by process: SimulatedProcess, on connection: Int) {
     stock[connection, default: StockConnection()].requests[request.number] = request
     if case .follow(let place) = request.command {
       stock[connection]?.told[request.number] = .some(place?.sequence)
@@ -80,7 +80,7 @@ final class WireEar {
     }
   }
 
-  private func hear(_ reply: StockReply, on connection: ObjectIdentifier) {
+  private func hear(_ reply: StockReply, on connection: Int) {
     guard let world, let request = stock[connection]?.requests[reply.number] else {
       world?.violate(.conversation, "the stock answers request \(reply.number), which nobody has made")
       return
@@ -106,7 +106,7 @@ final class WireEar {
 
   // MARK: - The vending machine
 
-  private func hear(_ reply: VendingReply, on connection: ObjectIdentifier) {
+  private func hear(_ reply: VendingReply, on connection: Int) {
     guard let request = vending[connection]?[reply.number] else {
       world?.violate(.conversation, "the machine answers request \(reply.number), which nobody has made")
       return
