@@ -15,9 +15,15 @@ let strictness: [SwiftSetting] =
 /// How the release is made. Both were measured by `scripts/instructions` for a served customer: to specialize generic code
 /// of one module in another takes 4 % of the instructions away, and to leave out the checks of exclusive access
 /// at run time 15 % more. A debug build makes these checks, and every test runs as one.
+///
+/// More than half of a release build is optimization. `scripts/build quick` does without: its programs are slower and are
+/// there in a third of the time, and those of the release take their place when they are built.
 let speed: [SwiftSetting] = [
   .unsafeFlags(
-    ["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
+    Context.environment["BANK_BUILD_QUICK"] == nil
+      ? ["-cross-module-optimization", "-enforce-exclusivity=unchecked"]
+      : ["-Onone", "-gnone", "-enforce-exclusivity=unchecked"],
+    .when(configuration: .release))
 ]
 
 func floor(_ name: String, on below: [String] = []) -> Target {
@@ -189,3 +195,10 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Nobody who opens a bank waits for the programs that measure it: `scripts/build` makes those when they are asked for.
+if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
+  let others: Set = ["Simulator", "SlowDisk", "bank-simulate", "bank-bench", "bank-fuzz"]
+  package.targets.removeAll { $0.isTest || others.contains($0.name) }
+  package.products.removeAll()
+}

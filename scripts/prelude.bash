@@ -80,24 +80,65 @@ build_identity() {
   printf '%s\n' "${digest:0:12}"
 }
 
-# One script builds at a time; the others wait and say so. The lock is descriptor 9, which what is started
-# under it must not inherit (`9>&-`), or a process left behind would hold it for ever.
+is_terminal() {
+  [[ -t 2 && ${TERM:-dumb} != dumb ]]
+}
+
+# Takes the line that is written anew off the terminal.
+wipe_line() {
+  ! is_terminal || printf '\r\033[K' >&2
+}
+
+# tell_progress COUNT TOTAL SECONDS [MODULE]: how far a build is, in a line without an end.
+tell_progress() {
+  wipe_line
+  if [[ $language == ko ]]; then
+    printf '  %s초, 모듈 %s/%s%s' "$3" "$1" "$2" "${4:+ $4}" >&2
+  else
+    printf '  %s s, module %s of %s%s' "$3" "$1" "$2" "${4:+ $4}" >&2
+  fi
+  is_terminal || printf '\n' >&2
+}
+
+# Reads into `count` and `total` how far the build of a kind is that another script does; fails when that is not known.
+# how_far KIND
+how_far() {
+  { read -r count total <"$build/.scripts-$1.progress"; } 2>/dev/null
+}
+
+# take_build_lock KIND: one script at a time builds the debug programs (`build`), the quick set or the fast set; others
+# that want the same wait, say so and show how far it is. The lock is descriptor 9, which what is started under it must
+# not inherit (`9>&-`), or a process left behind would hold it for ever.
 take_build_lock() {
+  local kind=$1 began=$SECONDS told=$SECONDS count total
   mkdir -p -- "$build"
-  exec 9>"$build/.scripts-build.lock"
+  exec 9>"$build/.scripts-$kind.lock"
   flock -n 9 || {
-    say '다른 빌드가 진행 중입니다. 끝나기를 기다립니다…' 'Another build is under way; waiting for it to end…'
-    flock 9
+    say '같은 빌드가 이미 진행 중입니다. 끝나기를 기다립니다…' 'The same build is already under way; waiting for it to end…'
+    while ! flock -w 1 9; do
+      is_terminal || ((SECONDS - told >= 20)) || continue
+      told=$SECONDS
+      ! how_far "$kind" || tell_progress "$count" "$total" "$((SECONDS - began))"
+    done
+    wipe_line
   }
-  # Swift keeps absolute paths in what it built, so nothing of it is usable after the checkout was moved.
+  leave_old_place
+}
+
+# Swift keeps absolute paths in what it built, so nothing of it is usable after the checkout was moved. Whoever sees
+# that first takes it away, before anybody builds here.
+leave_old_place() {
   local built_at=$build/.scripts-root place=
+  exec 8>"$build/.scripts-root.lock"
+  flock 8
   [[ -f $built_at ]] && IFS= read -r place <"$built_at"
   if [[ -n $place && $place != "$root" ]]; then
     say "이 폴더는 $place에서 옮겨졌으므로 처음부터 다시 빌드합니다." \
       "This checkout was moved here from $place; building it from the beginning."
-    find "$build" -mindepth 1 -maxdepth 1 ! -name .scripts-build.lock -exec rm -rf -- {} +
+    find "$build" -mindepth 1 -maxdepth 1 ! -name '.scripts-*.lock' ! -name '.scripts-mark.*' -exec rm -rf -- {} +
   fi
   printf '%s\n' "$root" >"$built_at"
+  exec 8>&-
 }
 
 drop_build_lock() {

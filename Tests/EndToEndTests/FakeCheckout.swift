@@ -1,0 +1,148 @@
+// A small checkout with the scripts of this repository and a swift that compiles nothing: its programs say which set they
+// are from and of which sources. What it builds, how long that takes and whether it fails is the test's to decide, by
+// files beside it. It lies in the branch's directory and ends with the branch, its builds in the background as well.
+import Foundation
+import Testing
+
+struct FakeCheckout {
+  let branch: Branch
+  let root: String
+  private let fake: String
+
+  /// - Parameter branch: Whose directory it lies in and whose processes its builds are.
+  init(_ branch: Branch) throws {
+    self.branch = branch
+    root = branch.path("checkout")
+    fake = branch.path("fake")
+    let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().path
+    // By another process: one that a test beside this one starts just now would inherit the descriptor that is written to,
+    // and the program could not be executed (ETXTBSY, execve(2)).
+    let outcome = try branch.launch(
+      ["-euc", Self.preparation, "prepare", repository, root, fake], program: "/bin/bash"
+    ).finish()
+    try #require(outcome.code == 0, outcome.story)
+  }
+
+  /// Starts one of the scripts.
+  func launch(_ script: String, _ words: String...) throws -> RunningProgram { try start(script, words, [:]) }
+
+  /// Runs one of the scripts to its end.
+  func run(_ script: String, _ words: String..., environment: [String: String] = [:]) throws -> Outcome {
+    try start(script, words, environment).finish()
+  }
+
+  private func start(_ script: String, _ words: [String], _ environment: [String: String]) throws
+    -> RunningProgram
+  {
+    try branch.launch(
+      words, program: "\(root)/scripts/\(script)",
+      environment: ["PATH": "\(fake):/usr/bin:/bin"].merging(environment) { $1 })
+  }
+
+  /// What was built, in the order in which it was begun: `quick`, `fast`, or the name of one program.
+  var builds: [String] { lines("\(fake)/calls") }
+
+  /// Waits until that many builds have been begun.
+  func waitForBuilds(_ count: Int) throws {
+    try branch.waitUntil("\(count) builds have begun") { builds.count >= count }
+  }
+
+  /// Waits until nobody builds the optimized set.
+  func waitForBackground() throws {
+    let outcome = try branch.launch(
+      ["\(root)/.build/.scripts-fast.lock", "true"], program: "/usr/bin/flock"
+    ).finish()
+    try #require(outcome.code == 0, outcome.story)
+  }
+
+  /// What the next builds of a kind do: `hold` until that is taken back, `fail`, or `change` the sources once.
+  func have(_ what: String, _ kind: String) throws { try write("", to: "\(fake)/\(what)-\(kind)") }
+
+  /// Takes back what a kind of builds was told to do.
+  func takeBack(_ what: String, _ kind: String) throws {
+    try FileManager.default.removeItem(atPath: "\(fake)/\(what)-\(kind)")
+  }
+
+  /// Writes a source anew.
+  func changeSources() throws { try write("// \(UUID())\n", to: "\(root)/Sources/Wire/Wire.swift") }
+
+  /// The sets that are laid down.
+  var sets: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: "\(root)/.build/bank")) ?? []).sorted()
+  }
+
+  var hasBuildDirectory: Bool { FileManager.default.fileExists(atPath: "\(root)/.build") }
+
+  /// Whether a set has a program.
+  func has(_ program: String, in set: String) -> Bool {
+    FileManager.default.isExecutableFile(atPath: "\(root)/.build/bank/\(set)/\(program)")
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+  }
+
+  private func lines(_ path: String) -> [String] {
+    ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  private static let preparation = #"""
+    repository=$1 root=$2 fake=$3
+    mkdir -p "$root/Sources/Wire" "$root/Sources/bankctl/Table" "$root/Sources/bankctl/bankctl.docc" "$fake"
+    cp -r "$repository/scripts" "$root/"
+    cp "$repository/Sources/bankctl/Table/BankctlTable.swift" "$root/Sources/bankctl/Table/"
+    cp "$repository/Sources/bankctl/bankctl.docc/Commands.md" "$root/Sources/bankctl/bankctl.docc/"
+    echo '// a manifest' >"$root/Package.swift"
+    echo '// a source' >"$root/Sources/Wire/Wire.swift"
+
+    cat >"$fake/swiftc" <<'PROGRAM'
+    #!/bin/bash
+    while (($# > 0)); do
+      [[ $1 != -o ]] || { printf '#!/bin/sh\n' >"$2" && chmod +x "$2"; }
+      shift
+    done
+    PROGRAM
+
+    cat >"$fake/swift" <<'PROGRAM'
+    #!/bin/bash
+    trap 'exit 130' INT
+    fake=${0%/*} kind=fast place=
+    case $* in
+      --version) echo 'Swift version 6.0' && exit ;;
+      'build --version') exit ;;
+    esac
+    [[ -z ${BANK_BUILD_QUICK:-} ]] || kind=quick
+    programs=(bankctl bankd bank-guardian bank-juice bank-stockd bank-teller bank-vending)
+    while (($# > 0)); do
+      case $1 in
+        --scratch-path) place=$2 ;;
+        --product) programs=("$2") kind=$2 ;;
+      esac
+      shift
+    done
+    echo "$kind" >>"$fake/calls"
+    echo '[1/9] Compiling Wire Wire.swift'
+    while [[ -e $fake/hold-$kind ]]; do sleep 0.02; done
+    if [[ -e $fake/change-$kind ]]; then
+      rm "$fake/change-$kind"
+      echo '// changed meanwhile' >>Sources/Wire/Wire.swift
+    fi
+    if [[ -e $fake/fail-$kind ]]; then
+      echo 'Wire.swift:1:1: error: it is broken'
+      exit 1
+    fi
+    mkdir -p "$place/release"
+    for program in "${programs[@]}"; do
+      cat >"$place/release/.new" <<END
+    #!/bin/bash
+    echo "$kind $BANK_BUILD_ID"
+    [[ \${1:-} != stay ]] || exec sleep 1200
+    END
+      chmod +x "$place/release/.new"
+      mv "$place/release/.new" "$place/release/$program"
+    done
+    PROGRAM
+    chmod +x "$fake/swift" "$fake/swiftc"
+    """#
+}

@@ -1,0 +1,231 @@
+// A first command waits for a quickly built set only, and the optimized one takes its place without anybody's help: the
+// real scripts with a swift that compiles nothing.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("A first run")
+struct FirstRunTests {
+  @Test(
+    "the first command runs what was built quickly, and the optimized programs take over when they are complete"
+  )
+  func takesOver() throws {
+    try withCheckout { checkout in
+      try checkout.have("hold", "fast")
+      let first = try checkout.run("bankctl", "status")
+      #expect(first.code == 0 && first.out.hasPrefix("quick "), first.story)
+      #expect(first.err.contains("half a minute") && first.err.contains("MB of disk"), first.story)
+      #expect(first.err.contains("without optimization") && first.err.contains("background"), first.story)
+      // Whoever comes meanwhile neither waits nor builds, and hears nothing on a standard error that nobody reads.
+      try checkout.waitForBuilds(2)
+      let second = try checkout.run("bankctl", "status")
+      #expect(second.out == first.out && second.err == "", second.story)
+      #expect(checkout.builds == ["quick", "fast"])
+
+      try checkout.takeBack("hold", "fast")
+      try checkout.waitForBackground()
+      let identity = first.out.dropFirst("quick ".count)
+      for _ in 0..<2 {
+        let later = try checkout.run("bankctl", "status")
+        #expect(later.out == "fast \(identity)" && later.err == "", later.story)
+      }
+      #expect(checkout.builds == ["quick", "fast"])
+      // A bank that was started from the quick set goes on with it.
+      #expect(checkout.sets.count == 2, "\(checkout.sets)")
+    }
+  }
+
+  @Test("two at once build once, and the one that waits says so")
+  func twoAtOnce() throws {
+    try withCheckout { checkout in
+      try checkout.have("hold", "quick")
+      let pair = try [checkout.launch("bankctl", "status"), checkout.launch("bankctl", "status")]
+      try checkout.branch.waitUntil("one of them waits for the other") {
+        pair.contains { $0.errors.contains("already under way") } && checkout.builds == ["quick"]
+      }
+      try checkout.takeBack("hold", "quick")
+      for program in pair {
+        let outcome = try program.finish()
+        // The optimized set may be there by then; swift was started once for each, in any case.
+        #expect(outcome.code == 0 && outcome.out.contains(" "), outcome.story)
+      }
+      try checkout.waitForBuilds(2)
+      try checkout.waitForBackground()
+      #expect(checkout.builds == ["quick", "fast"])
+    }
+  }
+
+  @Test("a background that fails says so with every command and is not repeated before the sources change")
+  func failingBackground() throws {
+    try withCheckout { checkout in
+      try checkout.have("fail", "fast")
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
+      try checkout.waitForBuilds(2)
+      try checkout.waitForBackground()
+      for _ in 0..<3 {
+        let outcome = try checkout.run("bankctl", "status")
+        #expect(outcome.code == 0 && outcome.out.hasPrefix("quick "), outcome.story)
+        #expect(outcome.err.contains("failed") && outcome.err.contains(".build/fast.log"), outcome.story)
+      }
+      #expect(checkout.builds == ["quick", "fast"])
+      let log = try String(contentsOfFile: "\(checkout.root)/.build/fast.log", encoding: .utf8)
+      #expect(log.contains("error: it is broken"), "\(log)")
+
+      // Whoever asks for it sees the reason, and gets it once there is none.
+      let asked = try checkout.run("build", "release")
+      #expect(asked.code == 1 && asked.err.contains("error: it is broken"), asked.story)
+      try checkout.takeBack("fail", "fast")
+      try checkout.changeSources()
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
+      try checkout.waitForBuilds(5)
+      try checkout.waitForBackground()
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
+      #expect(checkout.builds == ["quick", "fast", "fast", "quick", "fast"])
+    }
+  }
+
+  @Test("a background that was killed is begun again, three times at the most")
+  func killedBackground() throws {
+    try withCheckout { checkout in
+      try checkout.have("hold", "fast")
+      for count in 2...4 {
+        #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
+        try checkout.waitForBuilds(count)
+        for pid in checkout.branch.processes.all() { checkout.branch.processes.signal(pid, SIGKILL) }
+        try checkout.branch.expectNobodyLeft()
+      }
+      let outcome = try checkout.run("bankctl", "status")
+      #expect(outcome.out.hasPrefix("quick ") && outcome.err.contains("failed"), outcome.story)
+      #expect(checkout.builds == ["quick", "fast", "fast", "fast"])
+    }
+  }
+
+  @Test("what the compiler has to say is seen, and a script reads that there is no bank")
+  func compilerError() throws {
+    try withCheckout { checkout in
+      try checkout.have("fail", "quick")
+      let outcome = try checkout.run("bankctl", "status", "--json")
+      #expect(outcome.code == 1 && outcome.err.contains("error: it is broken"), outcome.story)
+      #expect(!outcome.err.contains("[1/9]"), outcome.story)
+      #expect(outcome.out.contains("\"build_failed\""), outcome.story)
+      #expect(checkout.builds == ["quick"])
+    }
+  }
+
+  @Test(
+    "Ctrl-C ends a build and begins nothing behind it; with the bank it ends, or a terminal that closes, the background goes on"
+  )
+  func interrupted() throws {
+    try withCheckout { checkout in
+      try checkout.have("hold", "quick")
+      let building = try checkout.launch("bankctl", "status")
+      try checkout.waitForBuilds(1)
+      kill(-building.pid, SIGINT)
+      let outcome = try building.finish()
+      #expect(outcome.code == 128 + SIGINT && outcome.out == "", outcome.story)
+      #expect(outcome.err.contains("was stopped"), outcome.story)
+      try checkout.branch.expectNobodyLeft()
+      #expect(checkout.sets.isEmpty && checkout.builds == ["quick"])
+
+      try checkout.takeBack("hold", "quick")
+      try checkout.have("hold", "fast")
+      let working = try checkout.launch("bankctl", "stay")
+      try checkout.branch.waitUntil("the bank is open") { working.lines.first?.hasPrefix("quick ") == true }
+      try checkout.waitForBuilds(3)
+      kill(-working.pid, SIGINT)
+      #expect(try working.finish().code == 128 + SIGINT)
+      kill(-working.pid, SIGHUP)
+      try checkout.takeBack("hold", "fast")
+      try checkout.waitForBackground()
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
+      #expect(checkout.builds == ["quick", "quick", "fast"])
+    }
+  }
+
+  @Test("whoever measures waits for the optimized programs")
+  func measuring() throws {
+    try withCheckout { checkout in
+      try checkout.have("hold", "fast")
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
+      try checkout.waitForBuilds(2)
+      let building = try checkout.launch("build", "release", "bank-bench")
+      try checkout.branch.waitUntil("it waits for the background") {
+        building.errors.contains("already under way")
+      }
+      try checkout.takeBack("hold", "fast")
+      let outcome = try building.finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(checkout.builds == ["quick", "fast", "bank-bench"])
+      let set = try #require(checkout.sets.first { !$0.hasSuffix("-quick") })
+      #expect(checkout.has("bank-bench", in: set) && checkout.has("bankd", in: set))
+      // And there is nothing to build for anybody now.
+      #expect(try checkout.run("build", "release", "bank-bench").err == "")
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
+      #expect(checkout.builds.count == 3)
+    }
+  }
+
+  @Test("with BANK_QUICK=no the first command waits for the optimized programs")
+  func insisting() throws {
+    try withCheckout { checkout in
+      let outcome = try checkout.run("bankctl", "status", environment: ["BANK_QUICK": "no"])
+      #expect(outcome.code == 0 && outcome.out.hasPrefix("fast "), outcome.story)
+      #expect(checkout.builds == ["fast"])
+    }
+  }
+
+  @Test("a set is made of the sources whose digest it has, when they change during the build")
+  func changingSources() throws {
+    try withCheckout { checkout in
+      try checkout.have("hold", "fast")
+      try checkout.have("change", "quick")
+      let outcome = try checkout.run("bankctl", "status")
+      let identity = outcome.out.dropFirst("quick ".count).dropLast()
+      #expect(checkout.sets == ["\(identity)-quick"], outcome.story)
+      // The second of them was begun after the change.
+      try checkout.waitForBuilds(3)
+      #expect(checkout.builds == ["quick", "quick", "fast"])
+      // What the background builds of sources that changed meanwhile is thrown away.
+      try checkout.have("change", "fast")
+      try checkout.takeBack("hold", "fast")
+      try checkout.waitForBackground()
+      #expect(checkout.sets == ["\(identity)-quick"])
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
+      try checkout.waitForBuilds(5)
+      try checkout.waitForBackground()
+      #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
+    }
+  }
+
+  @Test("--help and --version build nothing")
+  func answersWithoutABuild() throws {
+    try withCheckout { checkout in
+      let help = try checkout.run("bankctl", "--help")
+      #expect(help.code == 0 && help.err.contains("Nothing is built yet"), help.story)
+      for words in [
+        "scripts/bankctl open", "  enqueue N\n", "One business day in the foreground.", "--dead\n",
+      ] {
+        #expect(help.out.contains(words), "\(words): \(help)")
+      }
+      let version = try checkout.run("bankctl", "--version")
+      #expect(version.code == 0 && version.err.contains("Not built yet"), version.story)
+      #expect(!checkout.hasBuildDirectory)
+
+      let identity = try checkout.run("bankctl", "status").out.dropFirst("quick ".count).dropLast()
+      #expect(version.out.hasSuffix("(\(identity))\n") && version.out.hasPrefix("bankctl "), version.story)
+      for option in ["--help", "--version"] {
+        #expect(try checkout.run("bankctl", option).out.contains(" \(identity)"))
+      }
+      // Nor does the version of sources that changed since.
+      let before = checkout.builds.filter { $0 == "quick" }
+      try checkout.changeSources()
+      let changed = try checkout.run("bankctl", "--version")
+      #expect(changed.out.hasPrefix("bankctl ") && !changed.out.contains(identity), changed.story)
+      #expect(checkout.builds.filter { $0 == "quick" } == before)
+    }
+  }
+
+  private func withCheckout(_ test: (FakeCheckout) throws -> Void) throws {
+    try withBranch { try test(try FakeCheckout($0)) }
+  }
+}

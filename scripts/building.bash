@@ -1,0 +1,130 @@
+# Sourced by scripts/build, never run: how a set of programs is compiled, shown and laid down. A set is all programs of
+# one build in one directory of .build/bank, named by the digest of its sources, with `-quick` behind it where it was
+# not optimized. It is complete before it has its name and is never changed afterwards, except that a program that
+# measures may come to it.
+# shellcheck shell=bash
+
+# What people are told before they wait. Measured on two cores; the script that builds says in the end how long it was.
+quick_ko='코어 둘에서 30초쯤 걸리고, 디스크를 240MB 씁니다.'
+quick_en='On two cores this takes about half a minute, and 240 MB of disk.'
+fast_ko='코어 둘에서 1분 반쯤 걸리고, 디스크를 400MB 씁니다.'
+fast_en='On two cores that takes a minute and a half, and 400 MB of disk.'
+
+programs=(bankctl bankd bank-guardian bank-juice bank-stockd bank-teller bank-vending)
+
+# Finds out what the sources are called now and where their sets are. The mark is older than the digest, so whatever
+# changes from here on is newer than what is remembered with it.
+look() {
+  : >"$mark"
+  BANK_BUILD_ID=$(build_identity)
+  export BANK_BUILD_ID
+  fast=$build/bank/$BANK_BUILD_ID
+  quick=$fast-quick
+}
+
+# remember STAMP NAME: writes down which set is the present one, as old as the mark. In this moment it takes over.
+remember() {
+  printf '%s\n' "$2" >"$1.$$"
+  touch -r "$mark" -- "$1.$$"
+  mv -f -- "$1.$$" "$1"
+}
+
+# make_set quick|fast [TOOL…]: compiles what is missing of the set of the present sources and lays it down; the variable
+# of that name says where. Sources that change meanwhile make another set necessary: a set has one digest and must be made
+# of these sources alone. The background leaves that to its caller, and then has laid down nothing.
+make_set() {
+  local kind=$1 tools=("${@:2}") tool began
+  while :; do
+    began=$BANK_BUILD_ID
+    if [[ ! -d ${!kind} ]]; then
+      compile "$kind" || return 1
+    fi
+    for tool in "${tools[@]}"; do
+      [[ -x ${!kind}/$tool ]] || compile "$kind" "$tool" || return 1
+    done
+    look
+    [[ $BANK_BUILD_ID != "$began" ]] || break
+    [[ $configuration != behind ]] || return 0
+    say '빌드하는 동안 소스가 바뀌어 다시 빌드합니다…' 'The sources changed during the build; building again…'
+  done
+  lay_down "$kind" "${tools[@]}"
+}
+
+# compile quick|fast [TOOL]: the programs, or the one that measures.
+compile() {
+  local kind=$1 variables=(BANK_BUILD_PROGRAMS=1) options=()
+  [[ -z ${2:-} ]] || variables=() options=(--product "$2")
+  if [[ $kind == quick ]]; then
+    variables+=(BANK_BUILD_QUICK=1)
+    options+=(-Xlinker -s)
+  fi
+  # Strictness is what scripts/check is for; a bank that runs is not stopped by a warning.
+  env -u BANK_STRICT -u BANK_BUILD_QUICK -u BANK_BUILD_PROGRAMS "${variables[@]}" \
+    swift build -c release --static-swift-stdlib --scratch-path "$build/$kind" "${options[@]}" 2>&1 9>&- |
+    follow_build "$build/.scripts-$kind.progress"
+}
+
+# A directory of its own for each set, complete before it gets its name: a coordinator that runs on goes on to start
+# tellers of its own set, whatever is built meanwhile.
+lay_down() {
+  local kind=$1 place=${!1} new=$build/bank/.new-$1 program old
+  if [[ ! -d $place ]]; then
+    rm -rf -- "$new"
+    mkdir -p -- "$new" || return 1
+    for program in "${programs[@]}"; do
+      cp -- "$build/$kind/release/$program" "$new/" || return 1
+    done
+    mv -T -- "$new" "$place" || return 1
+  fi
+  for program in "${@:2}"; do
+    [[ ! -x $place/$program ]] || continue
+    cp -- "$build/$kind/release/$program" "$place/.$program.$$" || return 1
+    mv -f -- "$place/.$program.$$" "$place/$program" || return 1
+  done
+  # Sets of other sources that nobody runs any more are removed.
+  for old in "$build"/bank/*; do
+    [[ $old != "$fast" && $old != "$quick" ]] || continue
+    [[ -z $(find /proc -mindepth 2 -maxdepth 2 -name exe -lname "$old/*" -print -quit 2>/dev/null) ]] || continue
+    rm -rf -- "$old"
+  done
+}
+
+# Reads what `swift build` says. Its steps become one line that is written anew on a terminal, and a line now and then
+# elsewhere; how far it is stands in FILE for whoever waits. What else it says, warnings and errors, is passed on.
+follow_build() {
+  local file=$1 line part='' status module count=0 told=$SECONDS total
+  local -A seen=()
+  # A Ctrl-C ends swift, and this with it, when the last word is read.
+  trap '' INT
+  total=$(find Sources -mindepth 2 -name '*.swift' -printf '%P\n' | cut -d/ -f1 | sort -u |
+    grep -cvxE 'Simulator|bank-(simulate|bench|fuzz)')
+  while :; do
+    status=0
+    IFS= read -r -t 1 line || status=$?
+    part+=$line
+    if ((status <= 128)); then
+      case $part in
+        '['*'] Compiling '*.c) ;;
+        '['*'] Compiling '*)
+          module=${part#*'] Compiling '} module=${module%% *}
+          [[ -n ${seen[$module]:-} ]] || { seen[$module]=yes count=$((count + 1)); }
+          ((count <= total)) || total=$count
+          printf '%s %s\n' "$count" "$total" >"$file"
+          ;;
+        '['*/*'] '* | 'Building for '* | 'Build complete!'* | "Build of product "* | '') ;;
+        *)
+          wipe_line
+          printf '%s\n' "$part" >&2
+          ;;
+      esac
+      part=
+    fi
+    if is_terminal || ((SECONDS - told >= 20)); then
+      told=$SECONDS
+      tell_progress "$count" "$total" "$SECONDS" "${module:-}"
+    fi
+    ((status == 0 || status > 128)) || break
+  done
+  wipe_line
+  rm -f -- "$file"
+}
