@@ -109,7 +109,7 @@ let package = Package(
     process(
       "bankctl",
       on: [
-        "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
+        "BankModel", "Arguments", "Wire", "Posix", "Transport", "Logbook", "Configuration", "ControlClient",
         "StockClient", "VendingClient", "Guardian",
       ]),
 
@@ -139,7 +139,9 @@ let package = Package(
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
     tests("PosixTests", of: ["Posix"]),
     tests("RepositoryRulesTests", of: []),
-    tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
+    tests(
+      "TransportTests",
+      of: ["Transport", "StockClient", "VendingClient", "BankModel", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
@@ -181,7 +183,8 @@ let package = Package(
     tests(
       "BankctlTests",
       of: [
-        "bankctl", "ControlClient", "StockClient", "VendingClient", "Arguments", "BankModel", "Wire", "Posix",
+        "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Arguments", "BankModel",
+        "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",

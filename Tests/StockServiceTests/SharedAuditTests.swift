@@ -4,6 +4,7 @@ import BankModel
 import Logbook
 import Posix
 import StockClient
+import StockCore
 import Storage
 import Testing
 import Transport

@@ -13,7 +13,7 @@ import Wire
 struct StockDeskTests {
   private final class Counter {
     let store = MemoryStockStore()
-    let desk: StockDesk
+    let desk: StockDesk<StockMachine>
     var answers: [UInt64: StockAnswer] = [:]
     var troubles: [StoreError?] = []
 
