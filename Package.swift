@@ -73,20 +73,24 @@ let package = Package(
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("StockClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("VendingClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
+    // What the processes of all services have in common.
     floor(
-      "StockService",
-      on: [
-        "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
-        "Configuration",
-      ]),
+      "ServiceProcess",
+      on: ["BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
 
-    // Floor 5: those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
+    // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
     floor(
       "Coordinator",
       on: [
         "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision",
         "Logbook", "Configuration", "StockClient", "VendingClient", "VendingCore",
+      ]),
+    floor(
+      "StockService",
+      on: [
+        "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Configuration", "ServiceProcess",
       ]),
     // A juice station is a teller that asks the stock first.
     floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
@@ -96,7 +100,7 @@ let package = Package(
       "VendingMachine",
       on: [
         "BankModel", "QueueCore", "VendingCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
-        "Configuration", "StockClient",
+        "Configuration", "StockClient", "ServiceProcess",
       ]),
 
     // Floor 6: the executables.
