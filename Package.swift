@@ -79,20 +79,24 @@ let package = Package(
     floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("StockClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("VendingClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
+    // What the processes of all services have in common.
     floor(
-      "StockService",
-      on: [
-        "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
-        "Configuration",
-      ]),
+      "ServiceProcess",
+      on: ["BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
 
-    // Floor 5: those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
+    // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
     floor(
       "Coordinator",
       on: [
         "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision",
         "Logbook", "Configuration", "StockClient", "VendingClient", "VendingCore",
+      ]),
+    floor(
+      "StockService",
+      on: [
+        "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Configuration", "ServiceProcess",
       ]),
     // A juice station is a teller that asks the stock first.
     floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
@@ -102,7 +106,7 @@ let package = Package(
       "VendingMachine",
       on: [
         "BankModel", "QueueCore", "VendingCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
-        "Configuration", "StockClient",
+        "Configuration", "StockClient", "ServiceProcess",
       ]),
 
     // Floor 6: the executables.
@@ -115,7 +119,7 @@ let package = Package(
     process(
       "bankctl",
       on: [
-        "BankModel", "Arguments", "Wire", "Posix", "Logbook", "Configuration", "ControlClient",
+        "BankModel", "Arguments", "Wire", "Posix", "Transport", "Logbook", "Configuration", "ControlClient",
         "StockClient", "VendingClient", "Guardian",
       ]),
 
@@ -145,7 +149,9 @@ let package = Package(
     tests("SupervisionTests", of: ["Supervision", "BankModel"]),
     tests("PosixTests", of: ["Posix"]),
     tests("RepositoryRulesTests", of: []),
-    tests("TransportTests", of: ["Transport", "Wire", "Posix"]),
+    tests(
+      "TransportTests",
+      of: ["Transport", "StockClient", "VendingClient", "BankModel", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments"]),
     .testTarget(
@@ -187,7 +193,8 @@ let package = Package(
     tests(
       "BankctlTests",
       of: [
-        "bankctl", "ControlClient", "StockClient", "VendingClient", "Arguments", "BankModel", "Wire", "Posix",
+        "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Arguments", "BankModel",
+        "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",

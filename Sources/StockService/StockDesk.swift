@@ -8,11 +8,12 @@ import BankModel
 import Logbook
 import Posix
 import QueueCore
+import ServiceProcess
 import StockCore
 import Wire
 
 /// The stock and its store. Not Sendable: everything happens on the loop's thread.
-public final class StockDesk<Machine: StockDecisions> {
+public final class StockDesk<Machine: StockDecisions>: ServiceDesk {
   /// Entries that one commit holds at most; the commit does not wait for the end of the turn then.
   private var longestCommit: Int { 4_096 }
 
@@ -25,6 +26,8 @@ public final class StockDesk<Machine: StockDecisions> {
   /// What the disk has done that cannot be lived with. Nothing is done any more after it.
   public private(set) var failure: StoreError?
   private(set) var machine: Machine
+  /// The number by which the stock's ledger tells itself from all others.
+  public var identity: Int64 { machine.ledger }
 
   /// A request by which its answer is known again.
   typealias RequestID = StockCore.RequestNumber
@@ -91,7 +94,7 @@ public final class StockDesk<Machine: StockDecisions> {
   }
 
   /// Puts everything that was staged on disk; the answers follow.
-  func commit(at now: Moment) {
+  public func commit(at now: Moment) {
     guard failure == nil, machine.isUnsettled else { return }
     let begin = SystemClock.moment().monotonic
     do throws(StoreError) { try store.commit() } catch { return storeFailed(error, at: now) }
@@ -117,7 +120,7 @@ public final class StockDesk<Machine: StockDecisions> {
   }
 
   /// Tells the stock what its store has found.
-  func noteRoom(at now: Moment) {
+  public func noteRoom(at now: Moment) {
     room.note(isShort: store.isShort, at: now.monotonic)
     guard store.isShort != isShort else { return }
     isShort = store.isShort
@@ -126,7 +129,7 @@ public final class StockDesk<Machine: StockDecisions> {
   }
 
   /// The files of the store are not what they were: nothing is done any more.
-  func end(because error: StoreError) { if failure == nil { failure = error } }
+  public func end(because error: StoreError) { if failure == nil { failure = error } }
 
   private func storeFailed(_ error: StoreError, at now: Moment) {
     guard case .diskFull = error else {

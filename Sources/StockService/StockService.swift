@@ -9,6 +9,7 @@ import Glibc
 import Logbook
 import Posix
 import QueueCore
+import ServiceProcess
 import StockCore
 import Storage
 import Transport
@@ -32,7 +33,7 @@ public struct ViewingLimits: Sendable {
 }
 
 /// The stock service of one bank. Not Sendable: everything happens on the loop's thread.
-public final class StockService<Machine: StockDecisions> {
+public final class StockService<Machine: StockDecisions>: RunningService {
   /// The stock and its store.
   public typealias Desk = StockDesk<Machine>
   private typealias RequestID = StockCore.RequestNumber
@@ -63,9 +64,9 @@ public final class StockService<Machine: StockDecisions> {
   /// What of its files was removed, for good.
   private var loss: Failure?
   /// The database, as it tells of itself; nil where nobody wants to know.
-  var mark: DatabaseMark?
+  public var mark: DatabaseMark?
   /// Writes down the opening of the bank with which the database is used.
-  var remember: ((BankMark) throws(StoreError) -> Void)?
+  public var remember: ((BankMark) throws(StoreError) -> Void)?
 
   /// A service that nobody can connect to yet.
   ///
@@ -112,37 +113,13 @@ public final class StockService<Machine: StockDecisions> {
   }
 
   private func watch(over home: ServiceHome, _ files: DatabaseFiles) -> ServiceWatch {
-    let remedies = ServiceWatch.Remedies(
-      rescueLog: { [unowned self] in
-        do throws(StoreError) { try files.logIsLost() } catch { desk.end(because: error) }
-      },
-      renewLog: { [unowned self] in
-        desk.commit(at: now)
-        do throws(StoreError) { return try files.renewLog() } catch {
-          desk.end(because: error)
-          return true
-        }
-      },
-      renewReserve: { [unowned self] in
-        files.renewReserve()
-        desk.noteRoom(at: now)
-      },
+    ServiceWatch(
+      home, sockets: [home.socket], on: loop, files, of: desk, log: log, now: { [unowned self] in now },
       listen: { [socket] path in
         socket.stopListening()
         try socket.listen(at: path)
       },
-      end: { [unowned self] failure in
-        files.abandon()
-        loss = failure
-        desk.end(
-          because: .failed(path: failure.subject, detail: failure.remark ?? Remark(quoting: failure.detail)))
-      },
-      note: { [unowned self] words, isRepaired in
-        log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {
-          $0.field("msg", words)
-        }
-      })
-    return ServiceWatch(home, sockets: [home.socket], on: loop, remedies)
+      onLoss: { [unowned self] in loss = $0 })
   }
 
   /// Asks the service to answer what it has heard, and to end.

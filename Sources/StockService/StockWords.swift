@@ -2,7 +2,6 @@
 // particulars. It decides nothing and finds no words for people; those are the client's.
 
 import BankModel
-import QueueCore
 import StockCore
 import Wire
 
@@ -63,21 +62,4 @@ extension StockFailure {
   }
 
   private static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
-}
-
-extension Failure {
-  /// Why the stock's database could not be used.
-  init(stock error: StoreError, path: String) {
-    let code: Code =
-      switch error {
-      case .diskFull: .diskFull
-      case .inUse: .alreadyOpen
-      case .newerSchema: .newerSchema
-      case .damaged: .damaged
-      case .failed: .system
-      }
-    let remark =
-      if case .damaged(_, let detail) = error { detail } else { Remark(quoting: error.description) }
-    self.init(code, subject: path, remark: remark)
-  }
 }

@@ -39,19 +39,12 @@ extension Database {
   }
 }
 
-extension SQLiteStockStore {
-  /// The last opening of a bank with which this stock was used; nil where it knows of none.
+extension DatabaseStore {
+  /// The last opening of a bank with which the database of a service was used; nil where it knows of none.
   public func lastBank() throws(StoreError) -> BankMark? { try transactions.readBank() }
 
-  /// Writes down with which opening of a bank this stock is used; durable when it returns. Nothing may be staged.
-  public func remember(_ bank: BankMark) throws(StoreError) { try transactions.write(bank) }
-}
-
-extension SQLiteVendingStore {
-  /// The last opening of a bank with which this machine was used; nil where it knows of none.
-  public func lastBank() throws(StoreError) -> BankMark? { try transactions.readBank() }
-
-  /// Writes down with which opening of a bank this machine is used; durable when it returns. Nothing may be staged.
+  /// Writes down with which opening of a bank the database of a service is used; durable when it returns. Nothing may be
+  /// staged.
   public func remember(_ bank: BankMark) throws(StoreError) { try transactions.write(bank) }
 }
 

@@ -1,273 +1,83 @@
-// Owns the way to a vending machine: connecting, asking with several requests in flight, following every change, and
-// trying again while the machine is being restarted. It must not know what is done with an answer.
-// Invariant: every request is answered exactly once, by the machine or by its deadline. Whatever changes something has a
-// name, drawn here where the caller gave none, so asking again after a lost connection buys nothing twice.
-// Failure: VendingClientError. A machine that is not there is not one before the deadline has come.
+// Owns what a client of a vending machine knows of it beyond its messages: its two sockets, and what a viewer has seen.
+// Everything that clients do is ServiceClient's.
+// Invariant: a viewer is told a picture first, and then only what comes behind what it was told.
 
 import BankModel
 import Posix
 import Transport
 import Wire
 
-/// A client of a vending machine, on an ``EventLoop`` of the caller's. Not Sendable.
-///
-/// A caller with a loop of its own calls ``endTurn()`` at the end of each turn, and wakes by ``nextDeadline``. A caller
-/// without one uses ``call(_:as:within:)`` and ``turn(until:)``.
-public final class VendingClient {
-  /// What hears the answer to a request.
-  public typealias Listener = (Result<VendingResult, VendingClientError>) -> Void
+/// A client of a vending machine.
+public typealias VendingClient = ServiceClient<VendingCommand>
+/// Why there is no answer from a vending machine.
+public typealias VendingClientError = ServiceClientError<VendingCommand>
 
-  /// Whether the machine has said welcome and has not gone since.
-  public private(set) var isConnected = false
+extension VendingCommand: ServiceCommand {
+  /// What a vending machine answers.
+  public typealias Answer = VendingResult
+  /// What a viewer of a vending machine has seen.
+  public typealias View = VendingView
 
-  private let path: String
-  private let loop: EventLoop
-  private let build: String
-  private var names = OrderNames(seed: RandomSeed.fromSystem())
-  private var channel: MessageChannel<VendingServiceMessage, VendingMessage>?
-  private var connectedAt = MonotonicInstant(nanoseconds: 0)
-  private var retryAt: MonotonicInstant?
-  private var pause = VendingClient.firstPause
-  private var lastNumber: UInt32 = 0
-  private var open: [UInt32: OpenRequest] = [:]
-  private var view: (number: UInt32, hear: (VendingNotice) -> Void)?
-  private var lastTrouble = Remark(.nobodyListensYet)
+  /// What the machine is called in a log.
+  public static var serviceName: String { "the vending machine" }
 
-  private struct OpenRequest {
-    var request: VendingRequest
-    /// In the time that was attended: whoever was stopped, or did something else for long, listens before it despairs.
-    var deadline: MonotonicInstant
-    var sendings = 0
-    var listener: Listener
-  }
+  /// Whether every row is counted for the answer.
+  public var isLong: Bool { self == .audit }
+}
 
-  private static let firstPause = Duration.milliseconds(10)
-  private static let longestPause = Duration.milliseconds(250)
-  /// How long the machine may take to say welcome before the connection is given up.
-  private static let helloPatience = Duration.seconds(10)
-  /// How often a question that may take minutes is sent: a machine that ends over it each time would never be at work.
-  private static let longSendings = 2
-
+extension ServiceClient where Command == VendingCommand {
   /// The customers' socket in the home of a bank.
   public static func customersSocket(inHome home: String) -> String {
-    Paths.join(home, "run", "vending.sock")
+    ServiceHome(path: home, name: "vending").socket
   }
 
   /// The manager's socket in the home of a bank.
   public static func managersSocket(inHome home: String) -> String {
-    Paths.join(home, "run", "vending-admin.sock")
-  }
-
-  /// A client that connects when it is first asked.
-  public init(socket path: String, loop: EventLoop, build: String = BuildIdentity.current) {
-    self.path = path
-    self.loop = loop
-    self.build = build
-  }
-
-  // MARK: - Asking
-
-  /// Asks; the listener hears the answer, or why there is none, from a later turn of the loop.
-  ///
-  /// - Parameters:
-  ///   - order: the name that makes a change repeatable by the caller too, after a crash of its own.
-  ///   - deadline: until then the request is sent again whenever the machine has come back.
-  public func ask(
-    _ command: VendingCommand, as order: OrderID? = nil, until deadline: MonotonicInstant,
-    _ listener: @escaping Listener
-  ) {
-    lastNumber &+= 1
-    let name = order ?? (command.changesSomething ? names.next() : nil)
-    let request = VendingRequest(number: lastNumber, order: name, command: command)
-    // Brought up to now first: what passed since the caller last listened is not taken from the patience for this answer.
-    let now = SystemClock.monotonic()
-    loop.attend(until: now)
-    let patience = max(.zero, deadline - now)
-    open[lastNumber] = OpenRequest(
-      request: request, deadline: loop.attended.now + patience, listener: listener)
-    if isConnected { send(lastNumber) } else { connectIfDue() }
+    ServiceHome(path: home, name: "vending-admin").socket
   }
 
   /// Follows the machine: a picture, and then everything that changes; after a lost connection a new picture. One view
   /// at a time; another one takes its place.
-  public func follow(_ hear: @escaping (VendingNotice) -> Void) {
-    lastNumber &+= 1
-    view = (lastNumber, hear)
-    if isConnected { sendView() } else { connectIfDue() }
-  }
-
-  /// Asks, and runs the loop until the answer is there.
-  ///
-  /// Not from within a handler of the loop.
-  /// - Throws: `tryLater` where no answer came in time; the same order may be asked again.
-  public func call(
-    _ command: VendingCommand, as order: OrderID? = nil, within patience: Duration
-  ) throws(VendingClientError) -> VendingResult {
-    var outcome: Result<VendingResult, VendingClientError>?
-    let deadline = SystemClock.monotonic() + patience
-    ask(command, as: order, until: deadline) { outcome = $0 }
-    while outcome == nil { try turn(until: nil) }
-    return try (outcome ?? .failure(.tryLater(detail: lastTrouble))).get()
-  }
-
-  /// Waits for the next thing to happen, no longer than until the deadline, and does what there is to do.
-  public func turn(until deadline: MonotonicInstant?) throws(VendingClientError) {
-    endTurn()
-    let wake = [nextDeadline, deadline].compactMap { $0 }.min()
-    do throws(SystemError) { try loop.runOnce(until: wake) } catch { throw .system(error) }
-    endTurn()
-  }
-
-  // MARK: - Turns
-
-  /// When ``endTurn()`` has something to do by itself; nil for never.
-  public var nextDeadline: MonotonicInstant? {
-    let earliest = open.values.lazy.map(\.deadline).min().map { loop.attended.wake(for: $0) }
-    let own =
-      channel == nil
-      ? wantsConnection ? retryAt : nil
-      : isConnected ? nil : loop.attended.wake(for: connectedAt + Self.helloPatience)
-    return [earliest, own].compactMap { $0 }.min()
-  }
-
-  /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
-  public func endTurn() {
-    channel?.flush()
-    loop.attend(until: SystemClock.monotonic())
-    let now = loop.attended.now
-    // What has come while nobody listened is heard before anything is given up.
-    if isOverdue(now) { while channel?.receiveNow() == true {} }
-    if channel != nil, !isConnected, now - connectedAt >= Self.helloPatience {
-      lastTrouble = Remark(.noAnswer)
-      channel?.close()
-    }
-    connectIfDue()
-    guard open.values.contains(where: { $0.deadline <= now }) else { return }
-    for (number, request) in open where request.deadline <= now {
-      open[number] = nil
-      request.listener(.failure(.tryLater(detail: lastTrouble)))
-    }
-  }
-
-  private func isOverdue(_ now: MonotonicInstant) -> Bool {
-    channel != nil
-      && (!isConnected && now - connectedAt >= Self.helloPatience
-        || open.values.contains { $0.deadline <= now })
-  }
-
-  /// Ends the connection. Whoever still waits for an answer gets none.
-  public func close() {
-    view = nil
-    open.removeAll()
-    channel?.close()
-  }
-
-  // MARK: - The connection
-
-  /// Whether there is anything to connect for. A moment to try again in which nothing is to be tried is none: it would pass,
-  /// and keep the loop of the caller awake for ever.
-  private var wantsConnection: Bool { !open.isEmpty || view != nil }
-
-  private func connectIfDue() {
-    guard channel == nil, wantsConnection else { return }
-    let now = SystemClock.monotonic()
-    if let retryAt, retryAt > now { return }
-    do throws(SystemError) {
-      switch try UnixSocket.connect(path: path, nonBlocking: true) {
-      case .connected(let socket): try greet(socket)
-      case .notThere: tryLater(Remark(.noSocket, path))
-      case .refused: tryLater(Remark(.nobodyListens, path))
-      case .busy: tryLater(Remark(.noRoomForConnection, path))
-      case .permissionDenied: fail(.notPermitted(socket: path))
-      }
-    } catch {
-      // What has run out comes back; anything else would fail again.
-      if error.isShortage { tryLater(Remark(quoting: error.description)) } else { fail(.system(error)) }
-    }
-  }
-
-  private func greet(_ socket: consuming FileDescriptor) throws(SystemError) {
-    let channel = try MessageChannel<VendingServiceMessage, VendingMessage>(
-      descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: 16 << 20)
-    self.channel = channel
-    loop.attend(until: SystemClock.monotonic())
-    connectedAt = loop.attended.now
-    lastTrouble = Remark(.noAnswer)
-    channel.onMessage = { [unowned self] in hear($0) }
-    channel.onEnd = { [unowned self] end in
-      self.channel = nil
-      isConnected = false
-      tryLater(end.remark)
-    }
-    channel.send(.hello(Hello(build: build, role: .client)))
-    channel.flush()
-  }
-
-  /// Sends a request, the first time or again, unless it has ended so many that nobody should be sent it any more.
-  private func send(_ number: UInt32) {
-    guard let request = open[number] else { return }
-    guard !request.request.command.isLong || request.sendings < Self.longSendings else {
-      open[number] = nil
-      let detail = Remark(.endedMeanwhile, request.sendings)
-      return request.listener(.failure(.tryLater(detail: detail)))
-    }
-    open[number]?.sendings += 1
-    channel?.send(.request(request.request))
-  }
-
-  private func tryLater(_ trouble: Remark) {
-    lastTrouble = trouble
-    retryAt = SystemClock.monotonic() + pause
-    pause = min(pause * 2, Self.longestPause)
-  }
-
-  /// There is no hope of an answer; a later request tries anew.
-  private func fail(_ error: VendingClientError) {
-    tryLater(Remark(quoting: "\(error)"))
-    let waiting = open
-    open.removeAll()
-    for request in waiting.values { request.listener(.failure(error)) }
-  }
-
-  private func hear(_ message: VendingServiceMessage) {
-    switch message {
-    case .welcome(let welcome) where welcome.version == protocolVersion:
-      isConnected = true
-      (retryAt, pause) = (nil, Self.firstPause)
-      for number in open.keys.sorted() { send(number) }
-      sendView()
-      channel?.flush()
-    case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
-    case .refused(let refusal) where refusal.reason == .version:
-      fail(.otherVersion(theirs: refusal.version, build: refusal.build))
-    case .refused(let refusal): lastTrouble = Remark(quoting: refusal.detail)
-    case .reply(let reply): hear(reply)
-    }
-  }
-
-  private func hear(_ reply: VendingReply) {
-    if let view, reply.number == view.number {
-      switch reply.result {
-      case .picture(let picture): view.hear(.picture(picture))
-      case .news(let news): view.hear(.news(news))
-      // A new picture has everything that was not told.
-      case .failure(let failure) where failure.code == .tooSlow: sendView()
-      case .failure(let failure): view.hear(.refused(failure))
-      default: break
-      }
-      return
-    }
-    guard !reply.more, let request = open.removeValue(forKey: reply.number) else { return }
-    request.listener(.success(reply.result))
-  }
-
-  private func sendView() {
-    guard let view else { return }
-    channel?.send(.request(VendingRequest(number: view.number, command: .follow)))
-  }
+  public func follow(_ hear: @escaping (VendingNotice) -> Void) { follow(VendingView(), hear) }
 }
 
-extension VendingCommand {
-  /// Whether the answer may take minutes, because every row is counted for it.
-  fileprivate var isLong: Bool { if case .audit = self { true } else { false } }
+/// What a viewer of a vending machine is told.
+public enum VendingNotice: Sendable, Equatable {
+  /// The machine as it is; what was known before is forgotten.
+  case picture(VendingPicture)
+  /// What has changed since.
+  case news(VendingNews)
+  /// The machine does not show itself.
+  case refused(VendingFailure)
+}
+
+/// What a viewer of a vending machine has seen.
+public struct VendingView: ServiceView {
+  /// The last change of the money that was told; nil before the first picture.
+  private var seen: Int64?
+
+  /// The view of somebody who has seen nothing.
+  public init() {}
+
+  /// The machine as it is, and everything from then on: whoever comes back begins with a new picture.
+  public var question: VendingCommand { .follow }
+
+  /// Takes what the machine tells.
+  public mutating func hear(_ answer: VendingResult) -> ViewStep<VendingNotice> {
+    switch answer {
+    case .picture(let picture):
+      seen = picture.sequence
+      return .news(.picture(picture))
+    case .news(var news):
+      // What was shown before is not told again, whatever the machine thinks. Drinks come and go without money.
+      guard let seen, news.sequence >= seen else { return .nothing }
+      news.purchases.removeAll { $0.sequence <= seen }
+      self.seen = news.sequence
+      return .news(.news(news))
+    // A new picture has everything that was not told.
+    case .failure(let failure) where failure.code == .tooSlow: return .askAgain
+    case .failure(let failure): return .news(.refused(failure))
+    default: return .nothing
+    }
+  }
 }

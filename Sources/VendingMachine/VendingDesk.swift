@@ -93,7 +93,7 @@ public final class VendingDesk<Machine: VendingDecisions> {
   }
 
   /// Puts everything that was staged on disk; the answers follow.
-  func commit(at now: Moment) {
+  public func commit(at now: Moment) {
     guard failure == nil else { return }
     if machine.hasUnwritten { happen(.retried, at: now) }
     guard failure == nil, machine.isUnsettled else { return }
@@ -126,7 +126,7 @@ public final class VendingDesk<Machine: VendingDecisions> {
   }
 
   /// Tells the machine what its store has found.
-  func noteRoom(at now: Moment) {
+  public func noteRoom(at now: Moment) {
     room.note(isShort: store.isShort, at: now.monotonic)
     guard store.isShort != isShort else { return }
     isShort = store.isShort
@@ -135,7 +135,7 @@ public final class VendingDesk<Machine: VendingDecisions> {
   }
 
   /// The files of the store are not what they were: nothing is done any more.
-  func end(because error: StoreError) { if failure == nil { failure = error } }
+  public func end(because error: StoreError) { if failure == nil { failure = error } }
 
   private func storeFailed(_ error: StoreError, at now: Moment) {
     guard case .diskFull = error else {

@@ -1,11 +1,11 @@
-// Owns what the vending machine has in the bank's home: its two sockets, who may come to them, and what is done when one of
-// its files is removed. It must not know what is said on a socket.
+// Owns what the vending machine has in the bank's home: its two sockets, who may come to them, and that they are bound anew
+// when one is removed. It must not know what is said on a socket.
 // Invariant: the managers' socket is for the bank's owner alone; the customers' may be for the members of a group.
 
 import BankModel
 import Logbook
 import Posix
-import QueueCore
+import ServiceProcess
 import Storage
 import Transport
 import Wire
@@ -19,34 +19,9 @@ extension VendingService {
   }
 
   func watch(over home: ServiceHome, _ sockets: [String], _ files: DatabaseFiles) -> ServiceWatch {
-    let remedies = ServiceWatch.Remedies(
-      rescueLog: { [unowned self] in
-        do throws(StoreError) { try files.logIsLost() } catch { desk.end(because: error) }
-      },
-      renewLog: { [unowned self] in
-        desk.commit(at: now)
-        do throws(StoreError) { return try files.renewLog() } catch {
-          desk.end(because: error)
-          return true
-        }
-      },
-      renewReserve: { [unowned self] in
-        files.renewReserve()
-        desk.noteRoom(at: now)
-      },
-      listen: { [unowned self] path in try listen(at: path, home) },
-      end: { [unowned self] failure in
-        files.abandon()
-        loss = failure
-        desk.end(
-          because: .failed(path: failure.subject, detail: failure.remark ?? Remark(quoting: failure.detail)))
-      },
-      note: { [unowned self] words, isRepaired in
-        log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {
-          $0.field("msg", words)
-        }
-      })
-    return ServiceWatch(home, sockets: sockets, on: loop, remedies)
+    ServiceWatch(
+      home, sockets: sockets, on: loop, files, of: desk, log: log, now: { [unowned self] in now },
+      listen: { [unowned self] path in try listen(at: path, home) }, onLoss: { [unowned self] in loss = $0 })
   }
 
   /// The customers' socket, and the way to it, for the members of a group; nothing else is opened to them.

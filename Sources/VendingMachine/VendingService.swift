@@ -75,9 +75,9 @@ public final class VendingService<Machine: VendingDecisions> {
   /// What of its files was removed, for good.
   var loss: Failure?
   /// The database, as it tells of itself; nil where nobody wants to know.
-  var mark: DatabaseMark?
+  public var mark: DatabaseMark?
   /// Writes down the opening of the bank with which the database is used.
-  var remember: ((BankMark) throws(StoreError) -> Void)?
+  public var remember: ((BankMark) throws(StoreError) -> Void)?
 
   /// A machine that nobody can connect to yet.
   ///

@@ -2,7 +2,6 @@
 // It decides nothing and finds no words for people; those are the client's.
 
 import BankModel
-import QueueCore
 import VendingCore
 import Wire
 
@@ -60,23 +59,6 @@ extension VendingFailure {
 
   /// A part of what a client wrote.
   static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
-}
-
-extension Failure {
-  /// Why the machine's database could not be used.
-  init(store error: StoreError, path: String) {
-    let code: Code =
-      switch error {
-      case .diskFull: .diskFull
-      case .inUse: .alreadyOpen
-      case .newerSchema: .newerSchema
-      case .damaged: .damaged
-      case .failed: .system
-      }
-    let remark =
-      if case .damaged(_, let detail) = error { detail } else { Remark(quoting: error.description) }
-    self.init(code, subject: path, remark: remark)
-  }
 }
 
 extension VendingResult {

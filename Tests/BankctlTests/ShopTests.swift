@@ -2,9 +2,13 @@
 import Arguments
 import BankModel
 import ControlClient
+import Dispatch
 import Posix
 import StockClient
+import Synchronization
 import Testing
+import Transport
+import VendingClient
 import Wire
 
 @testable import bankctl
@@ -155,22 +159,40 @@ private func hasHangul(_ text: String) -> Bool {
     }
   }
 
-  @Test("a stock that is away is told with its reason, and with exit code 75")
+  @Test("a service that is away is told with its reason, and with exit code 75")
   func away() {
+    tellAbsence(StockCommand.self, "stock_unavailable")
+    tellAbsence(VendingCommand.self, "vending_unavailable")
+  }
+
+  @Test(
+    "a change that a stock was sent before it fell silent is not said to be undone; a question changes nothing"
+  )
+  func inDoubt() throws {
+    let branch = try FakeBranch { _, _ in [.answer(.status(picture()))] }
+    defer { branch.end() }
+    let stock = try SilentStock(StockClient.socket(inHome: branch.home.path))
+    defer { stock.end() }
+    let change = try run(["stock", "set", "kiwi", "3", "--timeout", "1s", "--json"], home: branch.home)
+    #expect(change.exit == .later && change.output.contains("not known whether the change was made"))
+    #expect(!change.output.contains("Nothing was changed"), "\(change.output)")
+    let look = try run(["stock", "--timeout", "100ms", "--json"], home: branch.home)
+    #expect(look.exit == .later && look.output.contains("Nothing was changed"), "\(look.output)")
+  }
+
+  private func tellAbsence<Command: CounterCommand>(_: Command.Type, _ code: String) {
     for words in [english, korean] {
-      guard
-        case .complaint(let complaint) = words.refusal(
-          .tryLater(detail: "nobody listens"), trouble: "SIGKILL")
-      else {
+      let error = ServiceClientError<Command>.tryLater(detail: "nobody listens")
+      guard case .complaint(let complaint) = words.refusal(error, trouble: "SIGKILL") else {
         Issue.record("no complaint")
         continue
       }
-      #expect(complaint.exit == .later && complaint.code == "stock_unavailable")
+      #expect(complaint.exit == .later && complaint.code == code)
       #expect(complaint.message.contains("SIGKILL") && !complaint.message.contains("nobody"))
       #expect(hasHangul(complaint.message) == (words.language == .korean))
     }
-    #expect(
-      english.refusal(.notPermitted(socket: "/s"), trouble: nil) == .control(.notPermitted(socket: "/s")))
+    let locked = ServiceClientError<Command>.notPermitted(socket: "/s")
+    #expect(english.refusal(locked, trouble: nil) == .control(.notPermitted(socket: "/s")))
   }
 
   @Test("an order that was not made tells why, in both languages, whatever the reason")
@@ -205,5 +227,39 @@ private func hasHangul(_ text: String) -> Bool {
   func closed(words: [String]) throws {
     let ran = try run(words + ["--json"], home: BankHome(path: "/nonexistent/home"))
     #expect(ran.exit == .notOpen && ran.output.contains(#""code":"not_open""#))
+  }
+}
+
+/// A stock that says what it keeps, and nothing else.
+private final class SilentStock: Sendable {
+  private let isEnded = Mutex(false)
+  private let finished = DispatchSemaphore(value: 0)
+
+  init(_ path: String) throws {
+    let begun = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "stock").async { [self] in
+      defer { finished.signal() }
+      guard let loop = try? EventLoop() else {
+        begun.signal()
+        return
+      }
+      let socket = ServiceSocket<StockRequest, StockResult>(loop: loop)
+      socket.onRequest = { [unowned socket] session, request in
+        if request.command == .assortment { socket.answer(session, request.number, .assortment(.standard)) }
+      }
+      try? socket.listen(at: path)
+      begun.signal()
+      while !isEnded.withLock({ $0 }) {
+        _ = try? loop.runOnce(until: SystemClock.monotonic() + .milliseconds(10))
+        socket.flush()
+      }
+      socket.stopListening()
+    }
+    begun.wait()
+  }
+
+  func end() {
+    isEnded.withLock { $0 = true }
+    finished.wait()
   }
 }

@@ -91,7 +91,9 @@ struct GuardianTests {
     }
   }
 
-  @Test("a guardian that never comes to itself makes a command say in time that nobody answers, and not that it is closed")
+  @Test(
+    "a guardian that never comes to itself makes a command say in time that nobody answers, and not that it is closed"
+  )
   func heldUpGuardian() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")

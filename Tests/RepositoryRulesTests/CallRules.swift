@@ -58,7 +58,7 @@ enum CallRules {
   ]
   static let smallTargets: Set<String> = [
     "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
-    "Guardian", "bank-guardian", "StockService", "StockClient", "bank-stockd",
+    "Guardian", "bank-guardian", "ServiceProcess", "StockService", "StockClient", "bank-stockd",
     "VendingMachine", "VendingClient", "bank-vending",
   ]
 

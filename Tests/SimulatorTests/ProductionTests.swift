@@ -14,7 +14,7 @@ struct ProductionTests {
     #expect(
       names == [
         "EventLoop", "MessageChannel", "Listener", "ServiceSocket", "ServiceSession", "ServiceViews",
-        "StockService", "StockDesk", "StockClient", "VendingService", "VendingDesk", "VendingClient",
+        "ServiceClient", "StockService", "StockDesk", "VendingService", "VendingDesk",
       ])
   }
 }

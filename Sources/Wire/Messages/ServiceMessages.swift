@@ -1,6 +1,8 @@
 // Owns what the conversations with all services have in common: hello and welcome, then numbered requests and answers.
 // It knows no service and no socket; what is asked and answered is the service's own.
 
+import BankModel
+
 /// What a client says to a service.
 public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The first message.
@@ -8,10 +10,7 @@ public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, 
   /// A question or an order.
   case request(Request)
 
-  private enum Kind: Int, CodingKey {
-    case hello = 1
-    case request = 2
-  }
+  private typealias Kind = QuestionKind
 }
 
 extension ServiceQuestion: FrameMessage {
@@ -43,11 +42,7 @@ public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equ
   /// An answer.
   case reply(NumberedReply<Result>)
 
-  private enum Kind: Int, CodingKey {
-    case welcome = 1
-    case refused = 2
-    case reply = 3
-  }
+  private typealias Kind = AnswerKind
 }
 
 extension ServiceAnswer: FrameMessage {
@@ -72,6 +67,25 @@ extension ServiceAnswer: FrameMessage {
   }
 }
 
+/// A numbered request.
+public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+  /// Chosen by the client; every answer repeats it.
+  public var number: UInt32
+  /// The name that makes a change repeatable; nil where it has none.
+  public var order: OrderID?
+  /// What is asked for.
+  public var command: Command
+
+  /// A request; a question has no name.
+  public init(number: UInt32, order: OrderID? = nil, command: Command) {
+    self.number = number
+    self.order = order
+    self.command = command
+  }
+
+  typealias CodingKeys = RequestKeys
+}
+
 /// An answer with the number of its request.
 public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
   /// The number of the request.
@@ -88,9 +102,33 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
     self.more = more
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case number = 1
-    case result = 2
-    case more = 3
-  }
+  typealias CodingKeys = ReplyKeys
+}
+
+// The numbers stand outside of the generic types, so that there is one set for all services: to look up those of one at run
+// time, for every message, made a question 3 % dearer.
+
+private enum QuestionKind: Int, CodingKey {
+  case hello = 1
+  case request = 2
+}
+
+private enum AnswerKind: Int, CodingKey {
+  case welcome = 1
+  case refused = 2
+  case reply = 3
+}
+
+/// The numbers of the parts of a ``ServiceRequest``.
+enum RequestKeys: Int, CodingKey {
+  case number = 1
+  case order = 2
+  case command = 3
+}
+
+/// The numbers of the parts of a ``NumberedReply``.
+enum ReplyKeys: Int, CodingKey {
+  case number = 1
+  case result = 2
+  case more = 3
 }

@@ -7,27 +7,7 @@ import BankModel
 public typealias StockMessage = ServiceQuestion<StockRequest>
 
 /// A numbered request.
-public struct StockRequest: Codable, Sendable, Equatable {
-  /// Chosen by the client; every answer repeats it.
-  public var number: UInt32
-  /// The name that makes an order repeatable; nil where it has none.
-  public var order: OrderID?
-  /// What is asked for.
-  public var command: StockCommand
-
-  /// Puts the parts together.
-  public init(number: UInt32, order: OrderID? = nil, command: StockCommand) {
-    self.number = number
-    self.order = order
-    self.command = command
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case number = 1
-    case order = 2
-    case command = 3
-  }
-}
+public typealias StockRequest = ServiceRequest<StockCommand>
 
 /// Everything the stock service can be asked.
 public enum StockCommand: Sendable, Equatable {

@@ -8,27 +8,7 @@ import BankModel
 public typealias VendingMessage = ServiceQuestion<VendingRequest>
 
 /// A numbered request.
-public struct VendingRequest: Codable, Sendable, Equatable {
-  /// Chosen by the client; every answer repeats it.
-  public var number: UInt32
-  /// The name that makes a change repeatable; nil for a question.
-  public var order: OrderID?
-  /// What is asked for.
-  public var command: VendingCommand
-
-  /// Puts the parts together.
-  public init(number: UInt32, order: OrderID? = nil, command: VendingCommand) {
-    self.number = number
-    self.order = order
-    self.command = command
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case number = 1
-    case order = 2
-    case command = 3
-  }
-}
+public typealias VendingRequest = ServiceRequest<VendingCommand>
 
 /// Who may ask for something.
 public enum VendingSide: Sendable, Equatable {

@@ -160,13 +160,13 @@ enum ChaosCommand {
     do throws(StockClientError) {
       shop = try ChaosShop(bank.home, on: loop, seed: bits, name: name)
     } catch {
-      throw session.words.refusal(error, trouble: session.stockTrouble)
+      throw session.words.refusal(error, trouble: session.trouble(of: .stock))
     }
     let machine: ChaosMachine
     do throws(VendingClientError) {
       machine = try ChaosMachine(bank.home, on: loop, seed: bits, name: name)
     } catch {
-      throw session.words.refusal(ofMachine: error, trouble: nil)
+      throw session.words.refusal(error, trouble: nil)
     }
     do throws(SystemError) {
       return try ChaosRun(

@@ -48,8 +48,8 @@ final class StockWatchCommand {
       try session.output.flush()
       if !isThere, !counter.client.isConnected, session.isBankClosed { return .done }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
-      let detail = Remark(.showsNothing)
-      throw session.words.refusal(.tryLater(detail: detail), trouble: counter.trouble)
+      let error = StockClientError.tryLater(detail: Remark(.showsNothing))
+      throw session.words.refusal(error, trouble: counter.trouble)
     }
     if let failure { throw failure }
     return .done

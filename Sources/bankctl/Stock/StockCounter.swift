@@ -1,34 +1,34 @@
-// Owns a command's questions to the stock service: each is bounded, and a service that is not there is waited for.
-// It must not know what a command makes of an answer.
-// Invariant: the bank is open when the stock is asked, so that nobody waits for a service that nobody starts; a
-// refusal never comes out as an answer.
-// Failure: CommandError, `stock_unavailable` with exit code 75 where no answer came in time.
+// Owns what commands ask the stock service for, and what people are told where it does not do it. It knows no socket, and
+// not what a command makes of an answer.
+// Invariant: the bank is open when the stock is asked, so that nobody waits for a service that nobody starts.
 import Arguments
 import BankModel
 import ControlClient
-import Posix
 import StockClient
 import Wire
 
 /// The way to the stock of an open bank.
-final class StockCounter {
-  /// How long the stock is waited for where nobody says how long.
-  static let patience = Duration.seconds(10)
+typealias StockCounter = ServiceCounter<StockCommand>
 
-  let loop: EventLoop
-  let client: StockClient
-  private let session: Session
-  private let deadline: MonotonicInstant
+extension StockCommand: CounterCommand {
+  static var role: WorkerRole { .stock }
+  static var absence: String { "stock_unavailable" }
 
+  static func silence(_ why: String, isInDoubt: Bool, _ words: Words) -> String {
+    words.stockSilent(why, isInDoubt)
+  }
+
+  static func complaint(about answer: StockResult, _ words: Words) -> Complaint? {
+    if case .failure(let failure) = answer { words.complaint(about: failure) } else { nil }
+  }
+}
+
+extension ServiceCounter where Command == StockCommand {
   /// Goes to the stock of the bank that is open.
-  ///
-  /// - Parameter patience: How long all questions together may take.
-  init(_ session: Session, within patience: Duration? = nil) throws(CommandError) {
+  convenience init(_ session: Session) throws(CommandError) {
     _ = try Desk.open(session)
-    self.session = session
-    deadline = SystemClock.monotonic() + (patience ?? session.stockPatience)
-    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
-    client = StockClient(socket: StockClient.socket(inHome: session.home.path), loop: loop)
+    try self.init(
+      session, at: StockClient.socket(inHome: session.home.path), within: session.stockPatience)
   }
 
   /// What the branch keeps and makes.
@@ -51,22 +51,6 @@ final class StockCounter {
     default: throw Self.unexpected
     }
   }
-
-  /// Asks, and waits for the answer.
-  private func ask(_ command: StockCommand) throws(CommandError) -> StockResult {
-    let result: StockResult
-    switch try client.answer(to: command, by: deadline, changes: command.changesStock, session) {
-    case .success(let answer): result = answer
-    case .failure(let error): throw session.words.refusal(error, trouble: trouble)
-    }
-    if case .failure(let failure) = result { throw .complaint(session.words.complaint(about: failure)) }
-    return result
-  }
-
-  /// Why the service does not work, as the coordinator knows it.
-  var trouble: String? { session.stockTrouble }
-
-  private static var unexpected: CommandError { .control(.unexpected(detail: "another answer of the stock")) }
 }
 
 extension StockPicture {
@@ -83,13 +67,7 @@ extension StockPicture {
 
 extension Session {
   /// How long the stock, or the juice station, may stand still.
-  var stockPatience: Duration { invocation.duration("timeout") ?? StockCounter.patience }
-
-  /// Why the stock service does not work; nil where it does, or where nobody can tell.
-  var stockTrouble: String? {
-    guard let report = try? Desk.picture(self) else { return nil }
-    return report.workers.first { $0.role == .stock }.flatMap { words.trouble(of: $0) }
-  }
+  var stockPatience: Duration { invocation.duration("timeout") ?? .seconds(10) }
 
   /// The fruit of this name.
   ///

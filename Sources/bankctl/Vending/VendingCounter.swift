@@ -1,8 +1,6 @@
-// Owns a command's questions to the vending machine, on the customers' side or on the manager's: each is bounded, and a
-// machine that is not there is waited for. It must not know what a command makes of an answer.
-// Invariant: the bank is open when the machine is asked, so that nobody waits for a machine that nobody starts; a refusal
-// never comes out as an answer.
-// Failure: CommandError, `vending_unavailable` with exit code 75 where no answer came in time.
+// Owns what commands ask the vending machine for, on the customers' side or on the manager's, and what people are told
+// where it does not do it. It knows no socket, and not what a command makes of an answer.
+// Invariant: the bank is open when the machine is asked, so that nobody waits for a machine that nobody starts.
 import Arguments
 import BankModel
 import ControlClient
@@ -11,25 +9,37 @@ import VendingClient
 import Wire
 
 /// The way to the vending machine of an open bank.
-final class VendingCounter {
-  /// The two sockets of the machine.
-  enum Side {
-    case customers
-    case manager
+typealias VendingCounter = ServiceCounter<VendingCommand>
+
+/// The two sockets of the vending machine.
+enum MachineSocket {
+  case customers
+  case manager
+}
+
+/// How long a coordinator keeps a screen from hearing keys.
+private let glance = ControlConnection.Patience(hello: .milliseconds(100))
+
+extension VendingCommand: CounterCommand {
+  static var role: WorkerRole { .vending }
+  static var absence: String { "vending_unavailable" }
+
+  static func silence(_ why: String, isInDoubt: Bool, _ words: Words) -> String {
+    words.machineSilent(why, isInDoubt)
   }
 
-  let loop: EventLoop
-  let client: VendingClient
-  private let session: Session
-  private let deadline: MonotonicInstant
+  static func complaint(about answer: VendingResult, _ words: Words) -> Complaint? {
+    if case .failure(let failure) = answer { words.complaint(about: failure) } else { nil }
+  }
+}
 
-  /// How long a coordinator keeps a screen from hearing keys.
-  private static let glance = ControlConnection.Patience(hello: .milliseconds(100))
-
+extension ServiceCounter where Command == VendingCommand {
   /// Goes to the machine of the bank that is open.
   ///
   /// - Parameter loop: That of a screen on which the other side of the machine shows already.
-  init(_ session: Session, _ side: Side, on loop: EventLoop? = nil) throws(CommandError) {
+  convenience init(
+    _ session: Session, _ side: MachineSocket, on loop: EventLoop? = nil
+  ) throws(CommandError) {
     if loop == nil {
       do throws(CommandError) { _ = try Desk.open(session) } catch {
         // Whoever may use the machine alone cannot ask whether the bank is open, and need not.
@@ -37,22 +47,15 @@ final class VendingCounter {
       }
     } else {
       // A bank that does not answer, or is not there just now, is waited for on the screen like the machine.
-      do throws(ControlError) { _ = try session.home.connect(patience: Self.glance) } catch {
+      do throws(ControlError) { _ = try session.home.connect(patience: glance) } catch {
         if case .notPermitted = error { throw .control(error) }
       }
-    }
-    self.session = session
-    deadline = SystemClock.monotonic() + session.stockPatience
-    if let loop {
-      self.loop = loop
-    } else {
-      do throws(SystemError) { self.loop = try EventLoop() } catch { throw .system(error) }
     }
     let home = session.home.path
     let socket =
       side == .customers
       ? VendingClient.customersSocket(inHome: home) : VendingClient.managersSocket(inHome: home)
-    client = VendingClient(socket: socket, loop: self.loop)
+    try self.init(session, at: socket, within: session.stockPatience, on: loop)
   }
 
   /// The machine as it is.
@@ -78,26 +81,6 @@ final class VendingCounter {
     let page = PurchasePage(after: sequence, limit: 500)
     guard case .history(let purchases) = try ask(.history(page)) else { throw Self.unexpected }
     return purchases
-  }
-
-  private func ask(_ command: VendingCommand) throws(CommandError) -> VendingResult {
-    let result: VendingResult
-    switch try client.answer(to: command, by: deadline, changes: command.changesSomething, session) {
-    case .success(let answer): result = answer
-    case .failure(let error): throw session.words.refusal(ofMachine: error, trouble: trouble)
-    }
-    if case .failure(let failure) = result { throw .complaint(session.words.complaint(about: failure)) }
-    return result
-  }
-
-  /// Why the machine does not work, as the coordinator knows it.
-  var trouble: String? {
-    guard let report = try? Desk.picture(session) else { return nil }
-    return report.workers.first { $0.role == .vending }.flatMap { session.words.trouble(of: $0) }
-  }
-
-  private static var unexpected: CommandError {
-    .control(.unexpected(detail: "another answer of the machine"))
   }
 }
 

@@ -82,7 +82,7 @@ final class VendingScreen {
       let wake = [screen.wake, managers?.client.nextDeadline, due].compactMap { $0 }.min()
       managers?.client.endTurn()
       do throws(VendingClientError) { try customers.client.turn(until: wake) } catch {
-        throw session.words.refusal(ofMachine: error, trouble: customers.trouble)
+        throw session.words.refusal(error, trouble: customers.trouble)
       }
       managers?.client.endTurn()
       screen.settle()

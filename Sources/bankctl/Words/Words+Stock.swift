@@ -74,26 +74,20 @@ extension Words {
 
   // MARK: - Refusals
 
-  /// Why there was no answer from the stock.
+  /// The stock has not answered.
   ///
-  /// - Parameter trouble: Why the service does not work, where the coordinator knows.
-  func refusal(_ error: StockClientError, trouble: String?) -> CommandError {
-    let nothing = say("Nothing was changed", "바뀐 것은 없습니다")
-    switch error {
-    case .tryLater(let detail):
-      let why = trouble ?? particular(detail)
-      return .complaint(
-        Complaint(
-          code: "stock_unavailable", exit: .later,
-          message: say(
-            "The stock service does not answer (\(why)). \(nothing). See 'bankctl status' and 'bankctl logs stock', "
-              + "then try again.",
-            "재고 서비스가 대답하지 않습니다(\(why)). \(nothing). 'bankctl status'와 'bankctl logs stock'을 본 뒤 다시 "
-              + "시도하세요.")))
-    case .notPermitted(let socket): return .control(.notPermitted(socket: socket))
-    case .otherVersion(let theirs, let build): return .control(.otherVersion(theirs: theirs, build: build))
-    case .system(let error): return .system(error)
-    }
+  /// - Parameter isInDoubt: Whether it was sent a change, and may have made it.
+  func stockSilent(_ why: String, _ isInDoubt: Bool) -> String {
+    let fate =
+      isInDoubt
+      ? say(
+        "It is not known whether the change was made: 'bankctl stock' tells.",
+        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.")
+      : say("Nothing was changed.", "바뀐 것은 없습니다.")
+    return say(
+      "The stock service does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs stock', then try "
+        + "again.",
+      "재고 서비스가 대답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs stock'을 본 뒤 다시 시도하세요.")
   }
 
   /// What the stock service has refused.

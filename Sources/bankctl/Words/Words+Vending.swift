@@ -189,25 +189,21 @@ extension Words {
 
   // MARK: - Refusals
 
-  /// Why there was no answer from the machine.
+  /// The machine has not answered.
   ///
-  /// - Parameter trouble: Why it does not work, where the coordinator knows.
-  func refusal(ofMachine error: VendingClientError, trouble: String?) -> CommandError {
-    switch error {
-    case .tryLater(let detail):
-      let why = trouble ?? particular(detail)
-      return .complaint(
-        Complaint(
-          code: "vending_unavailable", exit: .later,
-          message: say(
-            "The vending machine does not answer (\(why)). See 'bankctl status' and 'bankctl logs vending', then try "
-              + "again; 'bankctl vending history' tells whether a purchase was made.",
-            "자판기가 대답하지 않습니다(\(why)). 'bankctl status'와 'bankctl logs vending'을 본 뒤 다시 시도하세요. 샀는지는 "
-              + "'bankctl vending history'로 알 수 있습니다.")))
-    case .notPermitted(let socket): return .control(.notPermitted(socket: socket))
-    case .otherVersion(let theirs, let build): return .control(.otherVersion(theirs: theirs, build: build))
-    case .system(let error): return .system(error)
-    }
+  /// - Parameter isInDoubt: Whether it was sent a change, and may have made it.
+  func machineSilent(_ why: String, _ isInDoubt: Bool) -> String {
+    let fate =
+      isInDoubt
+      ? say(
+        "It is not known whether that was done: 'bankctl vending' shows the machine, and 'bankctl vending history' the "
+          + "purchases.",
+        "처리되었는지는 알 수 없으니 'bankctl vending'에서 자판기를, 'bankctl vending history'에서 구매를 확인하세요.")
+      : nothingChanged
+    return say(
+      "The vending machine does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs vending', then try "
+        + "again.",
+      "자판기가 대답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs vending'을 본 뒤 다시 시도하세요.")
   }
 
   /// What the machine has refused.

@@ -1,0 +1,140 @@
+// Owns the life of the process of a service: from its command line to its exit code. It knows no service. Whatever keeps it
+// from opening is told to the coordinator on descriptor 3, and on standard error.
+// Invariant: under a coordinator it never outlives the coordinator. The home is looked at under the lock, and the log, which
+// tells that there was a database, is made after that.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import Storage
+import Transport
+import Wire
+
+/// A service as a process.
+public enum ServiceProcess<Program: ServiceProgram> {
+  /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words.
+  public static func run(arguments: [String]) -> Int32 {
+    ProcessStart.prepare(as: .service)
+    let options: ServiceOptions
+    do throws(Failure) {
+      options = try ServiceOptions(arguments, fileOptions: Program.fileOptions, title: Program.title)
+    } catch {
+      complain(error)
+      return 2
+    }
+    do {
+      return try Program.runInstead(options) ?? run(options)
+    } catch {
+      complain(failure(error))
+      return 1
+    }
+  }
+
+  private static func run(_ options: ServiceOptions) throws(SystemError) -> Int32 {
+    let loop = try EventLoop()
+    var link: ParentLink?
+    if let channel = ParentLink.inheritedChannel() {
+      // A pair's credentials are those of the process that made it, which is the coordinator.
+      let parent = try UnixSocket.peer(of: channel).pid
+      guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
+      link = try ParentLink(channel, loop: loop, role: Program.role)
+    }
+    CurrentProcess.setName(Program.executable)
+    while link?.state == .greeting { try loop.runOnce(until: nil) }
+    switch link?.state {
+    case .gone, .closing: return 0
+    case .misunderstood(let words):
+      complain(Failure(.system, detail: words))
+      return 1
+    default: break
+    }
+    do {
+      return try serve(options, loop, link)
+    } catch let failure as Failure {
+      complain(failure)
+      link?.say(.failed(failure))
+    } catch {
+      complain(failure(error))
+    }
+    return 1
+  }
+
+  private static func serve(
+    _ options: ServiceOptions, _ loop: EventLoop, _ link: ParentLink?
+  ) throws -> Int32 {
+    let home = ServiceHome(path: options.home, name: Program.name)
+    let program = try Program(configuration: Program.fileOptions.first.flatMap { options.files[$0] })
+    try home.prepare()
+    let lock = try home.takeLock(loop)
+    try home.examineDatabase(mustExist: options.mustExist)
+    let (store, desk) = try open(program, home, link)
+    let service = program.service(desk, in: home, on: loop, log: try log(home, link), link: link)
+    service.mark = DatabaseMark(identity: desk.identity, bank: try store.lastBank())
+    service.remember = store.remember
+    // A terminal sends SIGINT and SIGHUP to everybody; under a coordinator the end is for the coordinator to say.
+    let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
+      if report.signal == SIGTERM || link == nil { service.askToEnd() }
+    }
+    try service.open(in: home, store.files)
+    if let error = desk.failure { throw Failure(error, of: home) }
+    let code = try service.run()
+    withExtendedLifetime(signals) {}
+    // Nothing is lost if the log cannot be copied now: the next start reads it.
+    if code == 0 { try? store.close() }
+    lock.unlock()
+    return code
+  }
+
+  private static func open(
+    _ program: Program, _ home: ServiceHome, _ link: ParentLink?
+  ) throws(Failure) -> (DatabaseStore, Program.Desk) {
+    do throws(StoreError) {
+      let identity = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
+      let (store, desk) = try program.open(home.database, identity: identity) { link?.progressed() }
+      store.keepReserve()
+      return (store, desk)
+    } catch {
+      throw Failure(error, of: home)
+    }
+  }
+
+  private static func log(_ home: ServiceHome, _ link: ParentLink?) throws -> LogFile {
+    let orders =
+      link?.orders
+      ?? WorkerOrders(
+        name: home.name, generation: 1, language: .english, logPath: home.log, logLimit: 10 << 20, logKeep: 3)
+    let isLogging = !orders.logPath.isEmpty
+    return try LogFile(
+      path: isLogging ? orders.logPath : "/dev/null", worker: orders.name, generation: orders.generation,
+      limit: isLogging ? orders.logLimit : 0, keep: orders.logKeep)
+  }
+
+  private static func failure(_ error: any Error) -> Failure {
+    error as? Failure ?? Failure(.system, detail: (error as? SystemError)?.description ?? "\(error)")
+  }
+
+  private static func complain(_ failure: Failure) {
+    let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
+    // Where nobody reads standard error there is nobody to tell.
+    _ = try? StandardStreams.write("\(Program.executable): \(words.joined(separator: ": "))\n", to: .error)
+  }
+}
+
+extension Failure {
+  /// Why the database of a service could not be used.
+  init(_ error: StoreError, of home: ServiceHome) {
+    let code: Code =
+      switch error {
+      case .diskFull: .diskFull
+      case .inUse: .alreadyOpen
+      case .newerSchema: .newerSchema
+      case .damaged: .damaged
+      case .failed: .system
+      }
+    let remark =
+      if case .damaged(_, let detail) = error { detail } else { Remark(quoting: error.description) }
+    self.init(code, subject: home.database, remark: remark)
+  }
+}

@@ -1,0 +1,124 @@
+// Owns a third service for tests, as small as one can be, and a house in which its clients and its socket are on one loop or
+// on two. What its clients have to know of it is all here.
+
+import BankModel
+import Glibc
+import Posix
+import Testing
+import Wire
+
+@testable import Transport
+
+/// What a bell can be asked.
+enum BellCommand: Int, ServiceCommand {
+  case look = 1
+  case ring = 2
+  case audit = 3
+  case follow = 4
+
+  typealias Answer = BellAnswer
+  typealias View = BellView
+
+  static var serviceName: String { "the bell" }
+  var changesSomething: Bool { self == .ring }
+  var isLong: Bool { self == .audit }
+}
+
+/// How often the bell has rung.
+struct BellAnswer: Codable, Sendable, Equatable {
+  var rings: Int64
+
+  enum CodingKeys: Int, CodingKey { case rings = 1 }
+}
+
+/// Whoever listens to the bell hears the present number, again after each lost connection.
+struct BellView: ServiceView {
+  var question: BellCommand { .follow }
+  mutating func hear(_ answer: BellAnswer) -> ViewStep<Int64> { .news(answer.rings) }
+}
+
+typealias BellSocket = ServiceSocket<ServiceRequest<BellCommand>, BellAnswer>
+typealias BellClient = ServiceClient<BellCommand>
+typealias BellOutcome = Result<BellAnswer, ServiceClientError<BellCommand>>
+
+/// A directory with the bell's socket.
+final class BellHouse {
+  static let patience = Duration.seconds(30)
+
+  let loop: EventLoop
+  let socket: BellSocket
+  let path: String
+  private let directory: String
+
+  init() throws {
+    var template = Array("/tmp/bank-bell-XXXXXX".utf8CString)
+    directory = template.withUnsafeMutableBufferPointer {
+      mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? ""
+    }
+    path = directory + "/bell.sock"
+    loop = try EventLoop()
+    socket = BellSocket(loop: loop, build: "test")
+  }
+
+  deinit {
+    socket.stopListening()
+    unlink(path)
+    rmdir(directory)
+  }
+
+  func client(helloPatience: Duration = .seconds(10)) -> BellClient {
+    BellClient(socket: path, loop: loop, build: "test", helloPatience: helloPatience)
+  }
+
+  var deadline: MonotonicInstant { SystemClock.monotonic() + Self.patience }
+
+  /// Turns the loop and, where there is one, the client, until something is so.
+  func wait(_ client: BellClient? = nil, until condition: () throws -> Bool) throws {
+    let deadline = deadline
+    while try !condition() {
+      let now = SystemClock.monotonic()
+      try #require(now < deadline, "it did not happen")
+      socket.flush()
+      if let client {
+        try client.turn(until: now + .milliseconds(20))
+      } else {
+        try loop.runOnce(until: now + .milliseconds(20))
+      }
+    }
+  }
+
+  /// Takes every client in and says this to its hello; what became of the connections.
+  func speak(_ message: ServiceAnswer<BellAnswer>?) throws -> FalseBell {
+    try FalseBell(self, message)
+  }
+}
+
+/// Somebody at the bell's socket who is no bell.
+final class FalseBell {
+  typealias Channel = MessageChannel<ServiceQuestion<ServiceRequest<BellCommand>>, ServiceAnswer<BellAnswer>>
+
+  /// Connections that were ended by the client.
+  private(set) var ends = 0
+  private var channels: [Channel] = []
+  private var listener: Listener?
+
+  init(_ house: BellHouse, _ message: ServiceAnswer<BellAnswer>?) throws {
+    let listener = try Listener(path: house.path, backlog: 16, loop: house.loop, farewell: [])
+    listener.onConnection = { [unowned self] descriptor in
+      guard
+        let channel = try? Channel(
+          descriptor: descriptor, loop: house.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
+      else { return }
+      channels.append(channel)
+      channel.onMessage = { [unowned channel] in
+        guard case .hello = $0, let message else { return }
+        channel.send(message)
+        channel.flush()
+      }
+      channel.onEnd = { [unowned self] _ in ends += 1 }
+    }
+    self.listener = listener
+  }
+
+  deinit { listener?.stop() }
+}

@@ -1,0 +1,197 @@
+// The client of any service, at the socket of one that stands for all: what it asks again and for how long, in which order
+// it gives up, and what it says of a service that does not want it. The socket and the client are on one loop.
+
+import BankModel
+import Posix
+import Testing
+import Wire
+
+@testable import Transport
+
+@Suite("The client of a service", .serialized) struct ServiceClientTests {
+  @Test("sends a long question to no third service; others are sent again until there is an answer")
+  func longQuestion() throws {
+    let house = try BellHouse()
+    var (audits, looks) = (0, 0)
+    house.socket.onRequest = { [socket = house.socket] session, request in
+      if request.command == .audit {
+        audits += 1
+        session.channel.close()
+      } else {
+        looks += 1
+        guard looks > 4 else { return session.channel.close() }
+        socket.answer(session, request.number, BellAnswer(rings: 7))
+      }
+    }
+    try house.socket.listen(at: house.path)
+    let client = house.client()
+    func ask(_ command: BellCommand) throws -> BellOutcome? {
+      var outcome: BellOutcome?
+      client.ask(command, until: house.deadline) { outcome = $0 }
+      try house.wait(client) { outcome != nil }
+      return outcome
+    }
+    guard case .failure(.tryLater(let detail)) = try ask(.audit) else {
+      Issue.record("there was an answer")
+      return
+    }
+    #expect(audits == 2 && detail.description.contains("ended 2 times"))
+    #expect(try ask(.look) == .success(BellAnswer(rings: 7)) && looks == 5)
+    client.close()
+  }
+
+  @Test("hears an answer that has come while nobody listened before it gives the question up")
+  func heardFirst() throws {
+    let house = try BellHouse()
+    var looks = 0
+    house.socket.onRequest = { [socket = house.socket] session, request in
+      looks += 1
+      socket.answer(session, request.number, BellAnswer(rings: 7))
+    }
+    try house.socket.listen(at: house.path)
+    // The client has a loop of its own, which does not run while the service does.
+    let client = BellClient(socket: house.path, loop: try EventLoop())
+    var answers: [BellOutcome] = []
+    client.ask(.look, until: house.deadline) { answers.append($0) }
+    try house.wait {
+      try client.turn(until: SystemClock.monotonic())
+      return !answers.isEmpty
+    }
+    #expect(answers.count == 1 && looks == 1)
+    let deadline = SystemClock.monotonic() + .milliseconds(500)
+    client.ask(.look, until: deadline) { answers.append($0) }
+    client.endTurn()
+    try house.wait { looks == 2 && SystemClock.monotonic() >= deadline }
+    client.endTurn()
+    #expect(answers == Array(repeating: .success(BellAnswer(rings: 7)), count: 2))
+    client.close()
+  }
+
+  @Test(
+    "gives a change a name where the caller has none, and the same one when it asks again; a question has none"
+  )
+  func names() throws {
+    let house = try BellHouse()
+    var orders: [OrderID?] = []
+    house.socket.onRequest = { [socket = house.socket] session, request in
+      orders.append(request.order)
+      guard orders.count > 1 else { return session.channel.close() }
+      socket.answer(session, request.number, BellAnswer(rings: 1))
+    }
+    try house.socket.listen(at: house.path)
+    let client = house.client()
+    var answers = 0
+    client.ask(.ring, until: house.deadline) { _ in answers += 1 }
+    try house.wait(client) { answers == 1 }
+    client.ask(.look, until: house.deadline) { _ in answers += 1 }
+    client.ask(.ring, as: OrderID("mine"), until: house.deadline) { _ in answers += 1 }
+    try house.wait(client) { answers == 3 }
+    #expect(orders.count == 4 && orders[0] != nil && orders[0] == orders[1])
+    #expect(orders.suffix(2) == [nil, OrderID("mine")])
+    client.close()
+  }
+
+  @Test("gives up in the order in which it was asked, whatever the reason")
+  func order() throws {
+    let house = try BellHouse()
+    let client = house.client()
+    let count = 100
+    var failed: [Int] = []
+    let deadline = SystemClock.monotonic() + .milliseconds(1)
+    for number in 0..<count { client.ask(.look, until: deadline) { _ in failed.append(number) } }
+    try house.wait(client) { failed.count == count }
+    #expect(failed == Array(0..<count))
+    failed = []
+    let bell = try house.speak(.welcome(Welcome(version: protocolVersion + 1, build: "other")))
+    for number in 0..<count { client.ask(.look, until: house.deadline) { _ in failed.append(number) } }
+    try house.wait(client) { failed.count == count }
+    #expect(failed == Array(0..<count))
+    withExtendedLifetime(bell) {}
+  }
+
+  @Test("leaves a service of another version at once, and says which one it is")
+  func otherVersion() throws {
+    let house = try BellHouse()
+    let bell = try house.speak(.welcome(Welcome(version: protocolVersion + 1, build: "other")))
+    let client = house.client()
+    var outcome: BellOutcome?
+    client.ask(.look, until: house.deadline) { outcome = $0 }
+    try house.wait(client) { outcome != nil }
+    #expect(outcome == .failure(.otherVersion(theirs: protocolVersion + 1, build: "other")))
+    #expect(
+      "\(ServiceClientError<BellCommand>.otherVersion(theirs: 9, build: "b"))".hasPrefix("the bell (build b)")
+    )
+    // Without a turn of the client.
+    try house.wait { bell.ends == 1 }
+  }
+
+  @Test("leaves a service that refuses it, and remembers what the service has said")
+  func refused() throws {
+    let house = try BellHouse()
+    let bell = try house.speak(
+      .refused(Refusal(reason: .crowded, build: "b", detail: "there is no room for you")))
+    let client = house.client()
+    client.ask(.look, until: house.deadline) { _ in }
+    try house.wait { bell.ends == 1 }
+    #expect(client.lastTrouble.description == "there is no room for you")
+    client.close()
+  }
+
+  @Test("leaves a service that does not say welcome, and says so")
+  func silent() throws {
+    let house = try BellHouse()
+    let bell = try house.speak(nil)
+    let client = house.client(helloPatience: .milliseconds(20))
+    client.ask(.look, until: house.deadline) { _ in }
+    client.endTurn()
+    var troubles: [Remark] = []
+    try house.wait {
+      client.endTurn()
+      troubles.append(client.lastTrouble)
+      return bell.ends > 0
+    }
+    #expect(troubles.allSatisfy { $0 == Remark(.noAnswer) })
+    client.close()
+  }
+
+  @Test("may go when it hears an answer, with others behind it")
+  func gone() throws {
+    let house = try BellHouse()
+    house.socket.onRequest = { [socket = house.socket] session, request in
+      socket.answer(session, request.number, BellAnswer(rings: 1))
+    }
+    try house.socket.listen(at: house.path)
+    var client: BellClient? = house.client()
+    var answers = 0
+    for _ in 0..<3 {
+      client?.ask(.look, until: house.deadline) { _ in
+        answers += 1
+        client = nil
+      }
+    }
+    client?.endTurn()
+    try house.wait { client == nil }
+    try house.wait { house.socket.sessions.isEmpty }
+    #expect(answers == 1)
+  }
+
+  @Test("follows over lost connections; another view takes the place of the first")
+  func follows() throws {
+    let house = try BellHouse()
+    var rings: Int64 = 0
+    house.socket.onRequest = { [socket = house.socket] session, request in
+      rings += 1
+      socket.answer(session, request.number, BellAnswer(rings: rings), more: true)
+      if rings == 1 { session.channel.closeAfterFlush() }
+    }
+    try house.socket.listen(at: house.path)
+    let client = house.client()
+    var (first, second) = ([Int64](), [Int64]())
+    client.follow(BellView()) { first.append($0) }
+    try house.wait(client) { first.count == 2 }
+    client.follow(BellView()) { second.append($0) }
+    try house.wait(client) { second.count == 1 }
+    #expect(first == [1, 2] && second == [3] && client.welcomes == 2)
+    client.close()
+  }
+}
