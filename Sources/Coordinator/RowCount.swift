@@ -73,6 +73,8 @@ final class RowCount {
     guard child?.reap() != nil, let registration else { return }
     loop.deregister(registration)
     self.registration = nil
+    // Its descriptor goes with it, however long somebody still knows of this count.
+    child = nil
   }
 
   // MARK: - In the process

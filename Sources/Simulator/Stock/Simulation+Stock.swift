@@ -3,6 +3,7 @@
 // coordinator; it ends with its parent and is started again by it.
 
 import BankModel
+import Posix
 import QueueCore
 import StockCore
 import Storage
@@ -64,6 +65,9 @@ extension Simulation {
       let stored = try stockDisk.load(newLedger: stockLedger)
       checker.stock.checkShelves(stored.items)
       return try StockProgram(stored, of: process, in: self)
+    } catch let error as SystemError where error.isShortage {
+      // It ends, and is started again.
+      return nil
     } catch {
       // Whoever is killed while it opens has no descriptors any more.
       if !process.isDoomed { violate(.storeContradiction, "the stock cannot be opened: \(error)") }

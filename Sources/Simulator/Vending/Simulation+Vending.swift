@@ -3,6 +3,7 @@
 // coordinator; it ends with its parent and is started again by it.
 
 import BankModel
+import Posix
 import QueueCore
 import Storage
 import VendingCore
@@ -67,6 +68,9 @@ extension Simulation {
       let stored = try vending.disk.load(newMachine: machineName)
       checker.vending.restarted(with: stored)
       return try VendingProgram(stored, of: process, in: self)
+    } catch let error as SystemError where error.isShortage {
+      // It ends, and is started again.
+      return nil
     } catch {
       // Whoever is killed while it opens has no descriptors any more.
       if !process.isDoomed { violate(.storeContradiction, "the machine cannot be opened: \(error)") }
