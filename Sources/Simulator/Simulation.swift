@@ -38,6 +38,9 @@ public final class Simulation {
   let checker: PromiseChecker
   var chance: SeededGenerator
   let disk = MemoryStore()
+  /// Every day that people have had in this history.
+  private(set) var days: Set<DayNumber> = []
+  private var lastDay: DayNumber = .min
   var scene = StockScene()
   private let ear = WireEar()
   var vending = VendingScene()
@@ -132,6 +135,10 @@ public final class Simulation {
     host.advance(to: clock.now)
     statistics.occurrences += 1
     trace.mix(moment.nanoseconds)
+    if lastDay != today {
+      lastDay = today
+      days.insert(today)
+    }
     if agenda.nextMoment == moment, let (_, occurrence) = agenda.next() {
       happen(occurrence)
     } else {

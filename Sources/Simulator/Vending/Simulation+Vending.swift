@@ -125,8 +125,10 @@ extension Simulation {
   /// The machine asks the stock for something.
   func machineAsks(_ command: StockCommand, as order: OrderID) {
     switch command {
-    case .take:
+    case .take(_, let day):
       checker.vending.asksToTake(as: order)
+      // A question that waited for the stock to come back means the day on which it was asked first.
+      if let day, days.contains(day) { checker.vending.askedOn[order, default: []].append(day) }
       guard vending.doomedTakes > 0, let service = scene.service else { return }
       vending.doomedTakes -= 1
       statistics.note(.stockKilledInPurchase)
