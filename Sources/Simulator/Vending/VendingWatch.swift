@@ -259,10 +259,10 @@ final class VendingWatch {
       case .onlyExpired: purchase?.state == .onlyExpired
       case .stockUnavailable: purchase?.state == .releasing || purchase?.state == .givenUp
       case .tooLittleMoney:
-        purchase == nil && failure.price == price(of: product)
+        (purchase == nil || isAskedAgain(name)) && failure.price == price(of: product)
           && (failure.available ?? .max) < (failure.price ?? 0)
       case .unknownProduct: price(of: product) == nil
-      case .diskFull: purchase == nil
+      case .diskFull: purchase == nil || isAskedAgain(name)
       default: false
       }
     if !isRight {
@@ -272,10 +272,16 @@ final class VendingWatch {
     }
   }
 
+  /// Whether a request was made more than once: it may have been refused at first and be done by now, because an answer
+  /// leaves with the end of the turn.
+  private func isAskedAgain(_ name: OrderID) -> Bool {
+    world.vending.visitors.contains { ($0.memory[name]?.asked ?? 0) > 1 }
+  }
+
   /// Whatever is not a purchase is refused without a trace, and only for what is so.
   private func checkNothing(_ request: VendingRequest, _ failure: VendingFailure) {
     guard let name = request.order else { return }
-    if rowOfRequest[name] != nil {
+    if rowOfRequest[name] != nil, !isAskedAgain(name) {
       violate(.refusal, "\(name) was refused for \(failure.code.rawValue), and is done")
     }
     switch (failure.code, request.command) {
