@@ -265,7 +265,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .forgetsWhoComesBack: [.notDrained]
     case .sellsTheLatestFirst: [.drinks]
     case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents: [.money]
-    case .buysAgain: [.purchase, .refusal]
+    case .buysAgain: [.purchase, .refusal, .repeatedOrder]
     case .takesBeforeTheIntent: [.purchase]
     case .forgetsIntents: [.notDrained, .money, .notDurable]
     case .keepsWhatWasGivenUp: [.purchase]
