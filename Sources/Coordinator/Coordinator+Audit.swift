@@ -1,7 +1,7 @@
 // Owns the audit of an open bank: what is kept, what is in memory, who may enter the home, and who works in its name.
 // It changes nothing. The rows of a large database are read by another process, from the file as it was when the audit
-// began, so that the bank goes on meanwhile. A process that is not known may just be ending, so it is looked for again a moment later, and the
-// clients wait that long; everybody else does not.
+// began, so that the bank goes on meanwhile. A process that is not known may just be ending, so it is looked for again a
+// moment later, and the clients wait that long; everybody else does not.
 // Invariant: one audit at a time, because each reads every row. Who asks while one is made shares the next, and so every
 // answer rests on what was there after it was asked for.
 

@@ -45,12 +45,10 @@ final class Desk {
       } catch {
         // Nothing was asked yet, so a coordinator that ended before its welcome is as good as one that was not there;
         // the next look tells.
-        let isGuarded = session.home.isGuarded
-        guard error == .lost || error.isAbsence && isGuarded else { throw .control(error) }
+        let isComingBack = error.isAbsence && session.home.isGuarded
+        guard error == .lost || isComingBack else { throw .control(error) }
         // While a guardian is at work the bank is not closed, however long it takes to open it again.
-        guard SystemClock.monotonic() < deadline else {
-          throw .control(error.isAbsence && isGuarded ? .notGreeted : error)
-        }
+        guard SystemClock.monotonic() < deadline else { throw .control(isComingBack ? .notGreeted : error) }
         Pause.momentarily()
       }
     }
