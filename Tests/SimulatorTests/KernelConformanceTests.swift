@@ -27,6 +27,7 @@ struct KernelConformanceTests {
       return try body(directory, {})
     }
     let host = SimulatedHost(seed: 1)
+    host.program = { path, _ in path == "/bin/sleep" ? { _ in Sleeper() } : nil }
     let process = host.start(openFiles: openFiles) { _ in nil }
     let outcome = process.call { Result { try body("/names", { process.spend(.milliseconds(1)) }) } }
     host.shutDown()
@@ -187,6 +188,44 @@ struct KernelConformanceTests {
       loop.deregister(registration)
       try loop.runOnce(until: SystemClock.monotonic())
       #expect(heard.count == 4 && mine.rawValue >= 0)
+    }
+  }
+
+  /// A program that does nothing until it is ended.
+  private final class Sleeper: SimulatedProgram {
+    private let loop = try? EventLoop()
+
+    func turn() throws(SystemError) -> Int32? {
+      try loop?.runOnce(until: nil)
+      return nil
+    }
+
+    func hear(signal: Int32) {}
+  }
+
+  @Test(
+    "a child that is killed is told by its descriptor and reaped with its signal, once",
+    arguments: Machine.allCases)
+  func children(_ machine: Machine) throws {
+    try asProcess(on: machine) { _, arrive in
+      #expect(throws: SystemError.self) {
+        _ = try ChildProcess.spawn(executable: "/nowhere/program", environment: [:])
+      }
+      let loop = try EventLoop()
+      let child = try ChildProcess.spawn(executable: "/bin/sleep", arguments: ["60"], environment: [:])
+      defer { child.kill(SIGKILL) }
+      #expect(child.reap() == nil)
+      var heard = 0
+      let registration = try loop.register(fd: child.fd, interest: .read) { _ in heard += 1 }
+      try loop.runOnce(until: SystemClock.monotonic())
+      #expect(heard == 0)
+      #expect(child.kill(SIGKILL))
+      arrive()
+      try loop.runOnce(until: SystemClock.monotonic() + .seconds(10))
+      #expect(heard == 1)
+      #expect(child.reap()?.ending == .signal(SIGKILL, coreDumped: false))
+      loop.deregister(registration)
+      #expect(!child.kill(SIGKILL))
     }
   }
 
