@@ -10,7 +10,7 @@ final class SimulatedKeeper {
   private unowned let world: Simulation
   private let number: Int
   private var chance: SeededGenerator
-  private let asker: SimulatedAsker
+  private let asker: SimulatedAsker<StockCommand>
   private var changesLeft: Int64
   private var changes = 0
   private var again: (order: OrderID, command: StockCommand)?

@@ -10,7 +10,7 @@ import Wire
 final class SimulatedReleases {
   private unowned let world: Simulation
   private unowned let coordinator: SimulatedCoordinator
-  let asker: SimulatedAsker
+  let asker: SimulatedAsker<StockCommand>
   /// Tickets of which the stock was asked and has not answered.
   private var asked: Set<TicketOfDay> = []
   private var isDue = true

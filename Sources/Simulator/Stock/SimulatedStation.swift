@@ -10,7 +10,7 @@ import Wire
 final class SimulatedStation {
   private unowned let world: Simulation
   private unowned let teller: SimulatedTeller
-  let asker: SimulatedAsker
+  let asker: SimulatedAsker<StockCommand>
   private var patience = TimeSpan.seconds(5)
   /// What the branch makes; nil until the stock has said so.
   private var assortment: Assortment?
@@ -24,7 +24,8 @@ final class SimulatedStation {
     asker = world.newAsker()
   }
 
-  /// The station was welcomed.
+  /// The station was welcomed. It is a little less patient than the real one, whose client is in its own process: here the
+  /// silence of the stock would otherwise be heard only after the teller has given up.
   func begin(_ orders: TellerOrders) { patience = TimeSpan(nanoseconds: orders.beatMicroseconds * 1_500) }
 
   /// Begins to get the fruit for a juice.

@@ -8,21 +8,16 @@ import StockCore
 import Storage
 
 /// The store of a simulated stock service.
-final class SimulatedStockStore: StockStore {
-  private unowned let world: Simulation
-  private unowned let process: SimulatedProcess
+final class SimulatedStockStore: StockStore, SimulatedDisk {
+  unowned let world: Simulation
+  unowned let process: SimulatedProcess
   private let disk: MemoryStockStore
-  /// What a planted bug has said to be on disk, and is not yet.
-  private(set) var isOwed = false
+  var isOwed = false
 
   init(_ disk: MemoryStockStore, of process: SimulatedProcess, in world: Simulation) {
     self.disk = disk
     self.process = process
     self.world = world
-  }
-
-  private func requireLife() throws(StoreError) {
-    guard process.survives() else { throw .failed(path: "stock", detail: "the process is dead") }
   }
 
   func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock { try disk.load(newLedger: ledger) }
@@ -35,45 +30,26 @@ final class SimulatedStockStore: StockStore {
 
   var hasStagedChanges: Bool { disk.hasStagedChanges }
 
-  func commit() throws(StoreError) {
-    try requireLife()
-    process.spend(world.timeOfStockCommit())
-    if world.bug == .stockAnswersTooEarly {
-      isOwed = true
-      return
-    }
-    try commitNow()
+  static let name = "stock"
+  static let bugs = (
+    answersTooEarly: PlantedBug.stockAnswersTooEarly, believesAFullDisk: PlantedBug.stockBelievesAFullDisk
+  )
+
+  func timeOfCommit() -> TimeSpan { world.timeOfStockCommit() }
+
+  func commitMemory() throws(StoreError) {
+    world.meetStockDisk()
+    try disk.commit()
   }
 
-  private func commitNow() throws(StoreError) {
-    do throws(StoreError) {
-      world.meetStockDisk()
-      try disk.commit()
-    } catch {
-      guard case .diskFull = error else {
-        if case .damaged(_, let detail) = error { world.violate(.storeContradiction, "the stock: \(detail)") }
-        throw error
-      }
-      guard world.bug == .stockBelievesAFullDisk else { throw error }
-      disk.rollBack()
-      world.checker.stock.forgotten()
-    }
+  func rollBackMemory() { disk.rollBack() }
+
+  func noteCommit() {
     world.statistics.stockCommits += 1
     world.checker.stock.committed()
-    world.trace.line(process.clock, "  stock: committed")
   }
 
-  /// A planted bug: what was said to be on disk is put there when everything was answered.
-  func payOff() {
-    guard isOwed, process.survives() else { return }
-    isOwed = false
-    try? commitNow()
-  }
-
-  func rollBack() {
-    disk.rollBack()
-    world.checker.stock.forgotten()
-  }
+  func noteLoss() { world.checker.stock.forgotten() }
 
   func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try requireLife()

@@ -9,7 +9,7 @@ import Wire
 /// Somebody in front of the shelves.
 final class SimulatedViewer {
   private unowned let world: Simulation
-  private let asker: SimulatedAsker
+  private let asker: SimulatedAsker<StockCommand>
   private var quantities: [ItemID: Quantity] = [:]
   /// The last change that was seen.
   private(set) var seen = 0
@@ -17,7 +17,7 @@ final class SimulatedViewer {
   init(number: Int, world: Simulation) {
     self.world = world
     asker = world.newAsker()
-    asker.follow { [unowned self] in hear($0) }
+    asker.follow(StockView()) { [unowned self] in hear($0) }
   }
 
   /// The process in which somebody looks on.

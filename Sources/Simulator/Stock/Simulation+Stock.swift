@@ -8,6 +8,7 @@ import QueueCore
 import StockCore
 import Storage
 import Transport
+import Wire
 
 /// The stock's side of a simulated world.
 struct StockScene {
@@ -15,7 +16,6 @@ struct StockScene {
   /// The process of the present service.
   var service: SimulatedProcess?
   var services = 0
-  var askers: [SimulatedAsker] = []
   var keepers: [SimulatedKeeper] = []
   var viewers: [SimulatedViewer] = []
   /// The disk is full until then.
@@ -115,10 +115,8 @@ extension Simulation {
 
   // MARK: - Those who ask
 
-  func newAsker() -> SimulatedAsker {
-    let asker = SimulatedAsker(world: self)
-    scene.askers.append(asker)
-    return asker
+  func newAsker() -> SimulatedAsker<StockCommand> {
+    SimulatedAsker(socket: StockProgram.home.socket, world: self)
   }
 
   /// Whether a station dies now, between what was taken and what is said of it.

@@ -8,21 +8,16 @@ import Storage
 import VendingCore
 
 /// The store of a simulated vending machine.
-final class SimulatedVendingStore: VendingStore {
-  private unowned let world: Simulation
-  private unowned let process: SimulatedProcess
+final class SimulatedVendingStore: VendingStore, SimulatedDisk {
+  unowned let world: Simulation
+  unowned let process: SimulatedProcess
   private let disk: MemoryVendingStore
-  /// What a planted bug has said to be on disk, and is not yet.
-  private var isOwed = false
+  var isOwed = false
 
   init(_ disk: MemoryVendingStore, of process: SimulatedProcess, in world: Simulation) {
     self.disk = disk
     self.process = process
     self.world = world
-  }
-
-  private func requireLife() throws(StoreError) {
-    guard process.survives() else { throw .failed(path: "vending", detail: "the process is dead") }
   }
 
   func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
@@ -38,47 +33,26 @@ final class SimulatedVendingStore: VendingStore {
 
   var hasStagedChanges: Bool { disk.hasStagedChanges }
 
-  func commit() throws(StoreError) {
-    try requireLife()
-    process.spend(world.timeOfVendingCommit())
-    if world.bug == .vendingAnswersTooEarly {
-      isOwed = true
-      return
-    }
-    try commitNow()
+  static let name = "vending"
+  static let bugs = (
+    answersTooEarly: PlantedBug.vendingAnswersTooEarly, believesAFullDisk: PlantedBug.vendingBelievesAFullDisk
+  )
+
+  func timeOfCommit() -> TimeSpan { world.timeOfVendingCommit() }
+
+  func commitMemory() throws(StoreError) {
+    world.meetVendingDisk(isCommit: true)
+    try disk.commit()
   }
 
-  private func commitNow() throws(StoreError) {
-    do throws(StoreError) {
-      world.meetVendingDisk(isCommit: true)
-      try disk.commit()
-    } catch {
-      guard case .diskFull = error else {
-        if case .damaged(_, let detail) = error {
-          world.violate(.storeContradiction, "the machine: \(detail)")
-        }
-        throw error
-      }
-      guard world.bug == .vendingBelievesAFullDisk else { throw error }
-      disk.rollBack()
-      world.checker.vending.forgotten()
-    }
+  func rollBackMemory() { disk.rollBack() }
+
+  func noteCommit() {
     world.statistics.vendingCommits += 1
     world.checker.vending.committed()
-    world.trace.line(process.clock, "  vending: committed")
   }
 
-  /// A planted bug: what was said to be on disk is put there when everything was answered.
-  func payOff() {
-    guard isOwed, process.survives() else { return }
-    isOwed = false
-    try? commitNow()
-  }
-
-  func rollBack() {
-    disk.rollBack()
-    world.checker.vending.forgotten()
-  }
+  func noteLoss() { world.checker.vending.forgotten() }
 
   func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try requireLife()

@@ -4,6 +4,7 @@
 // something believes that and nothing else.
 
 import BankModel
+import VendingClient
 import Wire
 
 /// Somebody at the vending machine.
@@ -28,7 +29,7 @@ final class SimulatedVisitor {
   let isManager: Bool
   unowned let world: Simulation
   var chance: SeededGenerator
-  private let caller: SimulatedCaller
+  private let asker: SimulatedAsker<VendingCommand>
   /// Requests that are not answered.
   private var outstanding = 0
   private var again: [Wish] = []
@@ -43,7 +44,10 @@ final class SimulatedVisitor {
     self.isManager = isManager
     self.world = world
     chance = SeededGenerator(seed: seed)
-    caller = SimulatedCaller(asManager: isManager, world: world)
+    let home = VendingProgram.home.path
+    let socket =
+      isManager ? VendingClient.managersSocket(inHome: home) : VendingClient.customersSocket(inHome: home)
+    asker = SimulatedAsker(socket: socket, world: world)
     wishesLeft = isManager ? world.plan.vending.orders : world.plan.vending.wishes
   }
 
@@ -75,7 +79,7 @@ final class SimulatedVisitor {
     outstanding += 1
     if let name = wish.name { memory[name, default: Memory(command: wish.command)].asked += 1 }
     let patience = chance.draw(0...4) == 0 ? chance.draw(20...400) : chance.draw(1_000...20_000)
-    caller.ask(wish.command, as: wish.name, until: world.clock.now + .milliseconds(patience)) {
+    asker.ask(wish.command, as: wish.name, until: world.clock.now + .milliseconds(patience)) {
       [unowned self] result in
       outstanding -= 1
       hear(result, of: wish)
