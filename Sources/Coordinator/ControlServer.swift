@@ -46,6 +46,17 @@ final class ControlServer {
     listener = nil
   }
 
+  /// Ends every conversation. What was asked and not heard before the end is answered now: nothing of it was done; what
+  /// is asked after this fails at whoever asks. So nobody is in doubt about what became of a request.
+  ///
+  /// - Parameter refusal: Why nothing of it was done.
+  func close(saying refusal: Failure = Failure(.notOpen)) {
+    onCommand = { [unowned self] session, request in answer(session, request.number, .failure(refusal)) }
+    for session in Array(sessions.values) { session.channel.hearOut() }
+    flush()
+    for session in Array(sessions.values) { session.channel.closeAfterFlush() }
+  }
+
   /// Takes a connection over as a client: the one on descriptor 3.
   @discardableResult
   func adopt(_ descriptor: consuming FileDescriptor) throws(SystemError) -> ControlSession {

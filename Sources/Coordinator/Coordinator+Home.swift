@@ -111,6 +111,7 @@ extension Coordinator {
     server.onEnd = { _ in }
     let until = SystemClock.monotonic() + Self.farewell
     while SystemClock.monotonic() < until, (try? loop.runOnce(until: until)) != nil { server.flush() }
+    server.close(saying: failure)
     // Its guardian shall not open a new bank in the place of the one that somebody has removed.
     guardianship?.lost()
     exit(1)

@@ -131,22 +131,14 @@ public enum CoordinatorProcess {
     if coordinator.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
     withExtendedLifetime((signals, opener)) {}
-    linger(server, loop)
+    sayGoodbye(server, loop)
     return code
   }
 
   /// The last words may still be on their way to a client that reads slowly: a second is enough for any that reads.
-  private static func linger(_ server: ControlServer, _ loop: EventLoop) {
+  private static func sayGoodbye(_ server: ControlServer, _ loop: EventLoop) {
     let until = SystemClock.monotonic() + .seconds(1)
-    // What was asked before the end and was not heard any more: nothing of it was done, and whoever asked learns that.
-    server.onCommand = { session, request in
-      server.answer(session, request.number, .failure(Failure(.notOpen)))
-    }
-    for _ in 0..<16 {
-      guard let heard = try? loop.runOnce(until: MonotonicInstant(nanoseconds: 0)), heard > 0 else { break }
-    }
-    server.flush()
-    for session in Array(server.sessions.values) { session.channel.closeAfterFlush() }
+    server.close()
     while !server.sessions.isEmpty, SystemClock.monotonic() < until {
       guard (try? loop.runOnce(until: until)) != nil else { return }
     }

@@ -167,6 +167,11 @@ extension Kernel {
     return shutdown(socket, CInt(SHUT_WR))
   }
 
+  static func shutdownReading(_ socket: CInt) -> CInt {
+    if let simulated { return simulated.shutdownReading(socket) }
+    return shutdown(socket, CInt(SHUT_RD))
+  }
+
   static func unlink(_ path: UnsafePointer<CChar>) -> CInt {
     if let simulated { return simulated.unlink(String(cString: path)) }
     return Glibc.unlink(path)

@@ -66,6 +66,8 @@ public protocol SystemCalls: AnyObject {
   func peer(of socket: CInt) -> UnixSocket.Peer?
   /// `shutdown(2)` SHUT_WR
   func shutdownWriting(_ socket: CInt) -> CInt
+  /// `shutdown(2)` SHUT_RD
+  func shutdownReading(_ socket: CInt) -> CInt
   /// What lies under a name; nil with ENOENT where nothing does. `stat(2)`
   func facts(of path: String) -> FileFacts?
   /// `fstat(2)`; nil with EBADF where there is no such descriptor.

@@ -126,6 +126,13 @@ public enum UnixSocket {
     let number = socket.rawValue
     try systemCall("shutdown", on: "descriptor \(number)") { Kernel.shutdownWriting(number) }
   }
+
+  /// Ends the reading half: the peer's next write fails (EPIPE), while what it wrote before is read here, and then the
+  /// end. `shutdown(2)`, as `unix(7)` sockets of Linux do it
+  public static func shutdownReading(_ socket: borrowing FileDescriptor) throws(SystemError) {
+    let number = socket.rawValue
+    try systemCall("shutdown", on: "descriptor \(number)") { Kernel.shutdownReading(number) }
+  }
 }
 
 /// Two descriptors that belong together: both ends of a socket pair, or a pipe.

@@ -84,6 +84,15 @@ extension MessageChannel {
     return true
   }
 
+  /// Reads once and delivers; false at the end, which is not told.
+  func takeIn() -> Bool {
+    let buffer = ReadBuffer.current
+    guard case .bytes(let count)? = try? descriptor?.receive(into: buffer) else { return false }
+    decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    deliver()
+    return true
+  }
+
   /// Hands out every whole message, for as long as the handlers want them.
   func deliver() {
     guard !isDelivering else { return }

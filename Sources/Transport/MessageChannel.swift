@@ -155,6 +155,16 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     settle()
   }
 
+  /// Hears the peer out, and then no more: what it sends after this fails there, and every message that had come by
+  /// then is delivered before this returns. So nobody has to guess whether something was heard.
+  public func hearOut() {
+    guard isOpen, !isClosing, descriptor != nil else { return }
+    // It fails where the connection is gone already, and then there is nothing to be kept out.
+    try? UnixSocket.shutdownReading(descriptor!)
+    resumeReading()
+    while isOpen, !isReadingPaused, takeIn() {}
+  }
+
   /// Delivers again. Messages that were held back are delivered before this returns, except from within a delivery,
   /// which then goes on with them.
   public func resumeReading() {

@@ -122,6 +122,25 @@ struct RepetitionTests {
     }
   }
 
+  @Test("a list that did not reach the coordinator as a whole has added nobody, and comes again")
+  func listInParts() throws {
+    let path = "/tmp/bank-list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
+    defer { unlink(path) }
+    let lines = Int64(200_000)
+    let report = EnqueuedReport(day: 1, first: 1, last: lines, count: lines)
+    // So many do not fit the socket: whoever hangs up over the first part has not got the last one.
+    let list = String(repeating: "{\"service\":\"deposit\"}\n", count: Int(lines))
+    try FileDescriptor.open(path, [.writeOnly, .create]).writeAll(Array(list.utf8))
+    try with({ command, conversation in
+      guard case .enqueueList(let part) = command, conversation > 1 else { return [.hangUp] }
+      return part.isLast ? [.answer(.enqueued(report))] : []
+    }) { branch throws in
+      let ran = try run(["enqueue", "--from", path, "--json"], home: branch.home)
+      #expect(ran.exit == .done, "\(ran.output)")
+      #expect(branch.heard.count == 1 + 100)
+    }
+  }
+
   @Test("a bank that closes over a question is not open")
   func closed() throws {
     for words in [["status"], ["pause"], ["scale", "loan=2"], ["stop"], ["cancel", "1"]] {

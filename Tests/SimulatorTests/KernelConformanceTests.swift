@@ -72,6 +72,23 @@ struct KernelConformanceTests {
     }
   }
 
+  @Test("whoever hears nothing more has heard all that was sent before", arguments: Machine.allCases)
+  func hearingNothingMore(_ machine: Machine) throws {
+    try asProcess(on: machine) { _, arrive in
+      let pair = try UnixSocket.pair(nonBlocking: true)
+      #expect(try pair.first.write([7, 8]) == .bytes(2))
+      try UnixSocket.shutdownReading(pair.second)
+      let words = UnsafeMutableRawBufferPointer.allocate(byteCount: 2, alignment: 1)
+      defer { words.deallocate() }
+      #expect(try pair.first.send(UnsafeRawBufferPointer(words)) == .peerClosed)
+      #expect(try read(pair.second) == [7, 8])
+      #expect(try read(pair.second) == [])
+      #expect(try pair.second.write([9]) == .bytes(1), "and can still speak")
+      arrive()
+      #expect(try read(pair.first) == [9])
+    }
+  }
+
   @Test(
     "whoever writes to nobody learns so; whoever reads hears what was said before",
     arguments: Machine.allCases)

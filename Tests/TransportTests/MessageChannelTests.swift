@@ -40,6 +40,23 @@ import Wire
     #expect(!tap.channel.receiveNow())
   }
 
+  @Test("hears its peer out and then no more: what is sent after that fails there", arguments: [false, true])
+  func hearsOut(isPaused: Bool) throws {
+    let tap = try Wiretap()
+    let notes = (1...2_000).map { Note($0, "note") }
+    try tap.say(try notes.flatMap { try frame($0) } + [0, 0])
+    if isPaused { tap.channel.pauseReading() }
+    tap.channel.hearOut()
+    #expect(tap.notes == notes && tap.ends.isEmpty)
+    let late = try frame(Note(9))
+    let sent = try late.withUnsafeBytes { try tap.far!.send($0) }
+    #expect(sent == .peerClosed, "whoever says it learns that nobody hears it")
+    tap.channel.send(Note(7, "goodbye"))
+    tap.channel.closeAfterFlush()
+    #expect(try tap.hear() == frame(Note(7, "goodbye")))
+    #expect(tap.ends == [.closedHere] && tap.notes.count == 2_000)
+  }
+
   @Test("delivers many messages of one write in order") func many() throws {
     let tap = try Wiretap()
     let sent = (1...1000).map { Note($0, "note") }

@@ -182,6 +182,13 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
+  func shutdownReading(_ socket: CInt) -> CInt {
+    guard survives() else { return 0 }
+    guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
+    end.hearNothingMore(at: clock, on: host)
+    return 0
+  }
+
   func facts(of path: String) -> FileFacts? {
     let isSocket = host.names[path] != nil
     guard isSocket || path == "/dev/null" else {

@@ -38,6 +38,8 @@ final class StreamEnd {
   /// From when on this end is closed.
   private(set) var closedAt: MonotonicTime?
   private var isShut = false
+  /// From when on nothing that is sent here arrives.
+  private var deafFrom: MonotonicTime?
   /// Everything that comes takes so much longer.
   private var slowness: Int64 = 1
 
@@ -103,12 +105,12 @@ final class StreamEnd {
   /// Whether nobody reads any more what is sent.
   func isDeaf(at moment: MonotonicTime) -> Bool {
     guard let peer else { return true }
-    return peer.closedAt.map { $0 <= moment } ?? false
+    return [peer.closedAt, peer.deafFrom].compactMap { $0 }.contains { $0 <= moment }
   }
 
   /// Sends bytes; there is room for them.
   func send(_ bytes: [UInt8], at moment: MonotonicTime, on host: SimulatedHost) {
-    guard let peer, !isShut else { return }
+    guard let peer, !isShut, peer.deafFrom == nil else { return }
     var rest = bytes[...]
     if rest.count > 1, host.chance.draw(0...15) == 0 {
       // A socket keeps no frames together: a cut anywhere, also in the length before a message.
@@ -132,6 +134,16 @@ final class StreamEnd {
     guard !isShut else { return }
     isShut = true
     peer?.push(.end, at: moment, on: host)
+  }
+
+  /// Takes nothing more: what was sent before is there at once, and then the end.
+  func hearNothingMore(at moment: MonotonicTime, on host: SimulatedHost) {
+    guard deafFrom == nil else { return }
+    deafFrom = moment
+    for place in arrivals.indices { arrivals[place].due = min(arrivals[place].due, moment) }
+    arrivals.append((moment, .end))
+    lastDue = max(lastDue, moment)
+    if let owner { host.wake(owner, at: moment) }
   }
 
   /// The last descriptor is closed.

@@ -234,7 +234,7 @@ extension Desk {
   ) throws(CommandError) -> UInt32 {
     do throws(ControlError) {
       let number = try connection.send(command, continuing: continued, tellsProgress: tellsProgress)
-      hasAsked = true
+      if command.isWhole { hasAsked = true }
       return number
     } catch {
       throw .control(explain(error))
@@ -255,6 +255,13 @@ extension Desk {
   }
 
   private func explain(_ error: ControlError) -> ControlError { inspector?.explain(error) ?? error }
+}
+
+extension ControlCommand {
+  /// Whether nothing of the question is missing any more: a list that has not come as a whole asks for nothing.
+  fileprivate var isWhole: Bool {
+    if case .enqueueList(let part) = self { part.isLast } else { true }
+  }
 }
 
 extension ControlError {

@@ -1,0 +1,67 @@
+// The end of the control socket: every request is answered, or fails at whoever sends it. One that disappears between the
+// two would leave somebody in doubt whether customers were added.
+
+import Posix
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("A control socket that closes")
+struct GoodbyeTests {
+  private func frame(_ message: ClientMessage) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)
+    return bytes
+  }
+
+  @Test("answers what was said before and lets nobody say more")
+  func lastRequests() throws {
+    let server = ControlServer(loop: try EventLoop(), build: "test")
+    server.onCommand = { _, _ in Issue.record("nothing is begun any more") }
+    let pair = try UnixSocket.pair(nonBlocking: true)
+    let far = pair.second
+    try server.adopt(pair.first)
+    try far.writeAll(try frame(.hello(Hello(build: "test", role: .client))))
+    for number in 1...3 {
+      try far.writeAll(try frame(.request(ControlRequest(number: UInt32(number), command: .ledger))))
+    }
+    server.close()
+    let late = try frame(.request(ControlRequest(number: 4, command: .ledger)))
+    let words = UnsafeMutableRawBufferPointer.allocate(byteCount: late.count, alignment: 1)
+    defer { words.deallocate() }
+    words.copyBytes(from: late)
+    #expect(try far.send(UnsafeRawBufferPointer(words)) == .peerClosed)
+    var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+    decoder.append(try far.readAll()[...])
+    var heard: [BankMessage] = []
+    while let body = try decoder.next() {
+      heard.append(try CBORDecoder().decode(BankMessage.self, from: body))
+    }
+    let refused = (1...3).map {
+      BankMessage.reply(ControlReply(number: $0, answer: .failure(Failure(.notOpen))))
+    }
+    #expect(heard == [.welcome(Welcome(build: "test"))] + refused)
+    #expect(server.sessions.isEmpty)
+  }
+
+  @Test("lets nobody send between the last request that is heard and the end")
+  func gap() throws {
+    let loop = try EventLoop()
+    let server = ControlServer(loop: loop, build: "test")
+    let pair = try UnixSocket.pair(nonBlocking: true)
+    let far = pair.second
+    let session = try server.adopt(pair.first)
+    // A client who does not read: the connection stays for a while after its last words.
+    session.isGreeted = true
+    for _ in 0..<40 {
+      session.channel.send(
+        .refused(Refusal(reason: .malformed, build: "", detail: .init(repeating: "x", count: 10_000))))
+    }
+    server.close()
+    #expect(!server.sessions.isEmpty, "the last words are still on their way")
+    let words = UnsafeMutableRawBufferPointer.allocate(byteCount: 8, alignment: 1)
+    defer { words.deallocate() }
+    #expect(try far.send(UnsafeRawBufferPointer(words)) == .peerClosed)
+  }
+}
