@@ -124,6 +124,9 @@ struct GuardianTests {
       try branch.waitUntil("it has taken over") {
         branch.events("adopted", in: "guardian").last?["pid"] == "\(guardian)"
       }
+      // Whoever is refused is told of the coordinator, and not of the guardian that came later.
+      let second = try branch.run("start")
+      #expect(second.code == 5 && second.err.contains("coordinator \(before.pid)"), second.story)
       // What was taken over is guarded as well.
       #expect(try killAndAwait(branch, windows: 3) < branch.soon)
       #expect(try branch.status().guardianPid == guardian)
