@@ -193,8 +193,8 @@ let package = Package(
     tests(
       "BankctlTests",
       of: [
-        "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Arguments", "BankModel",
-        "Wire", "Posix",
+        "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Configuration", "Arguments",
+        "BankModel", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",
