@@ -194,7 +194,7 @@ let package = Package(
       "BankctlTests",
       of: [
         "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Arguments", "BankModel",
-        "Wire", "Posix",
+        "Guardian", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",
