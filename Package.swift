@@ -194,7 +194,7 @@ let package = Package(
       "BankctlTests",
       of: [
         "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Configuration", "Arguments",
-        "BankModel", "Wire", "Posix",
+        "BankModel", "Guardian", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",

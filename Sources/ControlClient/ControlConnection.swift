@@ -4,6 +4,7 @@
 // has begun must go on arriving. While a large request is being sent answers are taken in, so both ends
 // cannot block each other.
 // Failure: ControlError. After any but `timedOut` the connection is of no more use.
+import BankModel
 import Posix
 import Transport
 import Wire
@@ -79,7 +80,7 @@ public final class ControlConnection {
     case .welcome(let welcome) where welcome.version == protocolVersion: coordinator = welcome
     case .welcome(let welcome): throw .otherVersion(theirs: welcome.version, build: welcome.build)
     case .refused(let refusal): throw Self.error(of: refusal)
-    case .reply: throw .unexpected(detail: "an answer before the welcome")
+    case .reply: throw .unexpected(detail: Remark(.earlyAnswer))
     }
   }
 
@@ -110,7 +111,7 @@ public final class ControlConnection {
     switch message {
     case .reply(let reply): return reply
     case .refused(let refusal): throw Self.error(of: refusal)
-    case .welcome: throw .unexpected(detail: "a second welcome")
+    case .welcome: throw .unexpected(detail: Remark(.secondWelcome))
     }
   }
 
@@ -163,7 +164,7 @@ extension ControlConnection {
     while true {
       if !heard.isEmpty { return heard.removeFirst() }
       if let message = try takeMessage() { return message }
-      if hasEnded { throw inbound.isMidFrame ? .malformed(detail: "it ends within a frame") : .lost }
+      if hasEnded { throw inbound.isMidFrame ? .malformed(detail: Remark(.endsMidFrame)) : .lost }
       // Whatever has arrived already is looked at before the clock is.
       if try takeIn() { continue }
       if hasEnded { continue }
@@ -224,7 +225,7 @@ extension ControlConnection {
         _ = try takeIn()
         if hasEnded { throw try farewell() }
         guard inbound.bufferedByteCount <= Self.inboundLimit else {
-          throw .malformed(detail: "more answers than questions")
+          throw .malformed(detail: Remark(.tooManyAnswers))
         }
       case .peerClosed: throw try farewell()
       }

@@ -25,7 +25,7 @@ extension Coordinator {
   /// A client asks for customers of one kind.
   func take(_ order: EnqueueOrder, _ session: ControlSession, _ number: UInt32) {
     if let fault = order.fault {
-      return server.answer(session, number, .failure(Failure(.badRequest, detail: fault)))
+      return server.answer(session, number, .failure(Failure(.badRequest, remark: fault)))
     }
     let draw = CustomerDraw(
       service: order.service, grade: order.grade, amount: order.amount, account: order.account,
@@ -373,13 +373,13 @@ extension Failure {
 
 extension EnqueueOrder {
   /// What is wrong with this order; nil for nothing.
-  fileprivate var fault: String? {
+  fileprivate var fault: Remark? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
-      return "1 to \(BankModel.Limits.customersPerCommand) customers a command, not \(count)"
+      return Remark(.customersRange, BankModel.Limits.customersPerCommand, count)
     }
     let length = payload?.utf8.count ?? 0
     if length > BankModel.Limits.payloadLength {
-      return "a payload has at most \(BankModel.Limits.payloadLength) bytes, not \(length)"
+      return Remark(.payloadAtMost, BankModel.Limits.payloadLength, length)
     }
     let sample = EnqueueEntry(
       service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)

@@ -34,10 +34,10 @@ final class ListSpool {
     guard failure == nil else { return }
     count += Int64(entries.count)
     guard entries.count <= EnqueueList.partLimit else {
-      return refuse("a part has at most \(EnqueueList.partLimit) entries, not \(entries.count)")
+      return refuse(Remark(.partAtMost, EnqueueList.partLimit, entries.count))
     }
     guard count <= BankModel.Limits.customersPerCommand else {
-      return refuse("at most \(BankModel.Limits.customersPerCommand) customers a command")
+      return refuse(Remark(.customersAtMost, BankModel.Limits.customersPerCommand))
     }
     for entry in entries {
       if let reason = entry.fault { return refuse(reason) }
@@ -55,8 +55,8 @@ final class ListSpool {
     hasSeveralParts || first?.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false } ?? true
   }
 
-  private func refuse(_ detail: String) {
-    failure = Failure(.badRequest, detail: detail)
+  private func refuse(_ reason: Remark) {
+    failure = Failure(.badRequest, remark: reason)
     first = []
     file = nil
   }
@@ -77,7 +77,7 @@ final class ListSpool {
         try FrameEncoder().append(
           EnqueueList(entries: entries, isLast: false), to: &bytes, limit: FrameLimits.control)
       } catch {
-        return refuse(error.description)
+        return refuse(Remark(quoting: error.description))
       }
       try file!.writeAll(bytes)
     } catch {
@@ -114,22 +114,22 @@ final class ListSpool {
 
 extension EnqueueEntry {
   /// What is wrong with this entry; nil for nothing.
-  var fault: String? {
-    if !service.movesMoney { return "customers for \(service.name) do not come in a list" }
+  var fault: Remark? {
+    if !service.movesMoney { return Remark(.notInList, service.name) }
     if !(1...BankModel.Limits.amount).contains(amount) {
-      return "an amount is 1 to \(BankModel.Limits.amount) won, not \(amount)"
+      return Remark(.moneyRange, BankModel.Limits.amount, amount)
     }
     if !(0...BankModel.Limits.account).contains(account) {
-      return "an account is 0 to \(BankModel.Limits.account), not \(account)"
+      return Remark(.accountRange, BankModel.Limits.account, account)
     }
     return key.flatMap(keyFault)
   }
 }
 
 /// What is wrong with an idempotency key; nil for nothing.
-func keyFault(_ key: String) -> String? {
+func keyFault(_ key: String) -> Remark? {
   if key.isEmpty || key.utf8.count > BankModel.Limits.keyLength {
-    return "a key has 1 to \(BankModel.Limits.keyLength) bytes, not \(key.utf8.count)"
+    return Remark(.keyLength, BankModel.Limits.keyLength, key.utf8.count)
   }
   return nil
 }

@@ -25,6 +25,35 @@ struct IntakeTests {
     return number
   }
 
+  @Test("a request that is refused says why, so that it can be said in any language")
+  func refused() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    func refusal(_ command: ControlCommand) throws -> Remark? {
+      let number = client.ask(command, bank.coordinator)
+      let failure = try client.answers(to: number, bank.coordinator).first?.failure
+      #expect(failure?.code == .badRequest && failure?.detail == failure?.remark?.description)
+      return failure?.remark
+    }
+    func order(_ change: (inout EnqueueOrder) -> Void) -> ControlCommand {
+      var order = EnqueueOrder.deposits(1)
+      change(&order)
+      return .enqueue(order)
+    }
+    let most = BankModel.Limits.customersPerCommand
+    #expect(try refusal(order { $0.count = 0 }) == Remark(.customersRange, most, 0))
+    #expect(try refusal(order { $0.amount = 0 }) == Remark(.moneyRange, BankModel.Limits.amount, 0))
+    #expect(try refusal(order { $0.account = -1 }) == Remark(.accountRange, BankModel.Limits.account, -1))
+    #expect(try refusal(order { $0.key = "" }) == Remark(.keyLength, BankModel.Limits.keyLength, 0))
+    let long = String(repeating: "x", count: BankModel.Limits.payloadLength + 1)
+    #expect(
+      try refusal(order { $0.payload = long })
+        == Remark(.payloadAtMost, BankModel.Limits.payloadLength, long.utf8.count))
+    let juice = EnqueueEntry(service: .juice, grade: .regular, amount: 1, account: 1, key: nil)
+    #expect(
+      try refusal(.enqueueList(EnqueueList(entries: [juice], isLast: true))) == Remark(.notInList, "juice"))
+  }
+
   @Test("a bank that is left at once keeps nothing of a request that is half taken in, and everything else")
   func leftAtOnce() throws {
     let bank = try TestBank()

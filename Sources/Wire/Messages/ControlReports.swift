@@ -233,10 +233,12 @@ public struct AuditReport: Codable, Sendable, Equatable {
 }
 
 extension AuditReport {
+  /// The problems as they can be said in any language; sentences alone, of an older service, are as they came.
+  public var findings: [Remark] { remarks ?? problems.map { Remark(quoting: $0) } }
+
   /// Adds a problem.
   public mutating func add(_ problem: Remark) {
-    // Sentences alone, of an older service, keep their places.
-    var all = remarks ?? problems.map { Remark(quoting: $0) }
+    var all = findings
     all.append(problem)
     remarks = all
     problems.append(problem.description)
@@ -250,7 +252,7 @@ extension AuditReport {
 
   /// Adds the problems and the notes of another report.
   public mutating func add(everythingOf other: AuditReport) {
-    for problem in other.remarks ?? other.problems.map({ Remark(quoting: $0) }) { add(problem) }
+    for problem in other.findings { add(problem) }
     for remark in other.noteRemarks ?? (other.notes ?? []).map({ Remark(quoting: $0) }) { note(remark) }
   }
 }
