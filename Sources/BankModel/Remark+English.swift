@@ -229,6 +229,8 @@ extension Remark.Kind {
       "at most {0} answers may be open on one connection"
     case .resetOtherDay:
       "day {0} was to be reset, and it is day {1}"
+    case .resetMeanwhile:
+      "the queue was reset while the request was taken in"
     case .reserveInUse:
       "the reserve is in use"
     case .noRoomForReceipts:

@@ -104,7 +104,7 @@ extension SimulatedCoordinator {
     say(.reply(ControlReply(number: number, answer: answer, more: more)), on: link)
   }
 
-  private func open(_ link: Int, _ number: UInt32, _ purpose: OpenRequest.Purpose) -> RequestNumber {
+  func open(_ link: Int, _ number: UInt32, _ purpose: OpenRequest.Purpose) -> RequestNumber {
     lastRequest += 1
     requests[lastRequest] = OpenRequest(link: link, number: number, purpose: purpose)
     world.checker.opened(lastRequest)
@@ -134,7 +134,7 @@ extension SimulatedCoordinator {
       guard isPresent(day, link, number) else { return }
       happen(.requeue(open(link, number, .ticket(ticket)), ticket))
     case .requeueDead: happen(.requeueDead(open(link, number, .requeueDead)))
-    case .reset: happen(.reset(open(link, number, .status)))
+    case .reset: reset(link, number)
     case .scale(let wanted):
       guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
       for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }

@@ -272,6 +272,8 @@ extension Words {
       "한 연결에서 기다리는 대답은 {0}개까지입니다"
     case .resetOtherDay:
       "{0}일차를 초기화하려 했으나, 지금은 {1}일차입니다"
+    case .resetMeanwhile:
+      "요청을 받는 동안 대기열이 초기화되었습니다"
     case .reserveInUse:
       "남겨 둔 공간까지 쓰고 있습니다"
     case .noRoomForReceipts:
