@@ -206,6 +206,7 @@ extension Remark.Kind {
     case .viewsAtMost: "at most {0} requests that watch or follow may be open on one connection"
     case .answersAtMost: "at most {0} answers may be open on one connection"
     case .resetOtherDay: "day {0} was to be reset, and it is day {1}"
+    case .resetMeanwhile: "the queue was reset while the request was taken in"
     case .reserveInUse: "the reserve is in use"
     case .noRoomForReceipts: "there is no room for the receipts of those who would come"
     case .emptyBesideLog: "the file is empty, and the log beside it is not"

@@ -205,6 +205,7 @@ extension Remark {
     case viewsAtMost = 120
     case answersAtMost = 121
     case resetOtherDay = 122
+    case resetMeanwhile = 124
     case reserveInUse = 130
     case noRoomForReceipts = 131
     case emptyBesideLog = 132

@@ -46,7 +46,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// A file of the bank was removed or renamed while it was open; `subject` is the file. Where the database is missing
     /// when the bank is opened, and its log is there, `detail` is the log.
     case removed
-    /// The client has withdrawn the request before it was taken in.
+    /// The request was withdrawn before it was taken in: by its client, or, where there is a remark, by a reset.
     case withdrawn
     /// The client reads what happens more slowly than it happens, and is told no more of it.
     case tooSlow = "too_slow"

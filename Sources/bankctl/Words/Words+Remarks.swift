@@ -249,6 +249,7 @@ extension Words {
     case .viewsAtMost: "한 연결에서 지켜보는 요청은 {0}개까지입니다"
     case .answersAtMost: "한 연결에서 기다리는 대답은 {0}개까지입니다"
     case .resetOtherDay: "{0}일차를 초기화하려 했으나, 지금은 {1}일차입니다"
+    case .resetMeanwhile: "요청을 받는 동안 대기열이 초기화되었습니다"
     case .reserveInUse: "남겨 둔 공간까지 쓰고 있습니다"
     case .noRoomForReceipts: "올 고객의 영수증을 둘 공간이 없습니다"
     case .emptyBesideLog: "파일은 비어 있는데, 옆의 로그는 비어 있지 않습니다"
