@@ -51,10 +51,22 @@ final class ControlServer {
   ///
   /// - Parameter refusal: Why nothing of it was done.
   func close(saying refusal: Failure = Failure(.notOpen)) {
-    onCommand = { [unowned self] session, request in answer(session, request.number, .failure(refusal)) }
-    for session in Array(sessions.values) { session.channel.hearOut() }
+    var told: Set<Asked> = []
+    onCommand = { [unowned self] session, request in
+      // A withdrawal has no answer of its own, and a list has one for all of its parts.
+      if case .withdraw = request.command { return }
+      guard told.insert(Asked(session: session.id, number: request.number)).inserted else { return }
+      answer(session, request.number, .failure(refusal))
+    }
+    for session in inOrder { session.channel.hearOut() }
     flush()
-    for session in Array(sessions.values) { session.channel.closeAfterFlush() }
+    for session in inOrder { session.channel.closeAfterFlush() }
+  }
+
+  /// A request, among those of everybody.
+  private struct Asked: Hashable {
+    let session: UInt64
+    let number: UInt32
   }
 
   /// Takes a connection over as a client: the one on descriptor 3.
@@ -137,6 +149,9 @@ final class ControlServer {
   }
 
   // MARK: - Connections
+
+  /// Those who are connected, in the order in which they came.
+  private var inOrder: [ControlSession] { sessions.values.sorted { $0.id < $1.id } }
 
   private func admit(_ descriptor: consuming FileDescriptor) {
     // A client that cannot be asked who it is, or not be listened to, has gone or is let go.
