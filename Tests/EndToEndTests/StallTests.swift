@@ -21,7 +21,7 @@ struct StallTests {
       Moment.pass(milliseconds: 2_000)
       // The coordinator goes on first, and nobody has said anything meanwhile.
       for pid in pids { branch.processes.signal(pid, SIGCONT) }
-      try branch.done("wait", "--timeout", "30s")
+      try branch.done("wait", "--timeout", "120s")
       #expect(try branch.status().workers.map(\.pid) == before.workers.map(\.pid))
       #expect(branch.events("stuck", in: "coordinator").isEmpty)
       try branch.expectOneReceiptEach(4)
