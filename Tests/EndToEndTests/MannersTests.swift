@@ -21,11 +21,11 @@ struct MannersTests {
       for (words, english, korean) in cases {
         for (tongue, sentence) in [(Tongue.en, english), (.ko, korean)] {
           let outcome = try branch.launch(words, language: tongue).finish()
-          #expect(outcome.code == 0 && outcome.err == sentence + "\n", outcome.story)
+          #expect(outcome.code == 0 && outcome.complaints == sentence + "\n", outcome.story)
           #expect(words == ["ledger"] || outcome.out == "", outcome.story)
         }
         let lines = try branch.launch(words + ["--json"]).finish()
-        #expect(lines.code == 0 && lines.err == "", lines.story)
+        #expect(lines.code == 0 && lines.complaints == "", lines.story)
       }
       #expect(try branch.done("tickets", "--state", "dead").outLines == ["Dead letters", "  nobody"])
       for (tongue, sentence) in [(Tongue.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다.")] {
@@ -106,7 +106,7 @@ struct MannersTests {
       let expired = try branch.done(
         "vending", "admin", "add", "coke", "1", "--made", "2020-01-01", language: .ko)
       #expect(expired.err.contains("유통기한 2020-01-08이 이미 지나"), expired.story)
-      #expect(try branch.done("vending", "admin", "add", "coke", "1").err == "")
+      #expect(try branch.done("vending", "admin", "add", "coke", "1").complaints == "")
       for (answer, code) in [("no", Int32(5)), ("yes", 0)] {
         let program = try TerminalProgram(
           branch, ["vending", "admin", "add", "hot6", "3", "--made", "2999-01-01"])
