@@ -127,7 +127,7 @@ extension Coordinator {
     guard !isEmptying, let audit = auditing, let due = audit.nextLook, due <= now.monotonic else { return }
     audit.strangers.formIntersection(HomeAudit(home: home).strangers(known: knownProcesses))
     audit.looks += 1
-    let isDone = audit.strangers.isEmpty || audit.looks >= HomeAudit.looks
+    let isDone = audit.strangers.isEmpty || HomeAudit.areToStay(audit.strangers, after: audit.looks)
     audit.nextLook = isDone ? nil : now.monotonic + TimeSpan(HomeAudit.nextLook)
   }
 
