@@ -208,7 +208,7 @@ struct JuiceTests {
       for command in [["scale", "juice=0"], ["pause", "juice"]] {
         let steered = try branch.launch(command).finish()
         #expect(steered.code == 0, steered.story)
-        let outcome = try branch.order("banana", "2", "--timeout", "300ms", "--json")
+        let outcome = try branch.orderImpatiently("banana", "2")
         #expect(outcome.code == 75, outcome.story)
         let lines = try JSON.lines(outcome.out)
         #expect(lines.map { $0["outcome"].text } == ["withdrawn", "withdrawn", nil], outcome.story)

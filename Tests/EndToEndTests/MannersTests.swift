@@ -65,12 +65,12 @@ struct MannersTests {
       #expect(lines.map { $0["outcome"].text } == ["made", "made", "made", "out_of_stock"])
       #expect(Set(lines.compactMap { $0["order"].text }).count == 4)
       try branch.done("pause", "juice")
-      let stuck = try branch.launch(["juice", "order", "mango", "2", "--json", "--timeout", "100ms"]).finish()
+      let stuck = try branch.orderImpatiently("mango", "2")
       let told = try JSON.lines(stuck.out)
       #expect(stuck.code == 75 && told.count == 3, stuck.story)
       #expect(told.prefix(2).map { $0["outcome"].text } == ["withdrawn", "withdrawn"], stuck.story)
       #expect(told.last?["error"]["code"].text == "station_stands_still", stuck.story)
-      let single = try branch.launch(["juice", "order", "mango", "--json", "--timeout", "100ms"]).finish()
+      let single = try branch.orderImpatiently("mango")
       #expect(try single.json()["error"]["code"].text == "station_stands_still", single.story)
     }
   }
