@@ -162,7 +162,7 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
-    tests("SimulatorTests", of: ["Simulator", "BankModel", "Posix"]),
+    tests("SimulatorTests", of: ["Simulator", "BankModel", "Logbook", "Posix"]),
     tests(
       "CoordinatorTests",
       of: [

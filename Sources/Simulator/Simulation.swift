@@ -75,6 +75,8 @@ public final class Simulation {
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
+    host.files.makeDirectories(StockProgram.home.run)
+    host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
     self.trace = Trace(output: trace)
     checker = PromiseChecker(policy: plan.policy)

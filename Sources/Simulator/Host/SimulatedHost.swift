@@ -26,7 +26,10 @@ final class SimulatedHost {
   var chance: SeededGenerator
   /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
   var streamCapacity = 212_992
-  /// Everything under the name of a file that a process can come upon.
+  var files = SimulatedFiles()
+  /// There is no room in any file.
+  var isDiskFull = false
+  /// The names of sockets.
   var names: [String: ListeningSocket] = [:]
   /// Those that live, and those that nobody has reaped.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]

@@ -11,6 +11,7 @@ import Posix
 enum OpenFile {
   /// /dev/null
   case nothing
+  case file(OpenedFile)
   case epoll(ReadyList)
   case unconnected(nonBlocking: Bool)
   case stream(StreamEnd)
@@ -30,6 +31,9 @@ final class SimulatedProcess {
   unowned let host: SimulatedHost
   var openFiles: Int
   var descriptors: [CInt: OpenFile] = [:]
+  /// The program that it runs, as a path.
+  var executable = "/bank/bin/program"
+  var environment: [String: String] = [:]
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private var body: (any SimulatedProgram)?
 
