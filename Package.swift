@@ -128,7 +128,8 @@ let package = Package(
       "Simulator",
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Teller", "StockService", "StockClient", "VendingMachine", "VendingClient",
+        "Supervision", "Logbook", "Teller", "JuiceStation", "Coordinator", "StockService", "StockClient",
+        "VendingMachine", "VendingClient",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 

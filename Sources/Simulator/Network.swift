@@ -15,7 +15,6 @@ enum LinkEnd: Hashable {
 
 /// Who stands at the other end.
 enum LinkPeer: Hashable {
-  case teller(Int)
   case client(Int)
 }
 
@@ -42,8 +41,6 @@ struct Network {
     let incarnation: Int
     var toServer = Pipe()
     var toPeer = Pipe()
-    /// How much slower than usual it is.
-    var slowness: Int64 = 1
   }
 
   private var links: [Link] = []
@@ -118,13 +115,10 @@ struct Network {
     return bytesLost
   }
 
-  /// Everything on this connection takes so much longer from now on.
-  mutating func slow(_ link: Int, by factor: Int64) { links[link].slowness = factor }
-
   private mutating func push(
     _ arrival: Arrival, _ link: Int, _ end: LinkEnd, _ now: MonotonicTime, _ agenda: inout Agenda<Occurrence>
   ) {
-    let delay = TimeSpan(nanoseconds: chance.draw(Self.usualDelay) * links[link].slowness)
+    let delay = TimeSpan(nanoseconds: chance.draw(Self.usualDelay))
     var due = now + delay
     change(link, end) { pipe in
       due = max(due, pipe.lastDue)

@@ -138,7 +138,7 @@ extension SimulatedCoordinator {
     case .scale(let wanted):
       guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
       for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }
-      retryGivenUp()
+      staff.retryGivenUp(at: loop.moment())
       windowWaiters.append((link, number))
     case .stop(let order): stop(order, link, number)
     case .withdraw(let given): withdraw(given, session, link)
@@ -164,7 +164,7 @@ extension SimulatedCoordinator {
 
   /// Whoever changed the windows is told when they are as they shall be.
   func tellWindowWaiters() {
-    guard isAlive, !windowWaiters.isEmpty, isSettled else { return }
+    guard isAlive, !windowWaiters.isEmpty, staff.isSettled else { return }
     for seat in windowWaiters { answer(seat.link, seat.number, .status(statusReport())) }
     windowWaiters.removeAll()
   }

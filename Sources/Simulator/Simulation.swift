@@ -47,9 +47,10 @@ public final class Simulation {
 
   private(set) var coordinator: SimulatedCoordinator?
   private var coordinators = 0
-  var tellers: [SimulatedTeller] = []
-  /// Tellers whose processes live, by number.
-  var living: [Int] = []
+  /// Workers whose processes live.
+  var workers: [SimulatedWorker] = []
+  /// Whether the workers write what they do into their logs.
+  let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
   /// Connections between clients and the present coordinator.
   private var openLinks: [Int] = []
@@ -66,6 +67,8 @@ public final class Simulation {
   var failingCommit: MemoryStore.Call?
   /// So many tellers die before they are ready.
   var stillborn = 0
+  /// Of so many of those who die with a customer a word is heard later.
+  var lateWords = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
     self.seed = seed
@@ -79,12 +82,24 @@ public final class Simulation {
     host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
     self.trace = Trace(output: trace)
+    keepsLogs = host.chance.draw(0...7) == 0
     checker = PromiseChecker(policy: plan.policy)
     checker.world = self
     ear.world = self
     host.mistake = bug?.rawValue
-    host.onWrite = { [unowned self] process, end, bytes in ear.hear(bytes, by: process, on: end) }
+    host.program = { [unowned self] path, arguments in program(at: path, arguments) }
+    host.onWrite = { [unowned self] process, end, bytes in
+      statistics.messages += 1
+      self.trace.mix(Int64(end.number))
+      self.trace.mix(bytes)
+      ear.hear(bytes, by: process, on: end)
+    }
     host.onEnd = { [unowned self] process in
+      workerEnded(process)
+      if let coordinator, process === coordinator.process {
+        statistics.note(.coordinatorKilled)
+        coordinatorEnded(coordinator, isDone: false)
+      }
       if process === scene.service { stockEnded(process) }
       if process === vending.machine { vendingEnded(process) }
     }
@@ -125,6 +140,7 @@ public final class Simulation {
       }
       if isCalm { checkPatience() }
     }
+    coordinator = nil
     host.shutDown()
     if violation == nil { checker.checkEnd(of: disk) }
     if violation == nil { statistics.histories += 1 }
@@ -160,16 +176,6 @@ public final class Simulation {
   private func happen(_ occurrence: Occurrence) {
     switch occurrence {
     case .delivery(let link, let end): deliver(link, end)
-    case .tellerBegan(let number): begin(tellers[number])
-    case .tellerWoke(let number): tellers[number].wake()
-    case .tellerWentOn(let number): tellers[number].goOn()
-    case .tellerSignalled(let number, let signal): tellers[number].receive(signal: signal)
-    case .tellerReaped(let number):
-      if let coordinator, tellers[number].incarnation == coordinator.number {
-        coordinator.reap(tellers[number])
-      }
-    case .coordinatorTurn(let incarnation):
-      if let coordinator, coordinator.number == incarnation { coordinator.turn() }
     case .coordinatorStart: startCoordinator()
     case .stockStart: startStock()
     case .stockOrphaned(let pid): if scene.service?.pid == pid { scene.service?.kill() }
@@ -185,20 +191,10 @@ public final class Simulation {
     if isCalm { playFinale() }
   }
 
-  private func begin(_ teller: SimulatedTeller) {
-    if stillborn > 0 {
-      stillborn -= 1
-      statistics.note(.tellerStillborn)
-      return teller.die(.signal(SimulatedTeller.Signal.segmentation))
-    }
-    teller.begin()
-  }
-
   private func deliver(_ link: Int, _ end: LinkEnd) {
     guard let arrival = network.take(from: link, at: end) else { return }
     if end == .server { return deliver(arrival, toServerOf: link) }
     switch network.peer(of: link) {
-    case .teller(let number): tellers[number].hear(arrival)
     case .client(let number): clients[number].hear(arrival, on: link)
     }
   }
@@ -207,7 +203,7 @@ public final class Simulation {
   private func deliver(_ arrival: Arrival, toServerOf link: Int) {
     let incarnation = network.incarnation(of: link)
     switch network.peer(of: link) {
-    case .teller, .client:
+    case .client:
       if let coordinator, coordinator.number == incarnation { coordinator.receive(arrival, on: link) }
     }
   }
@@ -224,10 +220,16 @@ public final class Simulation {
       _ = try disk.beginIncarnation(at: clock.moment.wall)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
-      let started = SimulatedCoordinator(number: coordinators, stored: stored, world: self)
-      coordinator = started
+      let process = host.start { [unowned self] process in
+        let program = try? SimulatedCoordinator(number: coordinators, stored: stored, of: process, in: self)
+        coordinator = program
+        return program
+      }
+      guard let started = process.begin() as? SimulatedCoordinator else {
+        return violate(.conversation, "a coordinator cannot begin")
+      }
       checker.began(started.core)
-      started.open()
+      process.call { started.open() }
       agenda.add(.stockStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
       guard hasVending else { return }
       let late = TimeSpan(nanoseconds: chance.draw(400_000...6_000_000))
@@ -250,13 +252,6 @@ public final class Simulation {
     orphanVending()
     for link in openLinks { endTowardsPeer(link, isCut: !isDone) }
     openLinks.removeAll()
-    for number in living where tellers[number].incarnation == ended.number {
-      endTowardsPeer(tellers[number].link, isCut: !isDone)
-      // The system ends the children of a dead process, those that stand still too.
-      agenda.add(
-        .tellerSignalled(number, signal: SimulatedTeller.Signal.kill),
-        at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
-    }
     if isDone, isCalm, finale.hasAskedForTheEnd {
       isOver = true
     } else {
@@ -269,30 +264,6 @@ public final class Simulation {
       statistics.note(.messageLost, network.loseTail(of: link, towards: .peer))
     }
     network.endSending(on: link, to: .peer, at: clock.now, &agenda)
-  }
-
-  /// Starts a teller's process.
-  func spawn(window: Window, generation: Generation, by parent: SimulatedCoordinator) -> SimulatedTeller {
-    let link = network.connect(.teller(tellers.count), incarnation: parent.number)
-    let teller = SimulatedTeller(
-      number: tellers.count, window: window, generation: generation, link: link, incarnation: parent.number,
-      world: self)
-    tellers.append(teller)
-    living.append(teller.number)
-    agenda.add(
-      .tellerBegan(teller.number), at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...3_000_000)))
-    return teller
-  }
-
-  /// A teller's process has ended.
-  func tellerEnded(_ teller: SimulatedTeller) {
-    living.removeAll { $0 == teller.number }
-    if !isCalm, case .signal = teller.end, chance.draw(0...3) == 0 {
-      statistics.note(.messageLost, network.loseTail(of: teller.link, towards: .server))
-    }
-    network.endSending(on: teller.link, to: .server, at: clock.now, &agenda)
-    agenda.add(
-      .tellerReaped(teller.number), at: clock.now + TimeSpan(nanoseconds: chance.draw(10_000...400_000)))
   }
 
   /// A connection from a client; nil where nobody listens.
@@ -321,15 +292,13 @@ public final class Simulation {
     calmSince = clock.now
     trace.line(clock.now, "the faults end")
     fullUntil = clock.now
+    host.isFullUntil = clock.now
     failingCommit = nil
-    stillborn = 0
     coordinator?.fuse = nil
+    coordinator?.process.fuse = nil
+    calmWorkers()
     calmStock()
     calmVending()
-    for number in living {
-      tellers[number].fuse = nil
-      tellers[number].failsNext = false
-    }
   }
 
   /// When every client is content, somebody opens what is closed, and ends the bank.

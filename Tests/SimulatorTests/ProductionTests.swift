@@ -7,14 +7,15 @@ import Testing
 @Suite("What runs in production runs in the simulator")
 struct ProductionTests {
   @Test(
-    "the processes of stock and vending machine, and those who ask them, are production code from the kernel up"
+    "stock, vending machine and workers, and whoever starts or asks them, are production code from the kernel up"
   )
   func names() {
     let names = Set(Simulation.productionTypes.map { "\($0)".prefix { $0 != "<" } }.map(String.init))
     #expect(
       names == [
         "EventLoop", "MessageChannel", "Listener", "ServiceSocket", "ServiceSession", "ServiceViews",
-        "ServiceClient", "StockService", "StockDesk", "VendingService", "VendingDesk",
+        "ServiceClient", "StockService", "StockDesk", "VendingService", "VendingDesk", "WindowStaff",
+        "TellerProcess", "FruitProvider", "LogFile",
       ])
   }
 }

@@ -27,8 +27,8 @@ final class SimulatedHost {
   /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
   var streamCapacity = 212_992
   var files = SimulatedFiles()
-  /// There is no room in any file.
-  var isDiskFull = false
+  /// Until then there is no room in any file.
+  var isFullUntil = MonotonicTime(nanoseconds: 0)
   /// The names of sockets.
   var names: [String: ListeningSocket] = [:]
   /// Those that live, and those that nobody has reaped.

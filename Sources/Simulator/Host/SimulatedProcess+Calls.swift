@@ -219,7 +219,7 @@ extension SimulatedProcess: SystemCalls {
     guard survives() else { return 0 }
     guard let process = host.processes[pid] else { return fail(ESRCH) }
     switch signal {
-    case SIGKILL, SIGABRT: process.kill()
+    case SIGKILL, SIGABRT: process.kill(by: signal)
     case SIGSTOP: process.stop()
     case SIGCONT: process.goOn()
     default: process.hear(signal: signal)

@@ -1,4 +1,5 @@
-// Owns what the simulated kernel says of files and their names. Invariant: as in all its answers: those of Linux, or ENOSYS.
+// Owns what the simulated kernel says of files and their names. It must not know what stands in a file.
+// Invariant: as in all its answers: those of Linux, or ENOSYS, and none with an effect for a process that was killed.
 
 import BankModel
 import Glibc
@@ -40,7 +41,7 @@ extension SimulatedProcess {
 
   func write(_ file: OpenedFile, _ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) -> Int {
     guard file.isWritable else { return fail(EBADF) }
-    guard !host.isDiskFull else { return fail(ENOSPC) }
+    guard host.isFullUntil <= clock else { return fail(ENOSPC) }
     file.write(bytes, at: offset)
     return bytes.count
   }

@@ -1,9 +1,13 @@
 // Owns the list of what runs in the simulated world as it runs in production. A test names them, so that nobody copies one of
 // them by accident.
 
+import Coordinator
+import JuiceStation
+import Logbook
 import Posix
 import StockClient
 import StockService
+import Teller
 import Transport
 import VendingClient
 import VendingMachine
@@ -15,6 +19,7 @@ extension Simulation {
     EventLoop.self, MessageChannel<StockMessage, StockServiceMessage>.self, Listener.self,
     ServiceSocket<StockRequest, StockResult>.self, ServiceSession<StockRequest, StockResult>.self,
     ServiceViews<StockRequest, StockResult>.self, StockService<WatchedStock>.self,
+    WindowStaff.self, TellerProcess.self, FruitProvider.self, LogFile.self,
     StockDesk<WatchedStock>.self, StockClient.self, VendingService<WatchedVending>.self,
     VendingDesk<WatchedVending>.self, VendingClient.self,
   ]
