@@ -6,8 +6,6 @@ import BankModel
 
 /// Something that will happen in the simulated world.
 enum Occurrence {
-  /// The next bytes arrive at one end of a connection.
-  case delivery(link: Int, to: LinkEnd)
   /// A coordinator is started.
   case coordinatorStart
   /// A stock service is started.

@@ -11,6 +11,7 @@ import Posix
 import QueueCore
 import Storage
 import Supervision
+import Transport
 import Wire
 
 /// A coordinator's process.
@@ -20,6 +21,8 @@ final class SimulatedCoordinator: SimulatedProgram {
   let loop: EventLoop
   /// The workers behind the windows, as in production.
   let staff: WindowStaff
+  /// Its clients, too.
+  let server: ControlServer
   let number: Int
   let plan: FaultPlan
   let bug: PlantedBug?
@@ -27,12 +30,12 @@ final class SimulatedCoordinator: SimulatedProgram {
   var chance: SeededGenerator
 
   private var hasEnded = false
-  private var exitCode: Int32?
+  /// The bank has ended, and its last words may be on their way until then.
+  private var farewellUntil: MonotonicTime?
   /// It is killed before the step with this number: an effect, a commit, or bytes that leave.
   var fuse: Int?
   /// When the next turn is due by itself.
   private var turnDue: MonotonicTime?
-  private var arrivals: [(link: Int, arrival: Arrival)] = []
 
   var now: Moment
   var effects: [QueueEffect] = []
@@ -55,8 +58,6 @@ final class SimulatedCoordinator: SimulatedProgram {
   var windowWaiters: [(link: Int, number: UInt32)] = []
   /// Before this nobody is taken out of a request that was never whole: the last try has found no room.
   var withdrawalRestsUntil: MonotonicTime?
-  /// Bytes that leave at the end of the turn.
-  var toClients: [(link: Int, bytes: [UInt8])] = []
   private(set) var releases: SimulatedReleases!
 
   init(
@@ -75,6 +76,7 @@ final class SimulatedCoordinator: SimulatedProgram {
       log: try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0),
       programs: try WorkerPrograms(), policy: RestartPolicy(), seed: chance.next())
     staff.hasOpened = true
+    server = ControlServer(loop: loop, build: BuildIdentity.current)
     if let bug = world.bug, bug.isOfTheCore {
       core = MutantCore(bug, stored, policy: world.plan.policy, at: now)
     } else {
@@ -84,6 +86,8 @@ final class SimulatedCoordinator: SimulatedProgram {
     loop.onWake = { [unowned self] in takeTime() }
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+    server.onCommand = { [unowned self] session, request in hear(request, from: session) }
+    server.onEnd = { [unowned self] session in forget(session) }
   }
 
   /// Whether it has not ended, and was not killed a moment ago.
@@ -95,17 +99,14 @@ final class SimulatedCoordinator: SimulatedProgram {
     for service in Service.allCases {
       happen(.scale(service, windows: plan.windows[service] ?? 0))
     }
+    do throws(SystemError) { try server.listen(at: Self.socket) } catch { return die() }
     rest()
   }
 
-  // MARK: - Turns
+  /// Where everybody finds it.
+  static let socket = "\(StockProgram.home.run)/bank.sock"
 
-  /// Something has come; it is heard in the next turn.
-  func receive(_ arrival: Arrival, on link: Int) {
-    guard isAlive else { return }
-    arrivals.append((link, arrival))
-    wake(at: world.clock.now + TimeSpan(nanoseconds: chance.draw(1_000...40_000)))
-  }
+  // MARK: - Turns
 
   /// The next turn is then, or earlier.
   func wake(at moment: MonotonicTime) {
@@ -114,7 +115,7 @@ final class SimulatedCoordinator: SimulatedProgram {
     world.host.wake(process, at: moment)
   }
 
-  private func takeTime() { now = SystemClock.moment() }
+  func takeTime() { now = SystemClock.moment() }
 
   func hear(signal: Int32) {}
 
@@ -123,9 +124,7 @@ final class SimulatedCoordinator: SimulatedProgram {
     try loop.runOnce(until: turnDue.map { MonotonicInstant($0) })
     turnDue = nil
     takeTime()
-    let heard = arrivals
-    arrivals.removeAll(keepingCapacity: true)
-    for (link, arrival) in heard where isAlive { hearClient(arrival, on: link) }
+    if let farewellUntil { return sayGoodbye(until: farewellUntil) }
     keepTime()
     advanceIntake()
     flushTellers()
@@ -135,12 +134,24 @@ final class SimulatedCoordinator: SimulatedProgram {
     flushTellers()
     flushClients()
     rest()
-    return exitCode
+    return nil
+  }
+
+  /// The last words leave, for as long as somebody reads them.
+  private func sayGoodbye(until end: MonotonicTime) -> Int32? {
+    server.flush()
+    guard server.sessions.isEmpty || end <= process.clock else {
+      turnDue = end
+      return nil
+    }
+    world.coordinatorEnded(self, isDone: true)
+    return 0
   }
 
   private func keepTime() {
     guard isAlive else { return }
     staff.keepTime(loop.moment())
+    server.keepTime(loop.moment())
     hearLateWords()
     if let due = core.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
@@ -153,9 +164,9 @@ final class SimulatedCoordinator: SimulatedProgram {
     guard isAlive else { return }
     var earliest = core.nextDeadline
     let releaseDue = retryAt == nil ? releases.retryAt : nil
-    let judgement = staff.nextJudgement.map { loop.wake(for: $0) }
-    for moment in [
-      staff.nextDeadline, judgement, lateWords.map(\.due).min(), commitDue, retryAt, room.dueAt,
+    let judgements = [staff.nextJudgement, server.nextJudgement].map { $0.map { loop.wake(for: $0) } }
+    for moment in judgements + [server.nextDeadline] + [
+      staff.nextDeadline, lateWords.map(\.due).min(), commitDue, retryAt, room.dueAt,
       ending?.nextDeadline, releaseDue,
     ] {
       if let moment { earliest = min(earliest ?? moment, moment) }
@@ -196,8 +207,10 @@ final class SimulatedCoordinator: SimulatedProgram {
     flushClients()
     guard isAlive else { return }
     hasEnded = true
-    exitCode = 0
-    world.coordinatorEnded(self, isDone: true)
+    farewellUntil = process.clock + .seconds(1)
+    // Perhaps nobody is there who could wake it.
+    turnDue = process.clock
+    server.close()
   }
 
   // MARK: - The queue
@@ -274,9 +287,5 @@ final class SimulatedCoordinator: SimulatedProgram {
 
   func flushTellers() { if isAlive { staff.flush() } }
 
-  func flushClients() {
-    let leaving = toClients
-    toClients.removeAll(keepingCapacity: true)
-    for (link, bytes) in leaving where survives() { world.put(bytes, on: link, to: .peer) }
-  }
+  func flushClients() { if isAlive { server.flush() } }
 }

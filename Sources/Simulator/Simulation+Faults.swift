@@ -25,9 +25,22 @@ extension Simulation {
       coordinator.process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
     case .connectionLost:
       let client = clients[Int(chance.draw(0...Int64(clients.count) - 1))]
-      guard client.link != nil else { return }
+      guard client.state != .away else { return }
       statistics.note(kind)
-      cut(client)
+      trace.line(clock.now, "client \(client.number) loses its connection")
+      statistics.note(.messageLost, client.line.breakOff(on: host))
+    case .clientDeaf:
+      let process = clients[Int(chance.draw(0...Int64(clients.count) - 1))].line.process
+      statistics.note(kind)
+      process.stop()
+      agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+    case .coordinatorCrowded:
+      guard let coordinator else { return }
+      statistics.note(kind)
+      starve(coordinator.process)
+    case .commitSlow:
+      statistics.note(kind)
+      slowCommit = .milliseconds(chance.draw(20...8_000))
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
@@ -72,6 +85,12 @@ extension Simulation {
     if fullUntil + .milliseconds(500) <= clock.now { disk.isShort = false }
   }
 
+  /// How long a commit takes.
+  func timeOfCommit() -> TimeSpan {
+    defer { slowCommit = nil }
+    return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
+  }
+
   // MARK: - Messages
 
   /// A message as a frame.
@@ -83,20 +102,6 @@ extension Simulation {
       violate(.conversation, "a message cannot be encoded: \(error)")
       return nil
     }
-    statistics.messages += 1
     return bytes
-  }
-
-  /// Sends a message.
-  func send(_ message: some Encodable, on link: Int, to end: LinkEnd, limit: Int) {
-    guard let bytes = encode(message, limit: limit) else { return }
-    put(bytes, on: link, to: end)
-  }
-
-  /// Sends bytes.
-  func put(_ bytes: [UInt8], on link: Int, to end: LinkEnd) {
-    trace.mix(Int64(link))
-    trace.mix(bytes)
-    network.send(bytes, on: link, to: end, at: clock.now, &agenda)
   }
 }

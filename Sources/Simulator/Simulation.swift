@@ -30,7 +30,6 @@ public final class Simulation {
   let bug: PlantedBug?
   var clock = VirtualClock()
   var agenda = Agenda<Occurrence>()
-  var network: Network
   /// The machine on which production processes run.
   let host: SimulatedHost
   var trace: Trace
@@ -52,8 +51,6 @@ public final class Simulation {
   /// Whether the workers write what they do into their logs.
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
-  /// Connections between clients and the present coordinator.
-  private var openLinks: [Int] = []
 
   /// Nothing goes wrong any more.
   private(set) var isCalm = false
@@ -65,6 +62,8 @@ public final class Simulation {
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// The next commit fails: before anything is kept, or after it.
   var failingCommit: MemoryStore.Call?
+  /// How long the next commit takes, where something holds it up.
+  var slowCommit: TimeSpan?
   /// So many tellers die before they are ready.
   var stillborn = 0
   /// Of so many of those who die with a customer a word is heard later.
@@ -74,7 +73,6 @@ public final class Simulation {
     self.seed = seed
     self.bug = bug
     plan = FaultPlan(seed: seed)
-    network = Network(seed: seed &* 3 &+ 1)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
@@ -139,11 +137,13 @@ public final class Simulation {
         break
       }
       if isCalm { checkPatience() }
+      trace.flush()
     }
     coordinator = nil
     host.shutDown()
     if violation == nil { checker.checkEnd(of: disk) }
     if violation == nil { statistics.histories += 1 }
+    trace.flush()
   }
 
   /// Lets the next thing happen, on the host or beside it; false where nothing is to happen any more.
@@ -175,7 +175,6 @@ public final class Simulation {
 
   private func happen(_ occurrence: Occurrence) {
     switch occurrence {
-    case .delivery(let link, let end): deliver(link, end)
     case .coordinatorStart: startCoordinator()
     case .stockStart: startStock()
     case .stockOrphaned(let pid): if scene.service?.pid == pid { scene.service?.kill() }
@@ -189,23 +188,6 @@ public final class Simulation {
     case .calm: calmDown()
     }
     if isCalm { playFinale() }
-  }
-
-  private func deliver(_ link: Int, _ end: LinkEnd) {
-    guard let arrival = network.take(from: link, at: end) else { return }
-    if end == .server { return deliver(arrival, toServerOf: link) }
-    switch network.peer(of: link) {
-    case .client(let number): clients[number].hear(arrival, on: link)
-    }
-  }
-
-  /// What arrives for a process that has ended is lost with it.
-  private func deliver(_ arrival: Arrival, toServerOf link: Int) {
-    let incarnation = network.incarnation(of: link)
-    switch network.peer(of: link) {
-    case .client:
-      if let coordinator, coordinator.number == incarnation { coordinator.receive(arrival, on: link) }
-    }
   }
 
   // MARK: - Processes
@@ -250,39 +232,11 @@ public final class Simulation {
     ended.releases.asker.close()
     orphanStock()
     orphanVending()
-    for link in openLinks { endTowardsPeer(link, isCut: !isDone) }
-    openLinks.removeAll()
     if isDone, isCalm, finale.hasAskedForTheEnd {
       isOver = true
     } else {
       agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
-  }
-
-  func endTowardsPeer(_ link: Int, isCut: Bool) {
-    if isCut, chance.draw(0...1) == 0 {
-      statistics.note(.messageLost, network.loseTail(of: link, towards: .peer))
-    }
-    network.endSending(on: link, to: .peer, at: clock.now, &agenda)
-  }
-
-  /// A connection from a client; nil where nobody listens.
-  func connect(client number: Int) -> Int? {
-    guard let coordinator else { return nil }
-    let link = network.connect(.client(number), incarnation: coordinator.number)
-    openLinks.append(link)
-    return link
-  }
-
-  /// A client's connection breaks, with what was on its way.
-  func cut(_ client: SimulatedClient) {
-    guard let link = client.link else { return }
-    trace.line(clock.now, "client \(client.number) loses its connection")
-    let lost = network.loseTail(of: link, towards: .server) + network.loseTail(of: link, towards: .peer)
-    statistics.note(.messageLost, lost)
-    network.endSending(on: link, to: .server, at: clock.now, &agenda)
-    openLinks.removeAll { $0 == link }
-    client.leave()
   }
 
   // MARK: - The end
@@ -294,6 +248,7 @@ public final class Simulation {
     fullUntil = clock.now
     host.isFullUntil = clock.now
     failingCommit = nil
+    slowCommit = nil
     coordinator?.fuse = nil
     coordinator?.process.fuse = nil
     calmWorkers()

@@ -15,6 +15,7 @@ struct ProductionTests {
       names == [
         "EventLoop", "MessageChannel", "Listener", "ServiceSocket", "ServiceSession", "ServiceViews",
         "ServiceClient", "StockService", "StockDesk", "VendingService", "VendingDesk", "WindowStaff",
+        "ControlServer",
         "TellerProcess", "FruitProvider", "LogFile",
       ])
   }

@@ -19,7 +19,7 @@ extension Simulation {
     EventLoop.self, MessageChannel<StockMessage, StockServiceMessage>.self, Listener.self,
     ServiceSocket<StockRequest, StockResult>.self, ServiceSession<StockRequest, StockResult>.self,
     ServiceViews<StockRequest, StockResult>.self, StockService<WatchedStock>.self,
-    WindowStaff.self, TellerProcess.self, FruitProvider.self, LogFile.self,
+    WindowStaff.self, ControlServer.self, TellerProcess.self, FruitProvider.self, LogFile.self,
     StockDesk<WatchedStock>.self, StockClient.self, VendingService<WatchedVending>.self,
     VendingDesk<WatchedVending>.self, VendingClient.self,
   ]
