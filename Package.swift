@@ -194,8 +194,8 @@ let package = Package(
     tests(
       "BankctlTests",
       of: [
-        "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Arguments", "BankModel",
-        "Wire", "Posix",
+        "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Configuration", "Arguments",
+        "BankModel", "Guardian", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",

@@ -61,13 +61,13 @@ public struct OperandSpec: Sendable, Hashable {
 
 /// A line a person can copy, and what it does.
 public struct Example: Sendable, Hashable {
-  /// The whole line as it is typed in a shell, program name included.
-  public var line: String
+  /// The whole line as it is typed in a shell, program name included. Its names may be of the reader's language.
+  public var line: Text
   /// What it does.
   public var summary: Text
 
   /// An example; `line` begins with the program's name (a pipe or a variable may stand before it).
-  public init(_ line: String, _ summary: Text) {
+  public init(_ line: Text, _ summary: Text) {
     self.line = line
     self.summary = summary
   }

@@ -111,20 +111,24 @@ extension CommandTable {
   }
 
   private func faults(of example: Example, for command: CommandSpec?) -> [String] {
-    let faults = untranslated(example.summary, "the example '\(example.line)'")
-    guard let arguments = example.arguments(of: program) else {
-      return faults + ["the example '\(example.line)' does not begin with '\(program)'"]
+    let lines = example.line.english == example.line.korean ? [TextLanguage.english] : TextLanguage.allCases
+    return untranslated(example.summary, "the example '\(example.line.english)'")
+      + lines.compactMap { fault(of: example, in: $0, for: command) }
+  }
+
+  private func fault(of example: Example, in language: TextLanguage, for command: CommandSpec?) -> String? {
+    let line = example.line[language]
+    guard let arguments = example.arguments(of: program, in: language) else {
+      return "the example '\(line)' does not begin with '\(program)'"
     }
     do {
       let parsed = try parse(arguments)
-      if let command, case .run(let invocation) = parsed, invocation.command.path != command.path {
-        return faults + [
-          "the example '\(example.line)' is one of '\(invocation.name)', not '\(command.name)'"
-        ]
+      guard let command, case .run(let invocation) = parsed, invocation.command.path != command.path else {
+        return nil
       }
-      return faults
+      return "the example '\(line)' is one of '\(invocation.name)', not '\(command.name)'"
     } catch {
-      return faults + ["the example '\(example.line)' does not parse: \(error.message(in: .english))"]
+      return "the example '\(line)' does not parse: \(error.message(in: .english))"
     }
   }
 

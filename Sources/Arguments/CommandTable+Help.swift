@@ -10,7 +10,7 @@ extension CommandTable {
   ///   - path: The words of a command, or of a group of commands such as `shelf admin`. Empty, or unknown: the
   ///     overview.
   ///   - language: The language of every sentence.
-  ///   - width: The columns of the terminal; held between 40 and 120.
+  ///   - width: The columns of the terminal; held between 20 and 120.
   ///   - colour: Whether headings and terms are set in bold with ECMA-48 sequences.
   /// - Returns: The page, ending in a newline.
   public func help(
@@ -86,7 +86,7 @@ extension CommandTable {
     guard !examples.isEmpty else { return }
     page.heading(HelpWords.examples[language])
     for example in examples {
-      page.verbatim(example.line, indent: 2)
+      page.verbatim(example.line[language], indent: 2)
       page.paragraph(example.summary[language], indent: 6)
     }
   }
@@ -166,7 +166,7 @@ extension ValueKind {
     case .integer(let range), .assignment(_, let range): HelpWords.range(range)
     case .integerOrWord(let range, let words):
       Text(
-        HelpWords.range(range).english + " or " + words.map(\.value).joined(separator: " or "),
+        HelpWords.range(range).english + ", or " + words.map(\.value).joined(separator: " or "),
         HelpWords.range(range).korean + " 또는 " + words.map(\.value).joined(separator: " 또는 "))
     case .duration: Text("such as 700ms, 1.1s, 5m", "예: 700ms, 1.1s, 5m")
     case .speed: Text("such as 10, 0.5 or max", "예: 10, 0.5, max")

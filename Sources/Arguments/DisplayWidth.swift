@@ -62,9 +62,12 @@ public enum DisplayWidth {
 
   /// The text broken into lines of at most `columns`, at spaces where there are any.
   ///
-  /// A word that is wider than a line is broken within. A newline in the text ends a line. A text of nothing is
-  /// one empty line. `columns` below 2 counts as 2, so that a wide character always fits.
-  public static func wrapped(_ text: String, columns: Int) -> [String] {
+  /// A newline in the text ends a line. A text of nothing is one empty line. `columns` below 2 counts as 2, so that a
+  /// wide character always fits.
+  ///
+  /// - Parameter cutting: Whether a word that is wider than a line is broken within, as on a full screen. Elsewhere it
+  ///   stays whole and is a line of its own, because somebody may want to copy it.
+  public static func wrapped(_ text: String, columns: Int, cutting: Bool = true) -> [String] {
     let columns = max(columns, 2)
     var lines: [String] = []
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -78,7 +81,7 @@ public enum DisplayWidth {
           continue
         }
         if used > 0 { lines.append(line) }
-        var pieces = cut(word, columns: columns)
+        var pieces = cutting ? cut(word, columns: columns) : [String(word)]
         line = pieces.removeLast()
         used = of(line)
         lines += pieces

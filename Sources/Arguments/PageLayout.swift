@@ -1,7 +1,8 @@
 // How a page of help is put together for a terminal.
 // Owns: headings, paragraphs, lists of terms with explanations, wrapping, colour. Must not know any command.
-// Invariant: with a width of 40 columns or more no line is wider than that, except a command to be copied, which is
-// never broken. Colour never changes the layout: it is added after the columns were counted.
+// Invariant: lines break at spaces alone. A line is wider than the page only where a single word is. A command to be
+// copied goes on behind a backslash, so that the lines together are still the command. Colour never changes the layout:
+// it is added after the columns were counted.
 
 /// A page while it is being written.
 struct PageLayout {
@@ -15,9 +16,12 @@ struct PageLayout {
   private let width: Int
   private let colour: Bool
 
-  /// A page of `width` columns, held between 40 and 120.
+  /// So many columns of a list an explanation needs to stand beside its term.
+  private static let readable = 24
+
+  /// A page of `width` columns, held between 20 and 120.
   init(width: Int, colour: Bool) {
-    self.width = min(max(width, 40), 120)
+    self.width = min(max(width, 20), 120)
     self.colour = colour
   }
 
@@ -27,57 +31,95 @@ struct PageLayout {
   /// A heading, parted from what stands before it.
   mutating func heading(_ title: String) {
     if !lines.isEmpty { lines.append("") }
-    lines.append(bold(title))
+    lines += wrapped(title).map(bold)
   }
 
   /// Paragraphs, indented.
   mutating func paragraph(_ text: String, indent: Int = 0) {
-    let margin = String(repeating: " ", count: indent)
-    for line in DisplayWidth.wrapped(text, columns: width - indent) {
-      lines.append(line.isEmpty ? "" : margin + line)
-    }
+    let margin = Self.spaces(indent)
+    lines += wrapped(text, indent: indent).map { $0.isEmpty ? "" : margin + $0 }
   }
 
-  /// A line that is not broken, because it is there to be copied.
+  /// A command to be copied.
   mutating func verbatim(_ line: String, indent: Int) {
-    lines.append(String(repeating: " ", count: indent) + bold(line))
+    var (text, used, margin) = ("", 0, indent)
+    let words = line.split(separator: " ", omittingEmptySubsequences: false)
+    for (place, word) in words.enumerated() {
+      // Behind every word but the last there must be room for the backslash.
+      let mark = place == words.count - 1 ? 0 : 2
+      if used > 0, margin + used + 1 + DisplayWidth.of(String(word)) + mark > width {
+        lines.append(Self.spaces(margin) + bold(text + " \\"))
+        (text, used, margin) = ("", 0, indent + 4)
+      }
+      text += used > 0 ? " " + word : String(word)
+      used = DisplayWidth.of(text)
+    }
+    lines.append(Self.spaces(margin) + bold(text))
   }
 
   /// An empty line.
   mutating func gap() { lines.append("") }
 
-  /// A synopsis, broken between its parts and continued further in.
+  /// A synopsis, broken between its parts and continued further in; within a part only where it is wider than a line.
   mutating func synopsis(_ parts: [String]) {
-    var line = "  " + (parts.first ?? "")
-    for part in parts.dropFirst() {
-      if DisplayWidth.of(line) + 1 + DisplayWidth.of(part) <= width {
-        line += " " + part
-      } else {
-        lines.append(line)
-        line = "      " + part
+    let (first, further) = (2, 6)
+    var line = ""
+    for part in parts {
+      let isWide = further + DisplayWidth.of(part) > width
+      for word in isWide ? part.split(separator: " ").map(String.init) : [part] {
+        if line.isEmpty {
+          line = Self.spaces(first) + word
+        } else if DisplayWidth.of(line) + 1 + DisplayWidth.of(word) <= width {
+          line += " " + word
+        } else {
+          lines.append(line)
+          line = Self.spaces(further) + word
+        }
       }
     }
     lines.append(line)
   }
 
-  /// A list in two columns. A term too wide for its column has its explanation on the next line.
+  /// A list in two columns. A term too wide for its column has its explanation on the next line, and so have all terms
+  /// where the page is too narrow for two columns.
   mutating func list(_ entries: [Entry]) {
     let limit = width * 2 / 5
     let widths = entries.map { DisplayWidth.of($0.term) }
     let column = widths.filter { $0 <= limit }.max() ?? limit
+    guard width - column - 4 >= Self.readable || column <= width / 4 else { return stack(entries) }
     for entry in entries {
-      let explanation = DisplayWidth.wrapped(entry.explanation, columns: width - column - 4)
-      let margin = String(repeating: " ", count: column + 4)
+      let explanation = wrapped(entry.explanation, indent: column + 4)
+      let margin = Self.spaces(column + 4)
       var rest = explanation[...]
-      var line = "  " + bold(entry.term)
-      if DisplayWidth.of(entry.term) <= column, let first = rest.popFirst(), !first.isEmpty {
-        let missing = column - DisplayWidth.of(entry.term)
-        line += String(repeating: " ", count: missing + 2) + first
+      append(term: entry.term)
+      // A word that is wider than its column begins a line of its own.
+      let missing = column - DisplayWidth.of(entry.term)
+      if missing >= 0, let first = rest.first, DisplayWidth.of(first) <= width - column - 4 {
+        rest.removeFirst()
+        if !first.isEmpty { lines[lines.count - 1] += Self.spaces(missing + 2) + first }
       }
-      lines.append(line)
       for line in rest where !line.isEmpty { lines.append(margin + line) }
     }
   }
+
+  private mutating func stack(_ entries: [Entry]) {
+    for entry in entries {
+      append(term: entry.term)
+      paragraph(entry.explanation, indent: 6)
+    }
+  }
+
+  private mutating func append(term: String) {
+    for (place, part) in wrapped(term, indent: 4).enumerated() {
+      lines.append(Self.spaces(place == 0 ? 2 : 4) + bold(part))
+    }
+  }
+
+  private func wrapped(_ text: String, indent: Int = 0) -> [String] {
+    DisplayWidth.wrapped(text, columns: width - indent, cutting: false)
+  }
+
+  private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
 
   private func bold(_ text: String) -> String {
     colour ? "\u{1B}[1m\(text)\u{1B}[0m" : text

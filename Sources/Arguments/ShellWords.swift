@@ -8,8 +8,8 @@ extension Example {
   /// Of a line with pipes, redirections or several commands it is the part that begins with the program's name;
   /// variables set in front of it (`NAME=value program …`) are left out.
   /// - Returns: Nil when the program is not on the line or a quote is left open.
-  public func arguments(of program: String) -> [String]? {
-    guard let segments = Self.segments(line) else { return nil }
+  public func arguments(of program: String, in language: TextLanguage = .english) -> [String]? {
+    guard let segments = Self.segments(line[language]) else { return nil }
     for segment in segments {
       let words = segment.drop { $0.contains("=") && !$0.hasPrefix("-") }
       guard let first = words.first else { continue }

@@ -4,6 +4,7 @@
 // has begun must go on arriving. While a large request is being sent answers are taken in, so both ends
 // cannot block each other.
 // Failure: ControlError. After any but `timedOut` the connection is of no more use.
+import BankModel
 import Posix
 import Transport
 import Wire
@@ -71,15 +72,21 @@ public final class ControlConnection {
   private func exchangeHello(build: String) throws(ControlError) {
     do throws(SystemError) { try socket.setNonBlocking(true) } catch { throw .system(error) }
     try transmit(.hello(Hello(build: build, role: .client)))
-    let deadline = SystemClock.monotonic() + patience.hello
-    guard let message = try receive(until: deadline) else {
-      throw .notGreeted
-    }
+    // Only time counts in which an answer could have been heard: a machine that stands still for a while, as a virtual one
+    // may, is held against nobody.
+    var attended = AttendedTime(at: SystemClock.monotonic(), stride: patience.hello / 10)
+    let deadline = attended.now + patience.hello
+    var answer: BankMessage?
+    repeat {
+      answer = try receive(until: attended.wake(for: deadline))
+      attended.listened(at: SystemClock.monotonic())
+    } while answer == nil && attended.now < deadline
+    guard let message = answer else { throw .notGreeted }
     switch message {
     case .welcome(let welcome) where welcome.version == protocolVersion: coordinator = welcome
     case .welcome(let welcome): throw .otherVersion(theirs: welcome.version, build: welcome.build)
     case .refused(let refusal): throw Self.error(of: refusal)
-    case .reply: throw .unexpected(detail: "an answer before the welcome")
+    case .reply: throw .unexpected(detail: Remark(.earlyAnswer))
     }
   }
 
@@ -110,7 +117,7 @@ public final class ControlConnection {
     switch message {
     case .reply(let reply): return reply
     case .refused(let refusal): throw Self.error(of: refusal)
-    case .welcome: throw .unexpected(detail: "a second welcome")
+    case .welcome: throw .unexpected(detail: Remark(.secondWelcome))
     }
   }
 
@@ -163,7 +170,7 @@ extension ControlConnection {
     while true {
       if !heard.isEmpty { return heard.removeFirst() }
       if let message = try takeMessage() { return message }
-      if hasEnded { throw inbound.isMidFrame ? .malformed(detail: "it ends within a frame") : .lost }
+      if hasEnded { throw inbound.isMidFrame ? .malformed(detail: Remark(.endsMidFrame)) : .lost }
       // Whatever has arrived already is looked at before the clock is.
       if try takeIn() { continue }
       if hasEnded { continue }
@@ -224,7 +231,7 @@ extension ControlConnection {
         _ = try takeIn()
         if hasEnded { throw try farewell() }
         guard inbound.bufferedByteCount <= Self.inboundLimit else {
-          throw .malformed(detail: "more answers than questions")
+          throw .malformed(detail: Remark(.tooManyAnswers))
         }
       case .peerClosed: throw try farewell()
       }

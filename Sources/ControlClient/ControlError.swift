@@ -3,6 +3,7 @@
 // It must not know a person's language or an exit code: whoever talks to people finds the words.
 // Invariant: after one of these the connection is of no more use, except after `notOpen` and `timedOut`.
 // Failure: this is how failure looks.
+import BankModel
 import Posix
 import Wire
 
@@ -24,10 +25,10 @@ public enum ControlError: Error, Sendable, Equatable {
   case notGreeted
   /// The coordinator is there and says nothing; `what` says in which part of the conversation, in English.
   case timedOut(what: String)
-  /// What came is no message of this protocol; the particulars in English.
-  case malformed(detail: String)
-  /// An answer that does not belong to the question; what it was, in English.
-  case unexpected(detail: String)
+  /// What came is no message of this protocol, and why.
+  case malformed(detail: Remark)
+  /// An answer that does not belong to the question, and what it was.
+  case unexpected(detail: Remark)
   /// The system refused.
   case system(SystemError)
   /// The coordinator's program is not where it should be; the places that were looked at.

@@ -287,7 +287,7 @@ extension Coordinator {
     guard let post = house.posts.first(where: { $0.trade.workerRole == role }), post.phase != .ready,
       post.isGivenUp || post.history.deathsInARow > 0
     else { return nil }
-    return post.lastEnd.map { Remark(.cannotBegin, $0) } ?? Remark(.endedAtOnce)
+    return post.lastEnd.map { Remark(cannotBegin: $0) } ?? Remark(.endedAtOnce)
   }
 
   /// Everybody whom this coordinator knows: itself, its guardian, its tellers and services, and whoever reads for an audit.
@@ -295,5 +295,18 @@ extension Coordinator {
     Set(
       [CurrentProcess.pid, guardianship?.pid ?? 0] + staff.posts.values.compactMap { $0.child?.pid }
         + house.posts.compactMap { $0.child?.pid } + readers.compactMap(\.pid))
+  }
+}
+
+extension Remark {
+  /// Why a process that ends so again and again has nothing to say.
+  fileprivate init(cannotBegin lastEnd: Remark) {
+    switch lastEnd.kind {
+    case .processCode: self.init(.cannotBeginCode, lastEnd.values.first ?? "")
+    case .processSignal: self.init(.cannotBeginSignal, lastEnd.values.first ?? "")
+    case .quoted, .processUnseen, nil: self.init(.cannotBegin, lastEnd)
+    // It has said itself why.
+    default: self = lastEnd
+    }
   }
 }

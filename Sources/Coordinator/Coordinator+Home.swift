@@ -32,7 +32,7 @@ extension Coordinator {
     let losses = freshLosses
     freshLosses.removeAll()
     if losses.contains(.database) { homeIsGone() }
-    if losses.contains(.log), !owesLog { rescueLog() }
+    if losses.contains(.log), !owed.contains(.log) { rescueLog() }
   }
 
   /// Makes good what is missing, when whoever has removed it has had the time to finish.
@@ -42,7 +42,6 @@ extension Coordinator {
     if losses.contains(.database) { homeIsGone() }
     do throws(SystemError) {
       for directory in [home.run, home.logs] { try Directory.create(path: directory, recursive: false) }
-      if losses.contains(.lock) { onLockLost?() }
       if losses.contains(.socket) {
         server.stopListening()
         try server.listen(at: home.socket)
@@ -55,19 +54,31 @@ extension Coordinator {
     if losses.contains(.reserve) { onReserveLost?() }
     if losses.contains(.logs) || losses.contains(.standardError) { onLogsLost?() }
     log.restore()
-    if owesLog { owesLog = !renewLog() }
+    let lost = owed.union(losses)
+    if lost.contains(.lock) {
+      let isNews = !owed.contains(.lock)
+      owe(.lock, unless: onLockLost?() ?? true)
+      if isNews, owed.contains(.lock) { noteTrouble("another process has the new lock file") }
+    }
+    if owed.contains(.log) { owe(.log, unless: renewLog()) }
     do throws(SystemError) { try watch.remember() } catch { noteTrouble(error.description) }
-    if owesLog { watch.putOff() }
-    guard !losses.isEmpty else { return }
-    let names = losses.flatMap { HomeWatch.paths(of: $0, home) }.map(Paths.lastPart(of:))
+    if !owed.isEmpty { watch.putOff() }
+    let mended = HomeWatch.Loss.allCases.filter { lost.contains($0) && !owed.contains($0) }
+    guard !mended.isEmpty else { return }
+    let names = mended.flatMap { HomeWatch.paths(of: $0, home) }.map(Paths.lastPart(of:))
     log.write(event: "home_repaired", level: .warn, at: now) {
       $0.field("msg", "removed while the bank was open, and made again: \(names.joined(separator: ", "))")
     }
   }
 
+  /// What cannot be made good at once is tried again, whatever has its name by then.
+  private func owe(_ loss: HomeWatch.Loss, unless isMended: Bool) {
+    if isMended { owed.remove(loss) } else { owed.insert(loss) }
+  }
+
   /// The log of the database has lost its name: what was promised is copied to where the next coordinator finds it.
   private func rescueLog() {
-    owesLog = true
+    owed.insert(.log)
     log.write(event: "log_lost", level: .error, at: now) {
       $0.field(
         "msg", "the log \(home.database)-wal was removed while the bank was open; it is copied and begun anew"

@@ -148,8 +148,9 @@ extension Coordinator {
       return WorkerReport(
         name: post.trade.name, role: post.trade.workerRole, service: nil, window: nil, pid: post.pid,
         generation: post.generation, state: state, ticket: nil, restarts: post.restarts, served: 0,
-        residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil, trouble: post.lastEnd,
-        failure: post.failure, mismatch: post.mismatch)
+        residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil,
+        trouble: post.lastEnd?.description, failure: post.failure, mismatch: post.mismatch,
+        troubleRemark: post.lastEnd.flatMap { $0.kind == .quoted ? nil : $0 })
     }
   }
 }

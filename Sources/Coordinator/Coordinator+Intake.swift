@@ -1,6 +1,6 @@
 // Owns how requests for tickets reach the queue: checked, made repeatable by their keys, and cut into slices.
 // A known key is answered with the tickets of the first time, and only when these are on disk; with another request it is
-// refused. Keys are compared byte by byte, in a list as in the store.
+// refused. What is peculiar to lists stands in `Coordinator+Lists.swift`.
 // Small requests do not wait for a large one: they come in between two of its slices. While others are served a large
 // one rests after each turn for longer than the turn took.
 
@@ -25,7 +25,7 @@ extension Coordinator {
   /// A client asks for customers of one kind.
   func take(_ order: EnqueueOrder, _ session: ControlSession, _ number: UInt32) {
     if let fault = order.fault {
-      return server.answer(session, number, .failure(Failure(.badRequest, detail: fault)))
+      return server.answer(session, number, .failure(Failure(.badRequest, remark: fault)))
     }
     let draw = CustomerDraw(
       service: order.service, grade: order.grade, amount: order.amount, account: order.account,
@@ -37,24 +37,6 @@ extension Coordinator {
     intake.append(
       EnqueueIntake.Order(
         request: request, source: .drawn(sliced), key: order.key, digest: digest, total: order.count))
-  }
-
-  /// A part of a list of customers has come.
-  func take(_ part: EnqueueList, _ session: ControlSession, _ number: UInt32) {
-    if let list = session.list, list.number != number {
-      return server.refuse(session, .malformed, "two lists at the same time")
-    }
-    let list = session.list ?? ListSpool(number: number, directory: home.run)
-    session.list = list
-    list.append(part.entries)
-    guard part.isLast else { return }
-    session.list = nil
-    if let failure = list.failure { return server.answer(session, number, .failure(failure)) }
-    guard list.count > 0 else {
-      return server.answer(session, number, .failure(Failure(.badRequest, remark: Remark(.listEmpty))))
-    }
-    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
-    intake.append(EnqueueIntake.Order(request: request, source: .list(list), key: nil, total: list.count))
   }
 
   /// Takes customers in for a while.
@@ -76,7 +58,7 @@ extension Coordinator {
         guard isIntakeDue else { return }
         beginIntakeTurn()
       }
-      takeSlice(of: order)
+      if let part = order.uncounted { lookThrough(part, of: order) } else { takeSlice(of: order) }
       if intake.current != nil, SystemClock.moment().monotonic >= until { return }
     }
   }
@@ -99,7 +81,8 @@ extension Coordinator {
     while hasIntake,
       let order = intake.takeBeside(
         room: roomBeside,
-        client: { [unowned self] request in requests.entry(request).map { ObjectIdentifier($0.session) } })
+        client: { [unowned self] request in requests.entry(request).map { ObjectIdentifier($0.session) } },
+        mayCome: { [unowned self] order in hasNoKeyOfNobody(order) })
     {
       cameBeside = true
       if let key = order.key, answerKnown(key, order) { continue }
@@ -108,6 +91,15 @@ extension Coordinator {
         hasMoreBeside = true
         return
       }
+    }
+  }
+
+  /// Whether a request has none of the keys of those who are to be taken out, and who are nobody.
+  private func hasNoKeyOfNobody(_ order: EnqueueIntake.Order) -> Bool {
+    guard remains != nil else { return true }
+    return order.keys.allSatisfy { key in
+      guard let tickets = try? store.request(forKey: key)?.tickets else { return true }
+      return tickets.day < machine.books.day || tickets.last <= machine.books.issued
     }
   }
 
@@ -190,27 +182,28 @@ extension Coordinator {
     storeFailed(error)
   }
 
+  /// A slice of a request cannot be taken.
+  func refuse(_ order: EnqueueIntake.Order, _ trouble: SliceTrouble) {
+    switch trouble {
+    case .store(let error): lookUpFailed(error, order)
+    case .request(let failure):
+      // The trouble of this request is nobody else's.
+      intake.end(order)
+      if order.taken == 0 { failRequest(order.request, failure) } else { giveUpIntake(failure) }
+    }
+  }
+
   private func takeSlice(of order: EnqueueIntake.Order) {
+    let before = order
     var order = order
-    let isFirst = order.taken == 0
     let issued = machine.books.issued
     let arriving = machine.arriving?.request == order.request ? machine.arriving : nil
-    // Those of a list are not held back: their numbers follow one another.
-    let next = arriving?.next ?? issued + 1
-    if isFirst { order.first = next }
     var keys: [SliceKey] = []
     let slice: [CustomerOrder]
     do throws(SliceTrouble) {
-      slice = try nextSlice(of: &order, keys: &keys, from: next)
+      slice = try nextSlice(of: &order, keys: &keys, after: arriving)
     } catch {
-      switch error {
-      case .store(let error): lookUpFailed(error, order)
-      case .request(let failure):
-        // The trouble of this request is nobody else's.
-        intake.end(order)
-        if isFirst { failRequest(order.request, failure) } else { giveUpIntake(failure) }
-      }
-      return
+      return refuse(before, error)
     }
     let isLast = order.taken >= order.total
     if isLast { intake.end(order) } else { intake.current = order }
@@ -228,10 +221,10 @@ extension Coordinator {
       return intake.end(order)
     }
     for entry in keys {
-      let ticket = next + entry.offset
       stage(
         .remember(
-          key: entry.key, day: machine.books.day, first: ticket, last: ticket, request: entry.digest))
+          key: entry.key, day: machine.books.day, first: entry.ticket, last: entry.ticket,
+          request: entry.digest))
     }
     if isLast, let key = order.key {
       stage(
@@ -276,81 +269,18 @@ extension Coordinator {
     commit()
   }
 
-  /// A key of a slice, and whose it is.
-  private struct SliceKey {
-    var key: String
-    var digest: Int64?
-    /// The customer's place in the slice.
-    var offset: Int64
-
-    func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
-  }
-
-  /// Why a slice cannot be taken.
-  private enum SliceTrouble: Error {
-    /// Something is wrong with the request, and with nothing else.
-    case request(Failure)
-    /// The store cannot be asked.
-    case store(StoreError)
-  }
-
-  /// - Parameter next: The number that the first customer of the slice will have.
+  /// - Parameter arriving: Where those of it stand who have come; nil before the first slice.
   private func nextSlice(
-    of order: inout EnqueueIntake.Order, keys: inout [SliceKey], from next: TicketNumber
+    of order: inout EnqueueIntake.Order, keys: inout [SliceKey], after arriving: ArrivingRequest?
   ) throws(SliceTrouble) -> [CustomerOrder] {
-    var slice: [CustomerOrder] = []
     switch order.source {
     case .drawn(var draw):
-      slice = draw.next()
+      let slice = draw.next()
       order.source = .drawn(draw)
       order.taken = draw.drawn
-    case .list(let list):
-      let entries = try part(of: list)
-      order.taken += Int64(entries.count)
-      slice.reserveCapacity(entries.count)
-      // By their bytes, as the store keeps them: a text of Swift's is equal to one that is spelled otherwise.
-      var fresh: [[UInt8]: Int] = [:]
-      for entry in entries {
-        if let key = entry.key {
-          let digest = entry.digest
-          let bytes = Array(key.utf8)
-          if let place = fresh[bytes] {
-            // Whoever stands twice in this list has the ticket of the first time.
-            guard keys[place].isRepeated(by: digest) else { throw .request(.conflict(key)) }
-            order.known += 1
-            let ticket = next + keys[place].offset
-            order.knownTickets.add(IssuedTickets(day: machine.books.day, first: ticket, last: ticket))
-            continue
-          }
-          if let known = try request(under: key) {
-            guard known.isRepeated(by: digest) else { throw .request(.conflict(key)) }
-            order.known += 1
-            order.knownTickets.add(known.tickets)
-            continue
-          }
-          fresh[bytes] = keys.count
-          keys.append(SliceKey(key: key, digest: digest, offset: Int64(slice.count)))
-        }
-        slice.append(entry.order)
-      }
+      return slice
+    case .list(let list): return try nextPart(of: list, &order, keys: &keys, after: arriving)
     }
-    return slice
-  }
-
-  private func part(of list: ListSpool) throws(SliceTrouble) -> [EnqueueEntry] {
-    do throws(Failure) {
-      guard let entries = try list.next() else {
-        throw Failure(.system, remark: Remark(.listEnded))
-      }
-      return entries
-    } catch {
-      log.write(event: "list_lost", level: .error, at: now) { $0.field("msg", error.detail) }
-      throw .request(error)
-    }
-  }
-
-  private func request(under key: String) throws(SliceTrouble) -> KeyedRequest? {
-    do throws(StoreError) { return try store.request(forKey: key) } catch { throw .store(error) }
   }
 
   private func tellProgress(of order: EnqueueIntake.Order) {
@@ -366,20 +296,15 @@ extension Coordinator {
   }
 }
 
-extension Failure {
-  /// The key stands for another request.
-  fileprivate static func conflict(_ key: String) -> Failure { Failure(.keyConflict, subject: key) }
-}
-
 extension EnqueueOrder {
   /// What is wrong with this order; nil for nothing.
-  fileprivate var fault: String? {
+  fileprivate var fault: Remark? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
-      return "1 to \(BankModel.Limits.customersPerCommand) customers a command, not \(count)"
+      return Remark(.customersRange, BankModel.Limits.customersPerCommand, count)
     }
     let length = payload?.utf8.count ?? 0
     if length > BankModel.Limits.payloadLength {
-      return "a payload has at most \(BankModel.Limits.payloadLength) bytes, not \(length)"
+      return Remark(.payloadAtMost, BankModel.Limits.payloadLength, length)
     }
     let sample = EnqueueEntry(
       service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)

@@ -29,17 +29,22 @@ extension Coordinator {
   var isEmptying: Bool { store.emptying != nil }
 
   /// Everyone's receipt is one transaction: it is not begun where there is no room for it, nor on another day than it
-  /// was meant for.
+  /// was meant for. It cancels everybody, and waits for nobody: a request that is half taken in is given up.
   func reset(on day: BusinessDay?, _ seat: Followers.Seat, tellsProgress: Bool) {
     if let day, day != machine.books.day {
       let remark = Remark(.resetOtherDay, day, machine.books.day)
       return server.answer(seat.session, seat.number, .failure(Failure(.wrongState, remark: remark)))
     }
-    // It waits for a request that is half taken in.
-    let arriving = machine.arriving?.total ?? 0
+    let arriving = machine.arriving?.count ?? 0
     let everyone = machine.books.waitingInAll + machine.books.delayed + machine.books.dead + arriving
     guard store.hasRoom(toMove: everyone) else {
       return server.answer(seat.session, seat.number, .failure(Failure(.diskFull)))
+    }
+    // Where it will be refused for want of room nothing is given up for it. Otherwise those who were let in a moment ago
+    // are on disk first: nobody can be cancelled whose ticket may still be refused.
+    if !machine.isJammed, !machine.isShort {
+      giveUpIntake(Failure(.withdrawn, remark: Remark(.resetMeanwhile)))
+      if machine.hasUnsettledTickets { commit() }
     }
     let request = requests.open(seat.session, seat.number, for: .reset)
     if tellsProgress { patient.told[request] = everyone }

@@ -73,7 +73,7 @@ extension Coordinator {
     switch post.lastExit {
     case .code(let code): ExitReport(code: code, signal: nil)
     case .signal(let signal): ExitReport(code: nil, signal: signal)
-    case nil: post.lastEnd.map { ExitReport(code: nil, signal: nil, trouble: $0) }
+    case nil: post.lastEnd.map { ExitReport(code: nil, signal: nil, trouble: $0.description) }
     }
   }
 

@@ -315,8 +315,8 @@ extension Coordinator {
   }
 
   /// A window was given up. A bank that has never opened ends; an open one goes on with the others.
-  func windowGivenUp(_ window: Window, lastEnd: String) {
-    let failure = Failure(.windowsFailed, subject: window.description, detail: lastEnd)
+  func windowGivenUp(_ window: Window, lastEnd: Remark) {
+    let failure = Failure(.windowsFailed, subject: window.description, remark: lastEnd)
     let seats = followers.takeWindowWaiters()
     for seat in seats { server.answer(seat.session, seat.number, .failure(failure)) }
     guard !isOpen, openingFailure == nil else { return }

@@ -108,11 +108,11 @@ final class Coordinator {
   var onClosed: (() -> Void)?
   /// Notices when the home is removed; nil where the system has no watch left.
   var homeWatch: HomeWatch?
-  /// What was removed a moment ago, and whether the database's log is still to be begun anew because of it.
+  /// What was removed a moment ago, and what could not be made good at once: the lock and the database's log.
   var freshLosses: [HomeWatch.Loss] = []
-  var owesLog = false
-  /// Called when the lock file was removed: takes the lock again.
-  var onLockLost: (() -> Void)?
+  var owed: Set<HomeWatch.Loss> = []
+  /// Called when the lock file was removed: takes the lock again; false where somebody else has it at this moment.
+  var onLockLost: (() -> Bool)?
   /// Called when the room that is held back was removed: holds it back again.
   var onReserveLost: (() -> Void)?
   /// Called when the directory of the logs was removed, and is there again: sends standard error there.

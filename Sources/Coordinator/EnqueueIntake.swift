@@ -12,7 +12,7 @@ final class EnqueueIntake {
   /// Where the customers of a request come from.
   enum Source {
     case drawn(SlicedDraw)
-    case list(ListSpool)
+    case list(SlicedList)
   }
 
   /// One request for tickets.
@@ -29,8 +29,6 @@ final class EnqueueIntake {
     var known: Int64 = 0
     /// Their tickets.
     var knownTickets = KnownTickets()
-    /// The first ticket.
-    var first: TicketNumber = 0
     /// When its progress was last told.
     var toldAt: MonotonicTime?
 
@@ -38,20 +36,45 @@ final class EnqueueIntake {
     var comesInSlices: Bool {
       switch source {
       case .drawn: total > EnqueueIntake.slice
-      case .list(let list): list.hasSeveralParts
+      case .list(let sliced): sliced.list.hasSeveralParts
       }
     }
 
     /// Customers who come before those taken so far, and follow; see `QueueMachine`.
-    var heldBack: Int64 { if case .drawn(let draw) = source { draw.heldBack } else { 0 } }
+    var heldBack: Int64 {
+      switch source {
+      case .drawn(let draw): draw.heldBack
+      case .list(let list): list.heldBack
+      }
+    }
+
+    /// The part of a list that has to be looked through before any is taken; nil where there is none.
+    var uncounted: Int? { if case .list(let list) = source { list.uncounted } else { nil } }
+
+    /// Forgets which keys were known: some were taken back.
+    mutating func lookAnew() {
+      guard case .list(var list) = source else { return }
+      list.lookAnew()
+      source = .list(list)
+      known = 0
+      knownTickets = KnownTickets()
+    }
+
+    /// The keys of a request that is not long.
+    var keys: [String] {
+      switch source {
+      case .drawn: key.map { [$0] } ?? []
+      case .list(let sliced): sliced.list.keysOfRest
+      }
+    }
 
     /// Whether it could remember a key that another one remembers, or asks for.
     func mayShareKey(with other: Order) -> Bool {
       if let key, let known = other.key { return key.utf8.elementsEqual(known.utf8) }
       switch (source, other.source) {
-      case (.list(let list), .drawn): return other.key.map(list.hasKey) ?? false
-      case (.drawn, .list(let list)): return key.map(list.hasKey) ?? false
-      case (.list, .list): return true
+      case (.list(let sliced), .drawn): return other.key.map(sliced.list.hasKey) ?? false
+      case (.drawn, .list(let sliced)): return key.map(sliced.list.hasKey) ?? false
+      case (.list(let one), .list(let two)): return one.list.hasKeys && two.list.hasKeys
       case (.drawn, .drawn): return false
       }
     }
@@ -86,7 +109,10 @@ final class EnqueueIntake {
   /// - Parameters:
   ///   - room: how many may come.
   ///   - client: whose a request is; nil where its client has gone.
-  func takeBeside(room: Int64, client: (RequestNumber) -> ObjectIdentifier?) -> Order? {
+  ///   - mayCome: whether one that need not wait for another may come at all.
+  func takeBeside(
+    room: Int64, client: (RequestNumber) -> ObjectIdentifier?, mayCome: (Order) -> Bool
+  ) -> Order? {
     var before = current.map { [$0] } ?? []
     for place in waiting.indices[head...].prefix(Self.sight) {
       let order = waiting[place]
@@ -94,7 +120,7 @@ final class EnqueueIntake {
         let (one, other) = (client(order.request), client(earlier.request))
         return (one == nil || one != other) && !order.mayShareKey(with: earlier)
       }
-      guard !order.comesInSlices, order.total <= room, mayPass else {
+      guard !order.comesInSlices, order.total <= room, mayPass, mayCome(order) else {
         before.append(order)
         continue
       }
@@ -123,8 +149,10 @@ final class EnqueueIntake {
   /// Nothing more of this request is taken in.
   func end(_ order: Order) { if current?.request == order.request { current = nil } }
 
-  /// Forgets the request that is half taken in: the queue has refused it.
-  func abandon() { current = nil }
+  /// Forgets the request that is half taken in: the queue has refused it. One of which nobody has come is not refused.
+  func abandon() {
+    if current?.taken == 0 { current?.lookAnew() } else { current = nil }
+  }
 
   /// Takes a request out that nobody has begun to take in; false where it is none of those.
   func remove(_ request: RequestNumber) -> Bool {

@@ -70,9 +70,15 @@ final class HomeLock {
 
   /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
   /// keeps on the database still holds him off.
-  func retake(_ home: BankHome) {
-    guard let outcome = try? LockFile.acquire(path: home.lock, patience: Self.shortPatience) else { return }
-    if case .acquired(let fresh) = consume outcome { lock = consume fresh }
+  ///
+  /// - Returns: false where somebody else has the file that has its name now, as one does who is just being refused.
+  func retake(_ home: BankHome) -> Bool {
+    // Whoever had moved it away may have put it back.
+    if lock != nil, lock!.isAt(path: home.lock) { return true }
+    guard case .acquired(let fresh)? = try? LockFile.acquire(path: home.lock, patience: Self.shortPatience)
+    else { return false }
+    lock = consume fresh
+    return true
   }
 
   /// Gives the lock back, whoever shares it.

@@ -73,7 +73,7 @@ final class HousePost {
   /// Whether the present process was told to go because another one shall take its place.
   var isReplaced = false
   /// Why the last process ended, or could not begin.
-  var lastEnd: String?
+  var lastEnd: Remark?
   /// What the last process said of it itself; nil where it said nothing, or its successor works.
   var failure: Failure?
   /// Whether there is a database with which a process has worked since the bank was opened: its successors make no new one

@@ -17,7 +17,7 @@ extension HouseStaff {
     do throws(SystemError) {
       try spawn(post)
     } catch {
-      post.lastEnd = error.description
+      post.lastEnd = Remark(quoting: error.description)
       log.write(event: "spawn_failed", level: .error, at: now) {
         $0.field("worker_name", post.trade.name)
         $0.field("msg", error.description)
@@ -75,7 +75,7 @@ extension HouseStaff {
     case (.welcomed, .failed(let failure)), (.ready, .failed(let failure)):
       // The process ends by itself; this is why.
       post.failure = failure
-      post.lastEnd = Self.words(failure)
+      post.lastEnd = Self.remark(on: failure)
       post.hasExplained = true
       log.write(event: "failed", level: .error) {
         $0.field("worker_name", post.trade.name)
@@ -104,9 +104,9 @@ extension HouseStaff {
       hello.version != protocolVersion
       ? .version : hello.build != mine ? .build : hello.role != post.trade.peerRole ? .hello : nil
     if let reason {
-      let detail = "\(post.trade.name): version \(hello.version) of build \(hello.build) is not mine"
+      let detail = Remark(.otherBuild, post.trade.name, hello.version, hello.build)
       post.lastEnd = detail
-      channel.send(.refused(Refusal(reason: reason, build: mine, detail: detail)))
+      channel.send(.refused(Refusal(reason: reason, build: mine, detail: detail.description)))
       channel.closeAfterFlush()
       return
     }
@@ -173,7 +173,7 @@ extension HouseStaff {
     report(status, of: child.pid, at: post, now)
     // Where it has said itself why it cannot begin, the code says less.
     if !post.hasExplained {
-      post.lastEnd = status.description
+      post.lastEnd = Remark(status)
       post.failure = nil
     }
     post.hasExplained = false
@@ -216,18 +216,16 @@ extension HouseStaff {
         $0.field("worker_name", post.trade.name)
         $0.field("deaths", post.history.deathsInARow)
         $0.field("pause_ms", pause.milliseconds)
-        $0.field("msg", post.lastEnd ?? "")
+        $0.field("msg", post.lastEnd?.description ?? "")
       }
     case .giveUp: giveUp(post, at: now)
     }
   }
 
-  /// Why a process cannot work, in a few words of English.
-  private static func words(_ failure: Failure) -> String {
-    switch failure.code {
-    case .damaged: "\(failure.subject) is damaged (\(failure.detail))"
-    default: failure.detail.isEmpty ? failure.code.rawValue : failure.detail
-    }
+  /// Why a process cannot work, in a few words.
+  private static func remark(on failure: Failure) -> Remark {
+    if failure.code == .damaged { return Remark(.fileDamaged, failure.subject, failure.detail) }
+    return failure.remark ?? Remark(quoting: failure.detail.isEmpty ? failure.code.rawValue : failure.detail)
   }
 
   private func giveUp(_ post: HousePost, at now: Moment) {
@@ -235,7 +233,7 @@ extension HouseStaff {
     log.write(event: "given_up", level: .error, at: now) {
       $0.field("worker_name", post.trade.name)
       $0.field("deaths", post.history.deathsInARow)
-      $0.field("msg", post.lastEnd ?? "")
+      $0.field("msg", post.lastEnd?.description ?? "")
     }
   }
 }

@@ -1,6 +1,7 @@
-// Owns a list of customers that comes in parts, until it is whole: the first part in memory, the rest in a file that
+// Owns a list of customers that comes in parts, until it is whole: its last customers in memory, the others in a file that
 // has no name. A client can be slow, or vanish, without holding anything up, and a long list takes no memory.
-// It knows no queue. Every entry is checked before it is kept.
+// It knows no queue. Every entry is checked before it is kept. Invariant: all parts that are kept but the last are full,
+// however small those were that came.
 
 import BankModel
 import Glibc
@@ -9,55 +10,100 @@ import Wire
 
 /// The parts of one list.
 final class ListSpool {
+  /// Customers in a part that is kept.
+  static let partLimit = EnqueueList.partLimit
+  /// Of so many parts from the beginning it is known whether one of their keys stands twice in the list.
+  static let watchedParts = 32
+
   /// The request that the list belongs to.
   let number: UInt32
   private(set) var count: Int64 = 0
   /// Why the list cannot be taken; it is answered with the last part.
   private(set) var failure: Failure?
-
-  /// Whether more than the first part has come.
-  private(set) var hasSeveralParts = false
+  /// Whether anybody has a key.
+  private(set) var hasKeys = false
+  /// Whether somebody of the watched parts may stand twice in the list: some key has the hash of one of theirs.
+  private(set) var mayRepeat = false
 
   private let directory: String
-  private var first: [EnqueueEntry]?
+  /// Those who are not in the file.
+  private var rest: [EnqueueEntry] = []
   private var file: FileDescriptor?
-  private var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
-  private var offset: Int64 = 0
+  /// Where each part in the file ends.
+  private var ends: [Int64] = []
+  /// The hashes of the keys in the watched parts.
+  private var watched: Set<Int> = []
 
   init(number: UInt32, directory: String) {
     self.number = number
     self.directory = directory
   }
 
-  /// Keeps a part.
+  /// How many parts are kept.
+  var parts: Int { ends.count + 1 }
+
+  /// Whether there are more customers than one part holds.
+  var hasSeveralParts: Bool { !ends.isEmpty }
+
+  /// Keeps a part that has come.
   func append(_ entries: [EnqueueEntry]) {
     guard failure == nil else { return }
     count += Int64(entries.count)
     guard entries.count <= EnqueueList.partLimit else {
-      return refuse("a part has at most \(EnqueueList.partLimit) entries, not \(entries.count)")
+      return refuse(Remark(.partAtMost, EnqueueList.partLimit, entries.count))
     }
     guard count <= BankModel.Limits.customersPerCommand else {
-      return refuse("at most \(BankModel.Limits.customersPerCommand) customers a command")
+      return refuse(Remark(.customersAtMost, BankModel.Limits.customersPerCommand))
     }
     for entry in entries {
       if let reason = entry.fault { return refuse(reason) }
+      if entry.key != nil { hasKeys = true }
     }
-    if first == nil {
-      first = entries
-    } else {
-      hasSeveralParts = true
-      write(entries)
-    }
+    rest += entries
+    guard rest.count > Self.partLimit else { return }
+    let full = Array(rest[..<Self.partLimit])
+    rest.removeFirst(Self.partLimit)
+    watch(full)
+    write(full)
   }
 
-  /// Whether somebody of the first part has this key, or there are more parts, of which nobody knows.
+  /// The last part has come.
+  func end() {
+    if hasSeveralParts { watch(rest) }
+    watched = []
+  }
+
+  /// The keys of those who are not in the file.
+  var keysOfRest: [String] { rest.compactMap(\.key) }
+
+  /// Whether somebody may have this key: of a long list with keys nobody knows.
   func hasKey(_ key: String) -> Bool {
-    hasSeveralParts || first?.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false } ?? true
+    hasKeys && (hasSeveralParts || rest.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false })
   }
 
-  private func refuse(_ detail: String) {
-    failure = Failure(.badRequest, detail: detail)
-    first = []
+  private func watch(_ entries: [EnqueueEntry]) {
+    guard hasKeys, !mayRepeat else { return }
+    for entry in entries {
+      guard let key = entry.key else { continue }
+      // By its bytes, as the store keeps it.
+      var hasher = Hasher()
+      for byte in key.utf8 { hasher.combine(byte) }
+      let hash = hasher.finalize()
+      guard ends.count < Self.watchedParts else {
+        mayRepeat = mayRepeat || watched.contains(hash)
+        continue
+      }
+      if !watched.insert(hash).inserted { mayRepeat = true }
+    }
+    if mayRepeat { watched = [] }
+  }
+
+  private func refuse(_ reason: Remark) { give(up: Failure(.badRequest, remark: reason)) }
+
+  private func give(up failure: Failure) {
+    self.failure = failure
+    rest = []
+    watched = []
     file = nil
   }
 
@@ -77,59 +123,57 @@ final class ListSpool {
         try FrameEncoder().append(
           EnqueueList(entries: entries, isLast: false), to: &bytes, limit: FrameLimits.control)
       } catch {
-        return refuse(error.description)
+        return refuse(Remark(quoting: error.description))
       }
       try file!.writeAll(bytes)
+      ends.append((ends.last ?? 0) + Int64(bytes.count))
     } catch {
       let isFull = error.code == ENOSPC || error.code == EDQUOT || error.code == EFBIG
-      failure = Failure(isFull ? .diskFull : .system, subject: directory, detail: error.description)
-      file = nil
+      give(up: Failure(isFull ? .diskFull : .system, subject: directory, detail: error.description))
     }
   }
 
-  /// The next part; nil when there is none left.
-  func next() throws(Failure) -> [EnqueueEntry]? {
-    if let entries = first {
-      first = file == nil ? nil : .some([])
-      if !entries.isEmpty { return entries }
-    }
-    guard file != nil else { return nil }
-    first = nil
+  /// The customers of one part.
+  func part(_ number: Int) throws(Failure) -> [EnqueueEntry] {
+    guard number < ends.count else { return rest }
+    var offset = number == 0 ? 0 : ends[number - 1]
+    var buffer = [UInt8](repeating: 0, count: Int(ends[number] - offset))
+    var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     do {
-      while true {
-        if let body = try decoder.next() {
-          return try CBORDecoder().decode(EnqueueList.self, from: body).entries
-        }
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+      while offset < ends[number] {
         let count = try buffer.withUnsafeMutableBytes { try file!.read(into: $0, at: offset) }
-        guard count > 0 else { return nil }
+        guard count > 0 else { break }
+        decoder.append(buffer[..<min(count, Int(ends[number] - offset))])
         offset += Int64(count)
-        decoder.append(buffer[..<count])
+      }
+      if let body = try decoder.next() {
+        return try CBORDecoder().decode(EnqueueList.self, from: body).entries
       }
     } catch {
       throw Failure(.system, subject: directory, remark: Remark(.listUnreadable, "\(error)"))
     }
+    throw Failure(.system, remark: Remark(.listEnded))
   }
 }
 
 extension EnqueueEntry {
   /// What is wrong with this entry; nil for nothing.
-  var fault: String? {
-    if !service.movesMoney { return "customers for \(service.name) do not come in a list" }
+  var fault: Remark? {
+    if !service.movesMoney { return Remark(.notInList, service.name) }
     if !(1...BankModel.Limits.amount).contains(amount) {
-      return "an amount is 1 to \(BankModel.Limits.amount) won, not \(amount)"
+      return Remark(.moneyRange, BankModel.Limits.amount, amount)
     }
     if !(0...BankModel.Limits.account).contains(account) {
-      return "an account is 0 to \(BankModel.Limits.account), not \(account)"
+      return Remark(.accountRange, BankModel.Limits.account, account)
     }
     return key.flatMap(keyFault)
   }
 }
 
 /// What is wrong with an idempotency key; nil for nothing.
-func keyFault(_ key: String) -> String? {
+func keyFault(_ key: String) -> Remark? {
   if key.isEmpty || key.utf8.count > BankModel.Limits.keyLength {
-    return "a key has 1 to \(BankModel.Limits.keyLength) bytes, not \(key.utf8.count)"
+    return Remark(.keyLength, BankModel.Limits.keyLength, key.utf8.count)
   }
   return nil
 }

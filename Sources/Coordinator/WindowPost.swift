@@ -56,7 +56,7 @@ final class WindowPost {
   /// Given up after too many deaths in a row.
   var isGivenUp = false
   /// How the last teller here ended, or why none could be started.
-  var lastEnd: String?
+  var lastEnd: Remark?
   /// How its process ended; nil where none could be started.
   var lastExit: ProcessEnd?
   /// Customers that the present teller has had.

@@ -28,7 +28,7 @@ extension WindowStaff {
         $0.field("window", post.window.description)
         $0.field("msg", error.description)
       }
-      post.lastEnd = error.description
+      post.lastEnd = Remark(quoting: error.description)
       post.lastExit = nil
       decide(post, at: now, couldNotStart: true)
       return
@@ -193,7 +193,7 @@ extension WindowStaff {
       // A process that somebody else has reaped: what is certain is that it did not end as it should.
       case .unseen: .code(1)
       }
-    post.lastEnd = status.description
+    post.lastEnd = Remark(status)
     post.lastExit = end
     onEvent?(post.window, post.generation, .ended(end))
     decide(post, at: now)
@@ -227,16 +227,16 @@ extension WindowStaff {
         $0.field("window", post.window.description)
         $0.field("deaths", post.history.deathsInARow)
         $0.field("pause_ms", pause.milliseconds)
-        $0.field("msg", post.lastEnd ?? "")
+        $0.field("msg", post.lastEnd?.description ?? "")
       }
     case .after, .giveUp:
       post.isGivenUp = true
       log.write(event: "given_up", level: .error, at: now) {
         $0.field("window", post.window.description)
         $0.field("deaths", post.history.deathsInARow)
-        $0.field("msg", post.lastEnd ?? "")
+        $0.field("msg", post.lastEnd?.description ?? "")
       }
-      onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? ""))
+      onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? Remark(quoting: "")))
     }
   }
 }

@@ -24,7 +24,7 @@ package final class WindowStaff {
     /// The teller's process has ended.
     case ended(ProcessEnd)
     /// The window is no longer tried: too many tellers died before they were ready.
-    case givenUp(lastEnd: String)
+    case givenUp(lastEnd: Remark)
   }
 
   /// Whether the bank has opened. Until then a window that does not open is given up soon: somebody is waiting.

@@ -72,7 +72,8 @@ struct GuardedHome {
       try makePlaces()
       let outcome: LockFile.Outcome
       if let inherited = consume inherited {
-        outcome = try LockFile.join(inherited, path: lock)
+        // Whoever is refused is told of the coordinator, and not of its guardian.
+        outcome = try LockFile.join(inherited, path: lock, isHolder: false)
       } else {
         outcome = try LockFile.acquire(path: lock, patience: Self.patience)
       }

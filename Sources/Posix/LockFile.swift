@@ -90,16 +90,18 @@ public struct LockFile: ~Copyable {
 
   /// Takes part in a lock that was passed on: a descriptor that ``share()`` has made, inherited.
   ///
+  /// - Parameter isHolder: whether the file is to name this process as the one that holds what is locked, and no longer
+  ///   whoever shares the lock with it.
   /// - Returns: `heldBy` where the descriptor does not belong to the file that has this name now, or another open
   ///   file has the lock. Where nobody has it, it is taken.
   public static func join(
-    _ inherited: consuming FileDescriptor, path: String
+    _ inherited: consuming FileDescriptor, path: String, isHolder: Bool = true
   ) throws(SystemError) -> Outcome {
     let number = inherited.rawValue
     guard LockFile(descriptor: try inherited.duplicate()).isAt(path: path) else { return .heldBy(pid: nil) }
     // Nothing happens where this open file has the lock already, which is the rule.
     guard try lock(number, LOCK_EX, path) else { return .heldBy(pid: holder(in: inherited)) }
-    note(pid: getpid(), in: inherited)
+    if isHolder { note(pid: getpid(), in: inherited) }
     return .acquired(LockFile(descriptor: inherited))
   }
 

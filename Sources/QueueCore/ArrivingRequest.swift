@@ -24,8 +24,23 @@ public struct ArrivingRequest: Sendable, Equatable {
   /// Customers who have numbers, by line.
   public private(set) var byLine = [Int64](repeating: 0, count: Line.allCases.count)
 
+  /// Where the customers of one slice stand.
+  public struct Placement: Sendable, Equatable {
+    /// The lowest number that one of its customers has then: in the gap where some of the slice stand there.
+    public let first: TicketNumber
+    /// How many of the slice, from its beginning, stand in the gap.
+    public let inGap: Int64
+    /// The number of the first of the others.
+    public let behind: TicketNumber
+
+    /// The number of the customer at this place of the slice.
+    public func ticket(_ offset: Int64) -> TicketNumber {
+      offset < inGap ? first + offset : behind + offset - inGap
+    }
+  }
+
   /// A request that begins behind a gap for those whom it holds back.
-  init(_ request: RequestNumber, total: Int64, heldBack: Int64, issued: TicketNumber) {
+  public init(_ request: RequestNumber, total: Int64, heldBack: Int64, issued: TicketNumber) {
     precondition(heldBack >= 0, "nobody can be held back less than not at all")
     self.request = request
     self.total = total
@@ -41,26 +56,29 @@ public struct ArrivingRequest: Sendable, Equatable {
     Line.allCases.reduce(0) { $0 + ($1.service.drawsOnStock ? byLine[$1.index] : 0) }
   }
 
-  /// Numbers for so many customers: those of the gap's upper end come first, then those behind the highest.
+  /// The numbers that so many customers will have: those of the gap's upper end come first, then those behind the
+  /// highest.
   ///
   /// - Parameters:
-  ///   - heldBack: how many are held back from now on: as many as before, or so many less as there are customers.
+  ///   - heldBack: how many are held back from then on: as many as before, or so many less as there are customers.
   ///   - issued: the last number that others have.
-  /// - Returns: the first number in the gap, how many of them come there, and the first number of the others.
-  mutating func take(
-    _ count: Int64, heldBack left: Int64, issued: TicketNumber
-  ) -> (first: TicketNumber, inGap: Int64, behind: TicketNumber) {
+  public func placement(of count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
     var inGap: Int64 = 0
     if left != heldBack {
       precondition(heldBack - left == count, "whoever is held back comes in whole slices")
       let displaced = heldBack - gap(above: issued)
       inGap = count - min(displaced, count)
     }
-    let behind = next
-    first -= inGap
-    next += count - inGap
+    return Placement(first: first - inGap, inGap: inGap, behind: next)
+  }
+
+  /// Gives them these numbers.
+  mutating func take(_ count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
+    let place = placement(of: count, heldBack: left, issued: issued)
+    first = place.first
+    next += count - place.inGap
     heldBack = left
-    return (first, inGap, behind)
+    return place
   }
 
   mutating func note(_ line: Line) { byLine[line.index] += 1 }

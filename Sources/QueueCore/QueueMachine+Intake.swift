@@ -54,8 +54,7 @@ extension QueueMachine {
     for (index, order) in orders.enumerated() {
       let offset = Int64(index)
       let isInGap = offset < place.inGap
-      let ticket = isInGap ? place.first + offset : place.behind + offset - place.inGap
-      let customer = order.customer(ticket: ticket, issuedAt: now.wall)
+      let customer = order.customer(ticket: place.ticket(offset), issuedAt: now.wall)
       let line = customer.line.index
       arriving.note(customer.line)
       if isRun || isInGap, arrivingFronts[line].count < policy.lineCapacity {

@@ -182,6 +182,9 @@ public struct QueueMachine: Sendable {
   /// Whether anything waits to be written. A request that is half taken in is not waited for.
   public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
 
+  /// Whether tickets were given out that are not on disk. A reset has to wait for them.
+  public var hasUnsettledTickets: Bool { !admissions.isEmpty }
+
   /// Changes that are staged first of all when the store has forgotten the open transaction.
   public var unsettledCount: Int { unsettled.count }
 

@@ -207,6 +207,7 @@ extension MutantCore {
   }
   var nextDeadline: MonotonicTime? { bug == .neverWakes ? nil : machine.nextDeadline }
   var isUnsettled: Bool { machine.isUnsettled }
+  var hasUnsettledTickets: Bool { machine.hasUnsettledTickets }
   var hasPromises: Bool { machine.hasPromises }
   var arriving: ArrivingRequest? { machine.arriving }
   var isTakingIn: Bool { machine.isTakingIn }

@@ -14,6 +14,7 @@ protocol QueueCoreUnderTest {
   var arriving: ArrivingRequest? { get }
   var nextDeadline: MonotonicTime? { get }
   var isUnsettled: Bool { get }
+  var hasUnsettledTickets: Bool { get }
   var hasPromises: Bool { get }
   var isTakingIn: Bool { get }
   var roomBeside: Int64 { get }

@@ -80,7 +80,13 @@ final class SimulatedClient {
         } else if let wish = think() {
           ask(wish)
           // Only at once can it be in time for a part.
-          if wish.count > world.plan.slice, chance.draw(0...3) == 0 { withdraw() }
+          if wish.count > world.plan.slice {
+            switch chance.draw(0...15) {
+            case 0..<4: withdraw()
+            case 4: ask(Wish(command: .reset(day: nil)))
+            default: break
+            }
+          }
           // Somebody who presses a button twice means it once.
           if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
         }
@@ -167,7 +173,8 @@ final class SimulatedClient {
     if reply.more { return }
     var wish = outstanding.remove(at: place).wish
     switch reply.answer {
-    case .failure(let failure) where failure.code == .withdrawn: withdrawn(wish)
+    case .failure(let failure) where failure.code == .withdrawn:
+      withdrawn(wish, isByReset: failure.remark?.kind == .resetMeanwhile)
     case .failure(let failure): failed(wish, failure)
     case .enqueued(let report):
       world.checker.clientHeard(report, group: wish.group)
@@ -180,12 +187,12 @@ final class SimulatedClient {
     }
   }
 
-  /// Nobody was added. Some type the same once more, and shall have it then.
-  private func withdrawn(_ wish: Wish) {
-    guard wish.isWithdrawn else {
+  /// Nobody was added, because the client did not want it any more or the queue was emptied. Some type the same once more, and shall have it then.
+  private func withdrawn(_ wish: Wish, isByReset: Bool) {
+    guard wish.isWithdrawn || isByReset else {
       return world.violate(.withdrawal, "client \(number) is told that it has withdrawn what it has not")
     }
-    world.statistics.withdrawn += 1
+    if !isByReset { world.statistics.withdrawn += 1 }
     world.checker.clientWithdrew(group: wish.group)
     guard wish.isRepeated, chance.draw(0...1) == 0 else { return }
     var wish = wish

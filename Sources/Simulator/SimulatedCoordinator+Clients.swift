@@ -35,7 +35,7 @@ struct OpenRequest {
 struct IntakeOrder {
   enum Source {
     case drawn(SlicedDraw)
-    case list([[EnqueueEntry]])
+    case list(SimulatedList)
   }
 
   let request: RequestNumber
@@ -50,19 +50,24 @@ struct IntakeOrder {
   func comesInSlices(of slice: Int64) -> Bool {
     switch source {
     case .drawn: total > slice
-    case .list(let parts): parts.count > 1
+    case .list(let list): list.parts.count > 1
     }
   }
 
-  var heldBack: Int64 { if case .drawn(let draw) = source { draw.heldBack } else { 0 } }
+  var heldBack: Int64 {
+    switch source {
+    case .drawn(let draw): draw.heldBack
+    case .list(let list): list.heldBack
+    }
+  }
 
   func mayShareKey(with other: IntakeOrder) -> Bool {
     if let key, let known = other.key { return key == known }
     switch (source, other.source) {
     case (.drawn, .drawn): return false
-    case (.list, .drawn): return other.key != nil
-    case (.drawn, .list): return key != nil
-    case (.list, .list): return true
+    case (.list(let list), .drawn): return list.hasKeys && other.key != nil
+    case (.drawn, .list(let list)): return list.hasKeys && key != nil
+    case (.list(let one), .list(let two)): return one.hasKeys && two.hasKeys
     }
   }
 }
@@ -92,7 +97,7 @@ extension SimulatedCoordinator {
     server.answer(session, number, answer, more: more)
   }
 
-  private func open(_ link: Int, _ number: UInt32, _ purpose: OpenRequest.Purpose) -> RequestNumber {
+  func open(_ link: Int, _ number: UInt32, _ purpose: OpenRequest.Purpose) -> RequestNumber {
     lastRequest += 1
     requests[lastRequest] = OpenRequest(link: link, number: number, purpose: purpose)
     world.checker.opened(lastRequest)
@@ -111,8 +116,8 @@ extension SimulatedCoordinator {
       (session.list, session.listNumber) = ([], nil)
       intake.append(
         IntakeOrder(
-          request: open(link, number, .enqueue(known: 0)), source: .list(parts), key: nil,
-          total: parts.reduce(0) { $0 + Int64($1.count) }))
+          request: open(link, number, .enqueue(known: 0)), source: .list(SimulatedList(parts)),
+          key: nil, total: parts.reduce(0) { $0 + Int64($1.count) }))
     case .pause(let service): happen(.pause(open(link, number, .status), service))
     case .resume(let service): happen(.resume(open(link, number, .status), service))
     case .cancel(let ticket, let day):
@@ -122,7 +127,7 @@ extension SimulatedCoordinator {
       guard isPresent(day, link, number) else { return }
       happen(.requeue(open(link, number, .ticket(ticket)), ticket))
     case .requeueDead: happen(.requeueDead(open(link, number, .requeueDead)))
-    case .reset: happen(.reset(open(link, number, .status)))
+    case .reset: reset(link, number)
     case .scale(let wanted):
       guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
       for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }
@@ -262,9 +267,8 @@ extension SimulatedCoordinator {
     var order = order
     let issued = core.books.issued
     let arriving = core.arriving?.request == order.request ? core.arriving : nil
-    let next = arriving?.next ?? issued + 1
-    var keys: [(key: String, digest: Int64?, offset: Int64)] = []
-    let slice = nextSlice(of: &order, keys: &keys)
+    var keys: [(key: String, digest: Int64?, ticket: TicketNumber)] = []
+    let slice = nextSlice(of: &order, keys: &keys, after: arriving)
     let isLast = order.taken >= order.total
     if isLast { intake.removeAll { $0.request == order.request } } else { intake[0] = order }
     requests[order.request]?.purpose = .enqueue(known: order.known)
@@ -283,9 +287,8 @@ extension SimulatedCoordinator {
       return
     }
     guard bug != .forgetsKeys else { return }
-    for (key, digest, offset) in keys {
-      stage(
-        .remember(key: key, day: core.books.day, first: next + offset, last: next + offset, request: digest))
+    for (key, digest, ticket) in keys {
+      stage(.remember(key: key, day: core.books.day, first: ticket, last: ticket, request: digest))
     }
     if isLast, let key = order.key {
       let last = bug == .remembersTheFirstSliceOnly ? issued + 1 : issued + count
@@ -294,7 +297,8 @@ extension SimulatedCoordinator {
   }
 
   private func nextSlice(
-    of order: inout IntakeOrder, keys: inout [(key: String, digest: Int64?, offset: Int64)]
+    of order: inout IntakeOrder, keys: inout [(key: String, digest: Int64?, ticket: TicketNumber)],
+    after arriving: ArrivingRequest?
   ) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []
     switch order.source {
@@ -302,25 +306,33 @@ extension SimulatedCoordinator {
       slice = draw.next()
       order.source = .drawn(draw)
       order.taken = draw.drawn
-    case .list(var parts):
-      let entries = parts.removeFirst()
-      order.source = .list(parts)
+    case .list(var list):
+      // Before anybody comes in it is certain for how many numbers are held back.
+      if order.taken == 0 { order.known += list.count(isKnown: isKnown) }
+      let (held, issued) = (list.heldBack, core.books.issued)
+      let expected = list.expected
+      let entries = list.next()
+      order.source = .list(list)
       order.taken += Int64(entries.count)
+      let stand =
+        arriving ?? ArrivingRequest(order.request, total: order.total, heldBack: held, issued: issued)
+      let place = stand.placement(of: expected ?? 0, heldBack: list.heldBack, issued: issued)
       var fresh: Set<[UInt8]> = []
       for entry in entries {
         if let key = entry.key {
-          let isKnown = (try? world.disk.tickets(forKey: key)) ?? nil
-          guard isKnown == nil, fresh.insert(Array(key.utf8)).inserted else {
-            order.known += 1
+          guard !isKnown(key), fresh.insert(Array(key.utf8)).inserted else {
+            if expected == nil { order.known += 1 }
             continue
           }
-          keys.append((key, entry.digest, Int64(slice.count)))
+          keys.append((key, entry.digest, place.ticket(Int64(slice.count))))
         }
         slice.append(entry.order)
       }
     }
     return slice
   }
+
+  private func isKnown(_ key: String) -> Bool { ((try? world.disk.tickets(forKey: key)) ?? nil) != nil }
 
   // MARK: - Answers
 

@@ -32,25 +32,42 @@ extension SimulatedCoordinator {
     return found?.key
   }
 
-  private func giveUp(_ request: RequestNumber) {
-    world.checker.withdrawn(request)
-    tell(request)
+  /// A client empties the queue: what is half taken in is given up, and those who were let in are on disk first.
+  func reset(_ link: Int, _ number: UInt32) {
+    if !core.isJammed, !core.isShort {
+      if let arriving = core.arriving {
+        giveUpIntake(of: arriving.request, Failure(.withdrawn, remark: Remark(.resetMeanwhile)))
+      } else if core.hasUnsettledTickets {
+        commit()
+      }
+      guard isAlive else { return }
+    }
+    happen(.reset(open(link, number, .status)))
   }
 
-  private func tell(_ request: RequestNumber) {
+  private func giveUp(_ request: RequestNumber, _ failure: Failure = Failure(.withdrawn)) {
+    world.checker.withdrawn(request)
+    tell(request, failure)
+  }
+
+  private func tell(_ request: RequestNumber, _ failure: Failure = Failure(.withdrawn)) {
     guard let entry = requests.removeValue(forKey: request) else { return }
-    answer(entry.link, entry.number, .failure(Failure(.withdrawn)))
+    answer(entry.link, entry.number, .failure(failure))
   }
 
   /// The request that is half taken in is given up. What the others have staged is committed first; what is on disk of the
   /// request stands under numbers that nobody has, and is taken out before they are anybody else's.
-  private func giveUpIntake(of request: RequestNumber) {
+  private func giveUpIntake(of request: RequestNumber, _ failure: Failure = Failure(.withdrawn)) {
     commit()
     // A full disk has refused it, and its client was told so.
     guard isAlive, core.arriving?.request == request else { return }
-    world.statistics.withdrawnInPart += 1
+    if failure.remark == nil {
+      world.statistics.withdrawnInPart += 1
+    } else {
+      world.statistics.givenUpForResets += 1
+    }
     intake.removeAll { $0.request == request }
-    giveUp(request)
+    giveUp(request, failure)
     happen(.intakeAbandoned)
     guard isAlive else { return }
     commit()

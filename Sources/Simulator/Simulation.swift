@@ -112,13 +112,20 @@ public final class Simulation {
   public static func run(
     seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
   ) -> Outcome {
+    run(seed: seed, bug: bug, trace: trace, look: nil)
+  }
+
+  /// The same, while somebody looks into the world each time that something has happened.
+  static func run(
+    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil, look: ((Simulation) -> Void)?
+  ) -> Outcome {
     let world = Simulation(seed: seed, bug: bug, trace: trace)
-    world.run()
+    world.run(look)
     return Outcome(
       seed: seed, violation: world.violation, statistics: world.statistics, digest: world.trace.digest)
   }
 
-  private func run() {
+  private func run(_ look: ((Simulation) -> Void)?) {
     trace.line(clock.now, "seed \(seed), \(plan.temper), lease \(plan.policy.lease.milliseconds) ms")
     for number in 0..<plan.clients {
       clients.append(
@@ -138,6 +145,7 @@ public final class Simulation {
       }
       if isCalm { checkPatience() }
       trace.flush()
+      look?(self)
     }
     coordinator = nil
     host.shutDown()

@@ -27,6 +27,8 @@ public struct Statistics: Sendable, Equatable, Codable {
   public var withdrawn: Int64 = 0
   /// Requests that were withdrawn when a part of them was taken in.
   public var withdrawnInPart: Int64 = 0
+  /// Requests that were given up for a reset when a part of them was taken in.
+  public var givenUpForResets: Int64 = 0
   /// Coordinators that were started.
   public var starts: Int64 = 0
   /// Events that the stock's core was given.
@@ -84,6 +86,7 @@ public struct Statistics: Sendable, Equatable, Codable {
     left.withdrawals += right.withdrawals
     left.withdrawn += right.withdrawn
     left.withdrawnInPart += right.withdrawnInPart
+    left.givenUpForResets += right.givenUpForResets
     left.starts += right.starts
     left.stockEvents += right.stockEvents
     left.stockCommits += right.stockCommits

@@ -26,7 +26,7 @@ extension Database {
   /// ``freeze(onThaw:)``.
   static func look(atFrozen path: String, schema: Schema) throws(StoreError) -> Database {
     guard let database = try inPlace(path, schema) else {
-      throw .damaged(path: path, detail: "it is of an older version")
+      throw .damaged(path: path, detail: Remark(.olderVersion))
     }
     return database
   }

@@ -42,7 +42,7 @@ extension Database {
     var status = stat()
     guard lstat(path, &status) != 0, errno == ENOENT else { return }
     for suffix in ["-wal", "-journal"] where length(of: path + suffix) > 0 {
-      throw .damaged(path: name, detail: "the file is missing, and its log \(name)\(suffix) is there")
+      throw .damaged(path: name, detail: Remark(.missingBesideLog, name + suffix))
     }
   }
 

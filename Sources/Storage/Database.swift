@@ -87,7 +87,7 @@ final class Database {
   /// SQLite gives its log and its journal the permissions of the database, and syncs the directory itself before the
   /// first transaction is durable.
   static func createFile(_ path: String) throws(StoreError) {
-    if path.utf8.contains(0) { throw .failed(path: path, detail: "the path contains a zero byte") }
+    if path.utf8.contains(0) { throw .failed(path: path, detail: Remark(.zeroByte)) }
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 {
       Glibc.close(descriptor)

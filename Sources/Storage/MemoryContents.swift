@@ -63,7 +63,7 @@ struct MemoryContents {
     case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment, &reverse)
     case .released(let ticket):
       guard releases.remove(ticket) != nil else {
-        throw damage("nothing was to be given back for ticket \(ticket.ticket) of day \(ticket.day)")
+        throw damage(Remark(.releaseUnknown, ticket.ticket, ticket.day))
       }
       reverse.append(.restoreRelease(ticket))
     }
@@ -109,7 +109,7 @@ struct MemoryContents {
   private mutating func add(_ receipt: Receipt, _ reverse: inout [MemoryStep]) throws(StoreError) {
     let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
     if receiptPlaces[ticket] != nil {
-      throw damage("ticket \(receipt.ticket) of day \(receipt.day) already has a receipt")
+      throw damage(Remark(.receiptTwice, receipt.ticket, receipt.day))
     }
     receiptPlaces[ticket] = receipts.count
     receipts.append(receipt)

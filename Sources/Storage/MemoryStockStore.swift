@@ -68,17 +68,17 @@ public final class MemoryStockStore: StockStore {
     hasStagedChanges = true
     do throws(StoreError) {
       for item in entry.items {
-        if contents.items.contains(item) { throw damage("item \(item) is kept already") }
+        if contents.items.contains(item) { throw damage(Remark(.itemKept, item)) }
         contents.items.append(item)
       }
       for change in entry.changes { try write(change) }
       switch entry.name {
       case .ordered(let id, let content, let outcome):
-        if contents.orders[id] != nil { throw damage("order \(id) was answered already") }
+        if contents.orders[id] != nil { throw damage(Remark(.orderAnswered, id)) }
         contents.orders[id] = StoredOrder(content: content, outcome: outcome, changes: entry.changes)
       case .givenBack(let id):
         guard let order = contents.orders[id], order.outcome == .done, order.returned == nil else {
-          throw damage("order \(id) does not hold what is given back")
+          throw damage(Remark(.orderNotHolding, id))
         }
         contents.orders[id]?.returned = entry.changes
       case nil: break
@@ -90,9 +90,9 @@ public final class MemoryStockStore: StockStore {
   }
 
   private func write(_ change: StockChange) throws(StoreError) {
-    guard contents.items.contains(change.item) else { throw damage("there is no item \(change.item)") }
+    guard contents.items.contains(change.item) else { throw damage(Remark(.itemUnknown, change.item)) }
     guard change.sequence == Int64(contents.changes.count + 1), change.difference != 0, change.lot >= 0 else {
-      throw damage("change \(change.sequence) is in the ledger already, or is none")
+      throw damage(Remark(.changeTwice, change.sequence))
     }
     contents.changes.append(change)
     var lots = (contents.shelves[change.item] ?? []).filter { $0.dates != change.dates }

@@ -164,7 +164,7 @@ public final class MemoryStore: QueueStore {
     if books.day == saved.day || kept == books.kept + (arriving?.count ?? 0) { return }
     throw .damaged(
       path: Self.path,
-      detail: "day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
+      detail: Remark(.dayNotCarried, saved.day, kept, books.kept))
   }
 
   private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime, steps: Int64) {

@@ -92,7 +92,7 @@ public final class MemoryVendingStore: VendingStore {
     if purchase.state == .open {
       let isNew = !contents.purchases.contains { $0.request == purchase.request }
       guard isNew, purchase.number == Int64(contents.purchases.count + 1) else {
-        throw damage("purchase \(purchase.number) or request \(purchase.request) was begun already")
+        throw damage(Remark(.purchaseTwice, purchase.number, purchase.request))
       }
       return contents.purchases.append(purchase)
     }
@@ -101,14 +101,14 @@ public final class MemoryVendingStore: VendingStore {
     }
     guard let place, contents.purchases[place].state.rawValue <= 2,
       contents.purchases[place].state.rawValue < purchase.state.rawValue
-    else { throw damage("purchase \(purchase.number) has ended already, or never began") }
+    else { throw damage(Remark(.purchaseEnded, purchase.number)) }
     contents.purchases[place].state = purchase.state
   }
 
   private func write(_ change: MoneyChange) throws(StoreError) {
     let isNew = !contents.changes.contains { $0.request == change.request }
     guard isNew, change.sequence == Int64(contents.changes.count + 1) else {
-      throw damage("change \(change.sequence) or request \(change.request) is in the ledger already")
+      throw damage(Remark(.moneyChangeTwice, change.sequence, change.request))
     }
     contents.changes.append(change)
   }

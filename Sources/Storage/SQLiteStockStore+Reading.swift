@@ -36,7 +36,7 @@ extension SQLiteStockStore {
       else {
         let outcome = row.integer(2)
         row.reset()
-        throw damage("order \(name) has the outcome \(outcome)")
+        throw damage(Remark(.orderOutcome, name, outcome))
       }
       let isReturned = state == .done && !row.isNull(3)
       found.append(KeptOrder(id: name, content: row.text(1), state: isReturned ? .givenBack : state))
@@ -76,7 +76,7 @@ extension SQLiteStockStore {
     case 1: return .done
     case 3: return .void
     case 2: break
-    default: throw damage("order \(id) has the outcome \(code)")
+    default: throw damage(Remark(.orderOutcome, id, code))
     }
     var shortages: [Shortage] = []
     let row = statements.shortages
@@ -84,7 +84,7 @@ extension SQLiteStockStore {
     while try row.step() {
       guard let item = item(row.integer(0)) else {
         row.reset()
-        throw damage("order \(id) was short of an item that is not kept")
+        throw damage(Remark(.orderShortUnknown, id))
       }
       shortages.append(Shortage(item: item, needed: row.integer(1), available: row.integer(2)))
     }
@@ -94,7 +94,7 @@ extension SQLiteStockStore {
   private func change(in row: Statement) throws(StoreError) -> StockChange {
     guard let item = item(row.integer(1)),
       let kind = UInt8(exactly: row.integer(2)).flatMap(StockChange.Kind.init(rawValue:))
-    else { throw damage("change \(row.integer(0)) means nothing") }
+    else { throw damage(Remark(.changeMeaningless, row.integer(0))) }
     return StockChange(
       sequence: row.integer(0), item: item, kind: kind, dates: Self.dates(row.integer(3), row.integer(4)),
       difference: row.integer(5), lot: row.integer(6), present: row.integer(7),
@@ -122,7 +122,7 @@ extension SQLiteStockStore {
       let lot = Lot(dates: Self.dates(row.integer(1), row.integer(2)), quantity: row.integer(3))
       guard item(row.integer(0)) != nil, lot.quantity > 0, lot.quantity <= StockLimits.quantity else {
         row.reset()
-        throw damage("a lot of item \(row.integer(0)) means nothing")
+        throw damage(Remark(.lotMeaningless, row.integer(0)))
       }
       shelves[Int(row.integer(0)) - 1].lots.append(lot)
     }

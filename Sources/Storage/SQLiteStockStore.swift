@@ -112,7 +112,7 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
       let item = ItemID(statements.items.text(1))
       guard statements.items.integer(0) == Int64(items.count + 1), item.isValid else {
         statements.items.reset()
-        throw damage("item \(items.count + 1) has the number or the name of none")
+        throw damage(Remark(.itemNumber, items.count + 1))
       }
       items.append(item)
       numbers[item] = Int64(items.count)
@@ -125,7 +125,7 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
   private func add(_ item: ItemID) throws(StoreError) {
     statements.insertItem.bind(1, Int64(items.count + 1))
     try statements.insertItem.bind(2, text: item.name)
-    try statements.insertItem.run(broken: "item \(item) is kept already")
+    try statements.insertItem.run(broken: Remark(.itemKept, item))
     items.append(item)
     numbers[item] = Int64(items.count)
   }
@@ -144,13 +144,13 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
     row.bind(8, change.present)
     if let order = change.order { try row.bind(9, text: order.text) } else { row.bind(9, optional: nil) }
     row.bind(10, change.at.milliseconds)
-    try row.run(broken: "change \(change.sequence) is in the ledger already, or is none")
+    try row.run(broken: Remark(.changeTwice, change.sequence))
     let lot = change.lot == 0 ? statements.deleteLot : statements.putLot
     lot.bind(1, item)
     lot.bind(2, expires)
     lot.bind(3, made)
     if change.lot > 0 { lot.bind(4, change.lot) }
-    try lot.run(broken: "change \(change.sequence) leaves a lot of \(change.lot)")
+    try lot.run(broken: Remark(.changeLeavesLot, change.sequence, change.lot))
   }
 
   private func remember(
@@ -163,7 +163,7 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
     row.bind(4, optional: entry.changes.first?.sequence)
     row.bind(5, optional: entry.changes.last?.sequence)
     row.bind(6, entry.at.milliseconds)
-    try row.run(broken: "order \(id) was answered already")
+    try row.run(broken: Remark(.orderAnswered, id))
     guard case .short(let shortages) = outcome else { return }
     for (place, shortage) in shortages.enumerated() {
       let row = statements.insertShortage
@@ -172,7 +172,7 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
       row.bind(3, try number(of: shortage.item))
       row.bind(4, shortage.needed)
       row.bind(5, shortage.available)
-      try row.run(broken: "order \(id) was short already")
+      try row.run(broken: Remark(.orderShortAlready, id))
     }
   }
 
@@ -181,11 +181,11 @@ public final class SQLiteStockStore: DatabaseStore, StockStore {
     statements.markReturned.bind(2, optional: changes.first?.sequence)
     statements.markReturned.bind(3, optional: changes.last?.sequence)
     try statements.markReturned.run()
-    if database.changes != 1 { throw damage("order \(id) does not hold what is given back") }
+    if database.changes != 1 { throw damage(Remark(.orderNotHolding, id)) }
   }
 
   private func number(of item: ItemID) throws(StoreError) -> Int64 {
-    guard let number = numbers[item] else { throw damage("there is no item \(item)") }
+    guard let number = numbers[item] else { throw damage(Remark(.itemUnknown, item)) }
     return number
   }
 

@@ -32,7 +32,7 @@ extension SQLiteStore {
         "UPDATE meta SET value = value + 1 WHERE name = 'incarnation'", while: "counting a start")
       let number = try database.number(
         "SELECT value FROM meta WHERE name = 'incarnation'", while: "counting a start")
-      guard database.changes == 1, let number else { throw damage("the count of starts is missing") }
+      guard database.changes == 1, let number else { throw damage(Remark(.startsMissing)) }
       try database.execute(
         """
         INSERT OR REPLACE INTO meta VALUES
@@ -69,7 +69,7 @@ extension SQLiteStore {
     }
     guard let number = try value("books") else { return nil }
     guard let day = try value("books day"), let ticket = try value("books ticket") else {
-      throw damage("the name of the books is not whole")
+      throw damage(Remark(.booksNameBroken))
     }
     return BooksName(number: number, day: day, ticket: ticket)
   }
@@ -81,7 +81,7 @@ extension SQLiteStore {
 
   /// Writes the rows of a new store.
   private func begin(_ books: Books) throws(StoreError) {
-    if sequence > 0 { throw damage("there are receipts and no business day") }
+    if sequence > 0 { throw damage(Remark(.receiptsWithoutDay)) }
     try inTransaction { () throws(StoreError) in
       try open(books, firstSequence: 1)
     }
@@ -105,7 +105,7 @@ extension SQLiteStore {
       statement.bind(7, books.businessTime.nanoseconds)
       BookColumns.bind(books, to: statement, from: 8)
       try statement.run()
-      try requireRow("day \(books.day)")
+      try requireRow(of: books.day)
     }
   }
 
@@ -121,7 +121,7 @@ extension SQLiteStore {
     // Everyone who is kept belongs to the present day, so nobody of the old day may be left over.
     let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
     if kept != books.kept + (arriving?.count ?? 0) {
-      throw damage("day \(saved.day) ends with \(kept) customers, and the next begins with \(books.kept)")
+      throw damage(Remark(.dayNotCarried, saved.day, kept, books.kept))
     }
     var receipts = StagedReceipts(
       served: saved.served + staged.served, cancelled: saved.cancelled + staged.cancelled)
@@ -136,7 +136,7 @@ extension SQLiteStore {
       // Steps of the clock that nobody has saved yet may belong to the day that ends.
       statement.bind(5, books.clockSteps)
       try statement.run()
-      try requireRow("day \(day)")
+      try requireRow(of: day)
       first += receipts.served + receipts.cancelled
       day += 1
       if day == books.day { break }
@@ -160,13 +160,13 @@ extension SQLiteStore {
     statement.bind(8, books.dead)
     statement.bind(9, books.businessTime.nanoseconds)
     BookColumns.bind(books, to: statement, from: 10)
-    try statement.run(broken: "day \(books.day) already has been")
+    try statement.run(broken: Remark(.dayTwice, books.day))
   }
 
   private func firstSequence(of day: BusinessDay) throws(StoreError) -> Int64 {
     let first = try database.number(
       "SELECT first_sequence FROM day WHERE day = \(day)", while: "closing a day")
-    guard let first else { throw damage("day \(day) is missing") }
+    guard let first else { throw damage(Remark(.dayMissing, day)) }
     return first
   }
 
@@ -178,8 +178,8 @@ extension SQLiteStore {
     return StagedReceipts(served: statement.integer(0), cancelled: statement.integer(1))
   }
 
-  private func requireRow(_ name: String) throws(StoreError) {
-    if database.changes != 1 { throw damage("the row of \(name) is missing") }
+  private func requireRow(of day: BusinessDay) throws(StoreError) {
+    if database.changes != 1 { throw damage(Remark(.dayRowMissing, day)) }
   }
 
   // MARK: Reading
@@ -191,8 +191,8 @@ extension SQLiteStore {
       FROM day ORDER BY day DESC LIMIT 1
       """, while: "reading the books"
     ) { row throws(StoreError) in
-      guard try row.step(), row.integer(0) >= 1 else { throw damage("there is no business day") }
-      if row.optional(8) != nil { throw damage("the present day \(row.integer(0)) is closed") }
+      guard try row.step(), row.integer(0) >= 1 else { throw damage(Remark(.noBusinessDay)) }
+      if row.optional(8) != nil { throw damage(Remark(.presentDayClosed, row.integer(0))) }
       var books = Books(day: row.integer(0), openedAt: WallTime(milliseconds: row.integer(1)))
       books.issued = row.integer(2)
       books.served = row.integer(3)
@@ -203,7 +203,7 @@ extension SQLiteStore {
       BookColumns.read(row, from: 9, into: &books)
       return books
     }
-    if let contradiction = books.contradiction { throw damage(Remark(quoting: contradiction)) }
+    if let contradiction = books.contradiction { throw damage(contradiction) }
     return books
   }
 }
@@ -217,16 +217,16 @@ extension Books {
     Line.allCases.reduce(delayed + dead) { $0 + ($1.service.drawsOnStock ? waiting[$1.index] : 0) }
   }
 
-  /// What these books cannot mean, as a sentence; nil where they agree with themselves.
-  var contradiction: String? {
+  /// What these books cannot mean; nil where they agree with themselves.
+  var contradiction: Remark? {
     var sum: Int64 = 0
     for count in [served, cancelled, delayed, dead] + waiting {
       let (next, overflow) = sum.addingReportingOverflow(count)
-      if count < 0 || overflow { return "the books of day \(day) hold an impossible number" }
+      if count < 0 || overflow { return Remark(.booksImpossible, day) }
       sum = next
     }
     if sum != issued {
-      return "the books of day \(day) count \(issued) tickets and account for \(sum)"
+      return Remark(.booksDoNotAddUp, day, issued, sum)
     }
     return nil
   }

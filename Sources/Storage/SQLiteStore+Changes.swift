@@ -51,7 +51,7 @@ extension SQLiteStore {
       statements.insertRelease.bind(1, receipt.day)
       statements.insertRelease.bind(2, receipt.ticket)
       try statements.insertRelease.run(
-        broken: "ticket \(receipt.ticket) of day \(receipt.day) was cancelled before")
+        broken: Remark(.cancelledBefore, receipt.ticket, receipt.day))
     }
     guard receipt.day == saved?.day else { return }
     if receipt.outcome.isAttended { staged.served += 1 } else { staged.cancelled += 1 }
@@ -65,7 +65,7 @@ extension SQLiteStore {
     statement.bind(4, shortage.needed)
     statement.bind(5, shortage.available)
     try statement.run(
-      broken: "ticket \(receipt.ticket) of day \(receipt.day) lacks \(shortage.item) twice")
+      broken: Remark(.shortTwice, receipt.ticket, receipt.day, shortage.item))
   }
 
   private func note(released ticket: TicketOfDay) throws(StoreError) {
@@ -75,7 +75,7 @@ extension SQLiteStore {
     if database.changes == 1 { return }
     throw .damaged(
       path: database.path,
-      detail: "nothing was to be given back for ticket \(ticket.ticket) of day \(ticket.day)")
+      detail: Remark(.releaseUnknown, ticket.ticket, ticket.day))
   }
 
   private func update(_ customer: Customer) throws(StoreError) {
@@ -94,7 +94,7 @@ extension SQLiteStore {
     bindCounters(of: customer, to: statement)
     statement.bind(5, CustomerPosition(to, customer.line, customer.ticket).key)
     statement.bind(6, optional: dueAt?.milliseconds)
-    try statement.run(broken: "ticket \(customer.ticket) of \(presentDay) already is \(to.name)")
+    try statement.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))
     try requireOneChange(customer, in: from)
   }
 
@@ -127,7 +127,7 @@ extension SQLiteStore {
     statement.bind(12, optional: signal)
     try statement.run(
       broken:
-        "attempt \(attempt.number) at ticket \(attempt.ticket) of day \(attempt.day) already is recorded")
+        Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
   }
 
   /// After which attempt a customer was put aside is a named number in `meta`: the rows of attempts have no place for it,
@@ -152,18 +152,18 @@ extension SQLiteStore {
     statement.bind(5, optional: known.request)
     try statement.run(
       broken:
-        "the key of tickets \(tickets.first) to \(tickets.last) of day \(tickets.day) already is remembered")
+        Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {
     if database.changes == 1 { return }
     throw .damaged(
       path: database.path,
-      detail: "ticket \(customer.ticket) of \(presentDay) is not among the \(state.name) customers")
+      detail: Remark(.notAmong, customer.ticket, presentDay, state.name))
   }
 
-  /// The day for sentences.
-  var presentDay: String { saved.map { "day \($0.day)" } ?? "the present day" }
+  /// The day for sentences; nothing is written before the books are loaded.
+  var presentDay: BusinessDay { saved?.day ?? 0 }
 }
 
 extension StoreChange {

@@ -66,7 +66,7 @@ extension SQLiteStore {
     receipts.bind(2, sweep.moment.milliseconds)
     receipts.bind(3, first)
     receipts.bind(4, sweep.after)
-    try receipts.run(broken: "someone who waits on day \(sweep.day) already has a receipt")
+    try receipts.run(broken: Remark(.waitsWithReceipt, sweep.day))
     let cancelled = database.changes
     sequence += cancelled
     sweep.done += cancelled
@@ -75,7 +75,7 @@ extension SQLiteStore {
     releases.bind(1, sweep.day)
     releases.bind(2, first)
     releases.bind(3, sweep.after)
-    try releases.run(broken: "someone who waits on day \(sweep.day) was cancelled before")
+    try releases.run(broken: Remark(.waitsCancelled, sweep.day))
     self.sweep = sweep
   }
 
@@ -92,7 +92,7 @@ extension SQLiteStore {
     try statements.deleteEveryone.run()
     if database.changes != sweep.done {
       throw .damaged(
-        path: database.path, detail: "day \(sweep.day) has customers that could not be cancelled")
+        path: database.path, detail: Remark(.uncancelled, sweep.day))
     }
     self.sweep = nil
   }

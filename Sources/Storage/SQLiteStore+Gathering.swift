@@ -70,7 +70,7 @@ extension SQLiteStore {
     try write(
       gathered.customers[line], by: statements.insertCustomers, oneByOne: statements.insertCustomer,
       Self.bind(_:to:from:)
-    ) { "ticket \($0.ticket) of \(presentDay) already stands in the queue" }
+    ) { Remark(.alreadyInQueue, $0.ticket, presentDay) }
     gathered.customers[line].removeAll(keepingCapacity: true)
   }
 
@@ -78,7 +78,7 @@ extension SQLiteStore {
     try write(
       gathered.receipts, by: statements.insertReceipts, oneByOne: statements.insertReceipt,
       Self.bind(_:to:from:)
-    ) { "ticket \($0.ticket) of day \($0.day) already has a receipt" }
+    ) { Remark(.receiptTwice, $0.ticket, $0.day) }
     gathered.receipts.removeAll(keepingCapacity: true)
   }
 
@@ -87,7 +87,7 @@ extension SQLiteStore {
   /// - Parameter bind: binds one row to a statement, from a parameter on; gives the number of its parameters.
   private func write<Row>(
     _ rows: [Row], by several: Statement, oneByOne single: Statement,
-    _ bind: (Row, Statement, Int32) throws(StoreError) -> Int32, broken: (Row) -> String
+    _ bind: (Row, Statement, Int32) throws(StoreError) -> Int32, broken: (Row) -> Remark
   ) throws(StoreError) {
     guard rows.count == GatheredRows.perStatement else {
       for row in rows {

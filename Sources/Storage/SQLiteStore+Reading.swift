@@ -122,7 +122,7 @@ extension SQLiteStore {
     while try statement.step() {
       let found = try customer(in: statement)
       guard let due = found.dueAt else {
-        throw damage("ticket \(found.customer.ticket) is delayed until no moment")
+        throw damage(Remark(.delayedWithoutMoment, found.customer.ticket))
       }
       delayed.append(DelayedCustomer(customer: found.customer, dueAt: due))
     }
@@ -239,7 +239,7 @@ extension SQLiteStore {
   private func customer(in row: Statement) throws(StoreError) -> StoredCustomer {
     let position = CustomerPosition(key: row.integer(0))
     guard let state = position.state, let line = position.line else {
-      throw damage("the customer's key \(position.key) means nothing")
+      throw damage(Remark(.customerMeaningless, position.key))
     }
     let customer = Customer(
       ticket: position.ticket, service: line.service, grade: line.grade, amount: row.integer(1),
@@ -253,7 +253,7 @@ extension SQLiteStore {
   private func receipt(in row: Statement) throws(StoreError) -> Receipt {
     let line = try line(service: row.integer(3), grade: row.integer(4))
     guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)) else {
-      throw damage("receipt \(row.integer(0)) has the unknown outcome \(row.integer(5))")
+      throw damage(Remark(.receiptOutcome, row.integer(0), row.integer(5)))
     }
     var window: Window?
     if let place = row.optional(6) { window = Window(service: line.service, place: try small(place)) }
@@ -300,7 +300,7 @@ extension SQLiteStore {
   /// The service with this raw value.
   func service(_ value: Int64) throws(StoreError) -> Service {
     guard let service = UInt8(exactly: value).flatMap(Service.init(rawValue:)) else {
-      throw damage("there is no service \(value)")
+      throw damage(Remark(.serviceUnknown, value))
     }
     return service
   }
@@ -309,14 +309,14 @@ extension SQLiteStore {
   func line(service value: Int64, grade: Int64) throws(StoreError) -> Line {
     let service = try service(value)
     guard let grade = UInt8(exactly: grade).flatMap(Grade.init(rawValue:)) else {
-      throw damage("there is no grade \(grade)")
+      throw damage(Remark(.gradeUnknown, grade))
     }
     return Line(service: service, grade: grade)
   }
 
   /// A number that has 32 bits in the model.
   private func small(_ value: Int64) throws(StoreError) -> Int32 {
-    guard let number = Int32(exactly: value) else { throw damage("the number \(value) is out of range") }
+    guard let number = Int32(exactly: value) else { throw damage(Remark(.numberRange, value)) }
     return number
   }
 

@@ -61,7 +61,7 @@ extension SQLiteVendingStore {
 
   private func change(_ row: Statement) throws(StoreError) -> MoneyChange {
     guard let kind = UInt8(exactly: row.integer(1)).flatMap(MoneyChange.Kind.init(rawValue:)) else {
-      throw damage("change \(row.integer(0)) means nothing")
+      throw damage(Remark(.changeMeaningless, row.integer(0)))
     }
     let (made, expires) = (row.integer(5), row.integer(6))
     return MoneyChange(
@@ -73,9 +73,9 @@ extension SQLiteVendingStore {
 
   private func purchase(_ row: Statement) throws(StoreError) -> StoredPurchase {
     guard let state = UInt8(exactly: row.integer(4)).flatMap(StoredPurchase.State.init(rawValue:)) else {
-      throw damage("purchase \(row.integer(0)) has the state \(row.integer(4))")
+      throw damage(Remark(.purchaseState, row.integer(0), row.integer(4)))
     }
-    guard row.integer(0) > 0 else { throw damage("a purchase has the number \(row.integer(0))") }
+    guard row.integer(0) > 0 else { throw damage(Remark(.purchaseNumber, row.integer(0))) }
     return StoredPurchase(
       number: row.integer(0), request: OrderID(row.text(1)), product: ItemID(row.text(2)),
       price: row.integer(3), state: state, at: WallTime(milliseconds: row.integer(5)))

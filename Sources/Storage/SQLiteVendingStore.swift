@@ -47,13 +47,13 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     let last = try database.number(
       "SELECT balance FROM ledger WHERE sequence = \(stored.sequence)", while: "reading the balance")
     guard (last ?? 0) == stored.account.balance else {
-      throw damage("the last balance is \(last ?? 0), and the rows add up to \(stored.account.balance)")
+      throw damage(Remark(.balanceDiffers, last ?? 0, stored.account.balance))
     }
     stored.lastPurchase = lastPurchase
     stored.lastPlainPurchase = plain ?? lastPurchase
     stored.unfinished = try unfinished()
     guard stored.unfinished.allSatisfy({ $0.state != .open || $0.price <= stored.account.balance }) else {
-      throw damage("a purchase under way costs more than there is")
+      throw damage(Remark(.purchaseCostsMore))
     }
     isLoaded = true
     return stored
@@ -130,7 +130,7 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     row.bind(7, change.dates?.expires ?? -1)
     try row.bind(8, text: change.request.text)
     row.bind(9, change.at.milliseconds)
-    try row.run(broken: "change \(change.sequence) or request \(change.request) is in the ledger already")
+    try row.run(broken: Remark(.moneyChangeTwice, change.sequence, change.request))
   }
 
   private func write(_ purchase: StoredPurchase) throws(StoreError) {
@@ -142,7 +142,7 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     row.bind(4, purchase.price)
     row.bind(5, purchase.state.rawValue)
     row.bind(6, purchase.at.milliseconds)
-    try row.run(broken: "purchase \(purchase.number) or request \(purchase.request) was begun already")
+    try row.run(broken: Remark(.purchaseTwice, purchase.number, purchase.request))
   }
 
   private func end(_ purchase: StoredPurchase) throws(StoreError) {
@@ -150,7 +150,7 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     statements.endPurchase.bind(2, purchase.state.rawValue)
     try statements.endPurchase.bind(3, text: purchase.request.text)
     try statements.endPurchase.run()
-    if database.changes != 1 { throw damage("purchase \(purchase.number) has ended already, or never began") }
+    if database.changes != 1 { throw damage(Remark(.purchaseEnded, purchase.number)) }
   }
 
   func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }

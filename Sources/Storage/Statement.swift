@@ -67,12 +67,12 @@ struct Statement {
   /// Runs a statement that gives no rows.
   ///
   /// - Parameter broken: the promise that was broken where a constraint refuses the row.
-  func run(broken: @autoclosure () -> String? = nil) throws(StoreError) {
+  func run(broken: @autoclosure () -> Remark? = nil) throws(StoreError) {
     let code = sqlite3_step(handle)
     guard code == SQLITE_DONE || code == SQLITE_ROW else {
       let error = failure(code)
-      if code & 0xFF == SQLITE_CONSTRAINT, let sentence = broken() {
-        throw .damaged(path: path, detail: Remark(quoting: sentence))
+      if code & 0xFF == SQLITE_CONSTRAINT, let promise = broken() {
+        throw .damaged(path: path, detail: promise)
       }
       throw error
     }

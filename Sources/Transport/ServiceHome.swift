@@ -3,6 +3,7 @@
 // alone. A home that cannot be used is a failure with its reason.
 
 import Glibc
+import BankModel
 import Posix
 import Wire
 
@@ -64,8 +65,7 @@ public struct ServiceHome: Sendable {
     guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
       let log = try? FileFacts.inspect(log), log.size > 0
     else { return }
-    throw Failure(
-      .damaged, subject: database, detail: "the file is empty, and the \(name) has been open before")
+    throw Failure(.damaged, subject: database, remark: Remark(.emptyBesideLog))
   }
 
   /// Takes the lock. One that has just died gives it up within a moment, so the lock is asked for more than once.

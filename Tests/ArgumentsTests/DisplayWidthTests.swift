@@ -33,4 +33,10 @@ struct DisplayWidthTests {
     #expect(DisplayWidth.wrapped("", columns: 10) == [""])
     #expect(DisplayWidth.wrapped("딸기", columns: 0) == ["딸", "기"])
   }
+
+  @Test("a word that may be copied stays whole, and is a line of its own where it is wider than one")
+  func wholeWords() {
+    #expect(DisplayWidth.wrapped("a abcdefgh ij", columns: 3, cutting: false) == ["a", "abcdefgh", "ij"])
+    #expect(DisplayWidth.wrapped("딸기 바나나주스", columns: 6, cutting: false) == ["딸기", "바나나주스"])
+  }
 }

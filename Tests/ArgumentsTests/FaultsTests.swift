@@ -163,13 +163,13 @@ struct FaultsTests {
       ("depot put 3 && depot shelf", ["put", "3"]), ("depot put ''", ["put", ""]),
     ])
   func shellWords(line: String, words: [String]) {
-    #expect(Example(line, "").arguments(of: "depot") == words)
+    #expect(Example(Text(line, line), "").arguments(of: "depot") == words)
   }
 
   @Test(
     "an example with an open quote or without the program has no words",
     arguments: ["depot 'x", "depot \\", "", "ls"])
   func noWords(line: String) {
-    #expect(Example(line, "").arguments(of: "depot") == nil)
+    #expect(Example(Text(line, line), "").arguments(of: "depot") == nil)
   }
 }

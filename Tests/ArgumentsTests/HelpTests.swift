@@ -131,7 +131,7 @@ struct HelpTests {
 
   @Test("the other notes are said: words beside a number, dates, exclusions")
   func notes() {
-    #expect(table.help(for: ["show"], language: .english).contains("Which day. (1 or more or all)"))
+    #expect(table.help(for: ["show"], language: .english).contains("Which day. (1 or more, or all)"))
     #expect(table.help(for: ["close"], language: .english).contains("At once. (not with: --timeout)"))
     #expect(table.help(for: ["close"], language: .korean).contains("(예: 700ms, 1.1s, 5m)"))
     #expect(table.help(for: ["shelf", "admin", "add"], language: .english).contains("(such as 2026-07-01)"))
@@ -139,23 +139,59 @@ struct HelpTests {
       table.help(for: ["follow"], language: .english).contains("-n, --lines N  How many lines. (0 to 1,000)"))
   }
 
+  /// The words of a page, whatever the lines they stand in.
+  private func words(of page: String) -> [Substring] {
+    page.split { $0 == " " || $0 == "\n" }.filter { $0 != "\\" }
+  }
+
   @Test(
-    "no line is wider than the terminal, in either language", arguments: [40, 60, 80, 100],
-    TextLanguage.allCases)
+    "no line is wider than the terminal, in either language, unless it is one word, and no word is broken",
+    arguments: [20, 30, 40, 60, 80, 100], TextLanguage.allCases)
   func width(columns: Int, language: TextLanguage) {
     for path in [[]] + table.commands.map(\.path) {
-      for line in table.help(for: path, language: language, width: columns).split(separator: "\n") {
-        let isExample = line.contains("depot ")
-        #expect(DisplayWidth.of(String(line)) <= columns || isExample, "\(line)")
+      let page = table.help(for: path, language: language, width: columns)
+      for line in page.split(separator: "\n") where DisplayWidth.of(String(line)) > columns {
+        // Where a command goes on, the backslash stands behind the word.
+        #expect(words(of: String(line)).count == 1, "\(line)")
       }
+      #expect(words(of: page) == words(of: table.help(for: path, language: language, width: 120)), "\(path)")
     }
   }
 
-  @Test("an absurd width is held between 40 and 120", arguments: [Int.min, -1, 0, Int.max])
+  @Test("a command that is wider than the terminal goes on behind a backslash, as a shell reads it")
+  func continued() {
+    let page = table.help(for: ["put"], language: .english, width: 20)
+    #expect(page.hasPrefix("Examples\n  depot put 10 \\\n      --kind \\\n      parcel --wait\n"))
+    let joined = page.replacing("\\\n", with: "").split { $0 == " " }.joined(separator: " ")
+    #expect(joined.contains("depot put 10 --kind parcel --wait\n"))
+  }
+
+  @Test(
+    "where there is no room for two columns what a term means stands below it, and short terms keep theirs")
+  func stacked() {
+    let page = table.help(for: ["put"], language: .english, width: 20)
+    #expect(page.contains("\n  --wait\n      Wait for the\n      end.\n"))
+    #expect(page.contains("\n  0  Done.\n  2  Usage.\n"))
+    #expect(page.contains("\nUsage\n  depot put N\n      [OPTIONS]\n"))
+  }
+
+  @Test("an absurd width is held between 20 and 120", arguments: [Int.min, -1, 0, Int.max])
   func absurdWidth(columns: Int) {
-    let narrow = table.help(language: .english, width: 40)
+    let narrow = table.help(language: .english, width: 20)
     let wide = table.help(language: .english, width: 120)
-    #expect(table.help(language: .english, width: columns) == (columns > 40 ? wide : narrow))
+    #expect(table.help(language: .english, width: columns) == (columns > 20 ? wide : narrow))
+  }
+
+  @Test("an example whose names are of the reader's language is shown, and checked, in both")
+  func examplesInBothLanguages() {
+    var table = table
+    let line = Text("depot put 3", "depot put 4")
+    table.commands[0].examples = [Example(line, Text("Some.", "조금."))]
+    #expect(table.help(for: ["put"], language: .english).hasPrefix("Examples\n  depot put 3\n"))
+    #expect(table.help(for: ["put"], language: .korean).hasPrefix("예\n  depot put 4\n"))
+    #expect(table.faults() == [])
+    table.commands[0].examples[0].line.korean = "depot put 0"
+    #expect(table.faults().count == 1)
   }
 
   @Test("colour changes nothing but the bold of headings and terms")

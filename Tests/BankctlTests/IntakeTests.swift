@@ -1,5 +1,6 @@
 // Lists of customers: every kind of good and bad line, and texts of every form.
 import BankModel
+import Configuration
 import Glibc
 import Posix
 import Testing
@@ -32,28 +33,32 @@ func goodLines() throws {
   #expect(try parse("{\"key\":\"\(String(repeating: "k", count: 200))\"}").key?.utf8.count == 200)
 }
 
+@Test("what is no object is refused", arguments: ["", "[]", "deposit", "\u{FEFF}{}"])
+func noObject(line: String) { #expect(fault(line) == .noObject) }
+
 @Test(
-  "what is no JSON object is refused with its place",
+  "what is no JSON is refused with its place",
   arguments: [
-    ("", .noObject), ("[]", .noObject), ("deposit", .noObject), ("\u{FEFF}{}", .noObject),
-    ("{", .syntax(column: 2)), ("{\"service\"", .syntax(column: 11)), ("{\"service\":}", .syntax(column: 12)),
-    ("{}}", .syntax(column: 3)), ("{} {}", .syntax(column: 4)), ("{,}", .syntax(column: 2)),
-    ("{\"amount\":1,}", .syntax(column: 13)), ("{\"amount\":1 \"account\":2}", .syntax(column: 13)),
-    ("{amount:1}", .syntax(column: 2)), ("{'amount':1}", .syntax(column: 2)),
-    ("{\"amount\":01}", .syntax(column: 12)), ("{\"amount\":-}", .syntax(column: 12)),
-    ("{\"amount\":1.}", .syntax(column: 13)), ("{\"amount\":1e}", .syntax(column: 13)),
-    ("{\"amount\":+1}", .syntax(column: 11)), ("{\"amount\":nul}", .syntax(column: 11)),
-    ("{\"amount\":NaN}", .syntax(column: 11)), ("{\"key\":\"a", .syntax(column: 10)),
-    ("{\"key\":\"a\\", .syntax(column: 11)), ("{\"key\":\"\\x\"}", .badText(column: 10)),
-    ("{\"key\":\"\\u12\"}", .badText(column: 11)), ("{\"key\":\"\\u+123\"}", .badText(column: 11)),
-    ("{\"key\":\"\\ud83d\"}", .badText(column: 15)), ("{\"key\":\"\\ud83d\\u0041\"}", .badText(column: 21)),
-    ("{\"key\":\"\\ude42\"}", .badText(column: 15)), ("{\"key\":\"a\tb\"}", .badText(column: 10)),
-  ] as [(String, FlatJSONScanner.Fault)])
-func badJSON(line: String, expected: FlatJSONScanner.Fault) { #expect(fault(line) == .json(expected)) }
+    ("{", .unexpectedEnd, 2), ("{\"service\"", .unexpectedEnd, 11), ("{\"service\":}", .unexpected("}"), 12),
+    ("{}}", .trailing, 3), ("{} {}", .trailing, 4), ("{,}", .unexpected(","), 2),
+    ("{\"amount\":1,}", .unexpected("}"), 13), ("{\"amount\":1 \"account\":2}", .unexpected("\""), 13),
+    ("{amount:1}", .unexpected("a"), 2), ("{'amount':1}", .unexpected("'"), 2),
+    ("{\"amount\":01}", .badNumber, 12), ("{\"amount\":-}", .badNumber, 12),
+    ("{\"amount\":1.}", .badNumber, 13), ("{\"amount\":1e}", .badNumber, 13),
+    ("{\"amount\":+1}", .unexpected("+"), 11), ("{\"amount\":nul}", .unexpected("n"), 11),
+    ("{\"amount\":NaN}", .unexpected("N"), 11), ("{\"key\":\"a", .unexpectedEnd, 10),
+    ("{\"key\":\"a\\", .unexpectedEnd, 11), ("{\"key\":\"\\x\"}", .badEscape, 10),
+    ("{\"key\":\"\\u12\"}", .badEscape, 11), ("{\"key\":\"\\u+123\"}", .badEscape, 11),
+    ("{\"key\":\"\\ud83d\"}", .badEscape, 15), ("{\"key\":\"\\ud83d\\u0041\"}", .badEscape, 21),
+    ("{\"key\":\"\\ude42\"}", .badEscape, 15), ("{\"key\":\"a\tb\"}", .controlCharacter, 10),
+  ] as [(String, JSONFault.Reason, Int)])
+func badJSON(line: String, reason: JSONFault.Reason, column: Int) {
+  #expect(fault(line) == .json(JSONFault(reason, line: 1, column: column)))
+}
 
 @Test("bytes that are no UTF-8 are refused")
 func notUTF8() {
-  #expect(throws: CustomerLine.Fault.json(.notUTF8)) {
+  #expect(throws: CustomerLine.Fault.json(JSONFault(.notUTF8, line: 1, column: 11))) {
     try CustomerLine((Array("{\"key\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8))[...])
   }
 }
@@ -86,8 +91,8 @@ func badFields() {
 @Test("every fault has a sentence in both languages")
 func sentences() {
   let faults: [CustomerLine.Fault] = [
-    .tooLong(limit: 5), .json(.noObject), .json(.syntax(column: 1)), .json(.badText(column: 1)),
-    .json(.notUTF8),
+    .tooLong(limit: 5), .noObject, .json(JSONFault(.trailing, line: 1, column: 3)),
+    .json(JSONFault(.badEscape, line: 1, column: 3)), .json(JSONFault(.notUTF8, line: 1, column: 3)),
     .unknownField("x", near: []), .unknownField("x", near: ["key"]), .repeatedField(.key),
     .wrongType(.amount),
     .wrongType(.key), .unknownName(.grade, "x", near: []), .outOfRange(.amount, 0, 1...2), .badKey(length: 0),

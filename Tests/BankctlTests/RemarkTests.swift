@@ -1,9 +1,13 @@
 // What the lower floors say of an error or of a finding, in the reader's language.
 
+import Arguments
 import BankModel
+import ControlClient
+import Guardian
 import Posix
 import StockClient
 import Testing
+import Transport
 import VendingClient
 import Wire
 
@@ -97,6 +101,70 @@ struct RemarkTests {
     #expect(AuditCommand.lines(report, english, .none).contains("- " + report.problems[0]))
     report.remarks = nil
     #expect(AuditCommand.lines(report, korean, .none).contains("- " + report.problems[0]))
+  }
+
+  @Test("how a process ended is told in the reader's language, of a worker and of a coordinator")
+  func processes() {
+    func worker(_ status: Posix.ExitStatus) -> WorkerReport {
+      let end = Remark(status)
+      return WorkerReport(
+        name: "stock", role: .stock, service: nil, window: nil, pid: 0, generation: 9, state: .stopped,
+        ticket: nil, restarts: 9, served: 0, residentKilobytes: 0, isFailed: true, trouble: end.description,
+        troubleRemark: end)
+    }
+    let ends: [(Posix.ExitStatus.Ending, String, String)] = [
+      (.code(7), "code 7", "종료 코드 7"), (.signal(9, coreDumped: false), "SIGKILL", "신호 SIGKILL"),
+      (.signal(11, coreDumped: true), "SIGSEGV (core dumped)", "신호 SIGSEGV (core dumped)"),
+      (.unseen, "unseen", "끝난 까닭을 알 수 없음"),
+    ]
+    for (ending, first, second) in ends {
+      let status = Posix.ExitStatus(ending: ending, maxResidentBytes: 0)
+      #expect(Remark(status).description == status.description && status.description == first)
+      #expect(english.trouble(of: worker(status)) == first)
+      #expect(korean.trouble(of: worker(status)) == second)
+      #expect(korean.outOfWork(worker(status))?.hasPrefix("재고 서비스가 멈췄습니다(\(second)).") == true)
+      #expect(korean.sentence(ControlError.coordinatorEnded(status), home: "/h").contains("(\(second))"))
+      #expect(korean.coordinatorDied(Remark(status)).contains("(\(second))"))
+    }
+    for (end, told) in [(CoordinatorEnd.code(1), "종료 코드 1"), (.signal(9), "신호 SIGKILL")] {
+      #expect(korean.reopeningFailed(end).contains("(\(told))"))
+      #expect(korean.sentence(Guardian.News.ended(end, pid: 5))?.contains("(\(told))") == true)
+      #expect(Remark(end).description == "\(end)")
+    }
+    var older = worker(Posix.ExitStatus(ending: .code(7), maxResidentBytes: 0))
+    older.troubleRemark = nil
+    #expect(korean.trouble(of: older) == "code 7", "an older coordinator says no more")
+  }
+
+  @Test("an answer that does not belong to the question is named in the reader's language")
+  func strangeAnswers() {
+    let errors: [ControlError] = [
+      .malformed(detail: Remark(.endsMidFrame)), .malformed(detail: Remark(.tooManyAnswers)),
+      .unexpected(detail: Remark(.secondWelcome)), .unexpected(detail: Remark(.earlyAnswer)),
+      .unexpected(detail: Remark(.nothingAnswered)), .unexpected(detail: Remark(.strangeAnswer).of(.machine)),
+    ]
+    for error in errors {
+      let told = korean.sentence(error, home: "/h").replacing("bankctl", with: "")
+      #expect(!told.contains { $0.isASCII && $0.isLetter }, "\(told)")
+      #expect(!hasHangul(english.sentence(error, home: "/h")))
+    }
+    #expect(
+      korean.complaint(about: ControlAnswer.requeued(1).unexpected, home: "/h")?.message.contains(
+        "'requeued' 대답") == true)
+  }
+
+  @Test("what a chaos run finds, and the bank's own audit in it, is told in the reader's language")
+  func chaos() {
+    let violations: [ChaosViolation] = [
+      .watch(Remark(.viewOutOfOrder, 3, 5)), .watch(Remark(.viewSum)), .audit(Remark(.ticketLost, 7, 3)),
+      .audit(Remark(.balanceIs, 5, 6)), .watch(Remark(.viewDiffers, 3, 4, "kiwi", 5)),
+    ]
+    for violation in violations {
+      let told = korean.sentence(violation)
+      #expect(!told.contains { $0.isASCII && $0.isLetter }, "\(told)")
+      #expect(!hasHangul(english.sentence(violation)))
+    }
+    #expect(english.sentence(violations[0]) == "a watcher of the stock: after change 3 came change 5")
   }
 
   @Test("so much is missing as all juices of an order need")

@@ -50,16 +50,18 @@ import Testing
       (#""\udc00""#, .badEscape, 1), (#""\u+041""#, .badEscape, 1), (#""\ud800\u0041""#, .badEscape, 1),
     ])
   func refused(text: String, reason: JSONFault.Reason, line: Int) {
-    #expect(fault(Array(text.utf8)) == JSONFault(reason, line: line))
+    let fault = fault(Array(text.utf8))
+    #expect(fault?.reason == reason && fault?.line == line)
   }
 
   @Test("refuses text that is not UTF-8") func utf8() {
-    #expect(fault([0x22, 0xff, 0x22]) == JSONFault(.notUTF8, line: 1))
+    #expect(fault([0x22, 0xff, 0x22])?.reason == .notUTF8)
     #expect(fault([0xff])?.line == 1)
   }
 
   @Test("refuses nesting that could exhaust the stack") func deep() {
-    #expect(fault(Array(repeating: UInt8(ascii: "["), count: 100_000)) == JSONFault(.tooDeep, line: 1))
+    #expect(
+      fault(Array(repeating: UInt8(ascii: "["), count: 100_000)) == JSONFault(.tooDeep, line: 1, column: 33))
     let brackets = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
     #expect(fault(Array(brackets.utf8)) == nil)
   }

@@ -148,7 +148,7 @@ func halfFrame() throws {
 func loss() throws {
   #expect(try error(after: [welcome]) == .lost)
   #expect(try error(after: []) == .lost)
-  #expect(try error(after: [welcome], bytes: [0, 0]) == .malformed(detail: "it ends within a frame"))
+  #expect(try error(after: [welcome], bytes: [0, 0]) == .malformed(detail: Remark(.endsMidFrame)))
 }
 
 @Test(
@@ -169,8 +169,8 @@ func garbage(bytes: [UInt8]) throws {
 @Test("an answer before the welcome, or a second welcome, is out of turn")
 func outOfTurn() throws {
   let reply = BankMessage.reply(ControlReply(number: 1, answer: .requeued(1)))
-  #expect(try error(after: [reply]) == .unexpected(detail: "an answer before the welcome"))
-  #expect(try error(after: [welcome, welcome]) == .unexpected(detail: "a second welcome"))
+  #expect(try error(after: [reply]) == .unexpected(detail: Remark(.earlyAnswer)))
+  #expect(try error(after: [welcome, welcome]) == .unexpected(detail: Remark(.secondWelcome)))
 }
 
 @Test("writing to a coordinator that is gone is a loss and no signal")

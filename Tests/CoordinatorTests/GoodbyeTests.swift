@@ -26,8 +26,14 @@ struct GoodbyeTests {
     for number in 1...3 {
       try far.writeAll(try frame(.request(ControlRequest(number: UInt32(number), command: .ledger))))
     }
+    // A list has one answer for all of its parts, and a withdrawal has none of its own.
+    for _ in 1...2 {
+      let part = EnqueueList(entries: [], isLast: false)
+      try far.writeAll(try frame(.request(ControlRequest(number: 4, command: .enqueueList(part)))))
+    }
+    try far.writeAll(try frame(.request(ControlRequest(number: 5, command: .withdraw(4)))))
     server.close()
-    let late = try frame(.request(ControlRequest(number: 4, command: .ledger)))
+    let late = try frame(.request(ControlRequest(number: 6, command: .ledger)))
     let words = UnsafeMutableRawBufferPointer.allocate(byteCount: late.count, alignment: 1)
     defer { words.deallocate() }
     words.copyBytes(from: late)
@@ -38,7 +44,7 @@ struct GoodbyeTests {
     while let body = try decoder.next() {
       heard.append(try CBORDecoder().decode(BankMessage.self, from: body))
     }
-    let refused = (1...3).map {
+    let refused = (1...4).map {
       BankMessage.reply(ControlReply(number: $0, answer: .failure(Failure(.notOpen))))
     }
     #expect(heard == [.welcome(Welcome(build: "test"))] + refused)

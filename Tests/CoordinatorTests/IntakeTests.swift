@@ -25,6 +25,35 @@ struct IntakeTests {
     return number
   }
 
+  @Test("a request that is refused says why, so that it can be said in any language")
+  func refused() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    func refusal(_ command: ControlCommand) throws -> Remark? {
+      let number = client.ask(command, bank.coordinator)
+      let failure = try client.answers(to: number, bank.coordinator).first?.failure
+      #expect(failure?.code == .badRequest && failure?.detail == failure?.remark?.description)
+      return failure?.remark
+    }
+    func order(_ change: (inout EnqueueOrder) -> Void) -> ControlCommand {
+      var order = EnqueueOrder.deposits(1)
+      change(&order)
+      return .enqueue(order)
+    }
+    let most = BankModel.Limits.customersPerCommand
+    #expect(try refusal(order { $0.count = 0 }) == Remark(.customersRange, most, 0))
+    #expect(try refusal(order { $0.amount = 0 }) == Remark(.moneyRange, BankModel.Limits.amount, 0))
+    #expect(try refusal(order { $0.account = -1 }) == Remark(.accountRange, BankModel.Limits.account, -1))
+    #expect(try refusal(order { $0.key = "" }) == Remark(.keyLength, BankModel.Limits.keyLength, 0))
+    let long = String(repeating: "x", count: BankModel.Limits.payloadLength + 1)
+    #expect(
+      try refusal(order { $0.payload = long })
+        == Remark(.payloadAtMost, BankModel.Limits.payloadLength, long.utf8.count))
+    let juice = EnqueueEntry(service: .juice, grade: .regular, amount: 1, account: 1, key: nil)
+    #expect(
+      try refusal(.enqueueList(EnqueueList(entries: [juice], isLast: true))) == Remark(.notInList, "juice"))
+  }
+
   @Test("a bank that is left at once keeps nothing of a request that is half taken in, and everything else")
   func leftAtOnce() throws {
     let bank = try TestBank()
@@ -186,7 +215,56 @@ struct IntakeTests {
     #expect(bank.coordinator.intakeRestsUntil == nil)
   }
 
-  @Test("a request that is given up costs nobody else's: receipts, pauses and a reset that waited are kept")
+  @Test(
+    "a reset waits for no request: what is half taken in is given up, those let in a moment ago are cancelled"
+  )
+  func resetInTheMiddle() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    _ = try bank.enqueue(3, other)
+    let large = try begin(bank, client, key: "k")
+    bank.coordinator.commit()
+    // Beside it, and not on disk.
+    let small = other.ask(.enqueue(.deposits(2)), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    let behind = client.ask(.enqueue(.deposits(5)), bank.coordinator)
+    let reset = other.ask(.reset(day: 1), bank.coordinator)
+    bank.coordinator.commit()
+    let told = try client.answers(to: large, bank.coordinator)
+    #expect(told == [.failure(Failure(.withdrawn, remark: Remark(.resetMeanwhile)))])
+    let answers = try other.answers(bank.coordinator)
+    #expect(answers.map(\.number) == [small, reset])
+    #expect(answers.first?.answer.enqueued?.first == 4)
+    guard case .status(let report)? = answers.last?.answer else {
+      return _ = Issue.record("the reset is answered by \(answers)")
+    }
+    #expect(report.day == 2 && report.cancelledByReset == 5)
+    finishIntake(bank)
+    // Who had not begun comes in on the new day, and the key stands for nothing.
+    let next = try client.answers(to: behind, bank.coordinator).first?.enqueued
+    #expect(next == EnqueuedReport(day: 2, first: 1, last: 5, count: 5))
+    #expect(try bank.enqueue(1, key: "k", client).first?.enqueued?.known == 0)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test(
+    "a reset that comes when others are on their way to the disk does not wait for a large one behind them")
+  func resetBeforeALargeOne() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let small = other.ask(.enqueue(.deposits(2)), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    let reset = other.ask(.reset(day: nil), bank.coordinator)
+    let large = try begin(bank, client, key: "k", count: 60_000)
+    bank.coordinator.commit()
+    #expect(try other.answers(bank.coordinator).map(\.number) == [small, reset])
+    try #require(bank.coordinator.machine.books.day == 2 && bank.coordinator.machine.isTakingIn)
+    finishIntake(bank)
+    #expect(try client.answers(bank.coordinator).last { $0.number == large }?.answer.enqueued?.first == 1)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("a request that is given up costs nobody else's: receipts, pauses and a reset behind it are kept")
   func othersAreKept() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -200,8 +278,8 @@ struct IntakeTests {
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 4)
     bank.serveAll()
     let paused = other.ask(.pause(.loan), bank.coordinator)
-    let reset = other.ask(.reset(day: nil), bank.coordinator)
     bank.coordinator.giveUpIntake(Failure(.system, detail: "of this test"))
+    let reset = other.ask(.reset(day: nil), bank.coordinator)
     bank.coordinator.commit()
     #expect(try client.answers(to: large, bank.coordinator).first?.failure?.code == .system)
     let answers = try other.answers(bank.coordinator)

@@ -37,6 +37,12 @@ final class TestClient {
     return number
   }
 
+  /// Whether something has left the coordinator and was not read.
+  var hasSomethingToRead: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT) | CInt(MSG_PEEK)) > 0
+  }
+
   /// Everything that has been answered since the last time.
   func answers(_ coordinator: Coordinator) throws -> [ControlReply] {
     coordinator.server.flush()

@@ -117,15 +117,21 @@ struct ViewTests {
     try rounds(bank) { tickets(try deaf.answers(bank.coordinator), of: number) == [7] }
   }
 
-  @Test("telling takes a share of the time: after its turn everybody else comes first")
+  @Test("telling takes a share of the time: before its turn and after it everybody else comes first")
   func share() throws {
     let bank = try TestBank()
+    let asker = try TestClient(bank.coordinator)
     let clients = try (0..<20).map { _ in try TestClient(bank.coordinator) }
     for client in clients { for _ in 1...4 { client.ask(.follow, bank.coordinator) } }
     bank.coordinator.followers.views.publish((1...20_000).map { Self.event($0) })
     bank.coordinator.takeTime()
+    asker.ask(.status, bank.coordinator)
+    try #require(asker.session.channel.backlog > 0)
     let begin = bank.coordinator.now.monotonic
     bank.coordinator.tellViews()
+    #expect(asker.session.channel.backlog == 0, "who has asked is answered before the others are told")
+    // What they are told is written at once, or the time that this takes would be nobody's.
+    #expect(clients.contains { $0.session.channel.backlog == 0 && $0.hasSomethingToRead })
     let views = bank.coordinator.followers.views.audience
     // Two hundred megabytes are not copied in a millisecond.
     #expect(views.isOwed && !views.waitsForReaders)

@@ -37,9 +37,9 @@ extension Branch {
   /// Expects that the audit finds nothing.
   func expectClean(at location: SourceLocation = #_sourceLocation) throws {
     let outcome = try run("audit", "--json", at: location)
-    #expect(outcome.code == 0, outcome.story, sourceLocation: location)
+    let isClean = try outcome.code == 0 && outcome.json()["ok"].flag == true
+    #expect(isClean, "\(outcome)\n\(isClean ? "" : picture())", sourceLocation: location)
     #expect(try outcome.json().differences(from: Samples.audit) == [], sourceLocation: location)
-    #expect(try outcome.json()["ok"].flag == true, outcome.story, sourceLocation: location)
   }
 
   /// The same, when there are so many of them: a worker writes its lines together, a moment after the work.

@@ -178,7 +178,7 @@ struct CrashTests {
       try branch.done("enqueue", "1", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       try branch.kill(worker: "deposit-1", SIGSTOP)
-      try branch.done("wait", "--timeout", "20s")
+      try branch.done("wait", "--timeout", "120s")
       let attempts = try branch.json("ticket", "1")["attempts"]
       #expect(attempts[0]["end"].text == "lease_expired", "\(attempts)")
       #expect(attempts[1]["end"].text == "served", "\(attempts)")

@@ -203,7 +203,7 @@ struct FirstRunTests {
       let help = try checkout.run("bankctl", "--help")
       #expect(help.code == 0 && help.err.contains("Nothing is built yet"), help.story)
       for words in [
-        "scripts/bankctl open", "  enqueue N\n", "One business day in the foreground.", "--dead\n",
+        "scripts/bankctl open", "  enqueue N\n", "Show one business day from beginning to end.", "--dead\n",
       ] {
         #expect(help.out.contains(words), "\(words): \(help)")
       }

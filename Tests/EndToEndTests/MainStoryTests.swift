@@ -31,7 +31,7 @@ struct MainStoryTests {
       let issued = try branch.json("enqueue", "10")
       #expect(issued.differences(from: Samples.enqueued) == [])
       #expect(issued == Samples.enqueued)
-      let idle = try branch.json("wait", "--timeout", "20s")
+      let idle = try branch.json("wait", "--timeout", "120s")
       #expect(idle.differences(from: Samples.status) == [])
       #expect(Status(idle).queue("served") == 10)
       #expect(Status(idle).isBalanced)

@@ -53,6 +53,31 @@ struct RemovedHomeTests {
     }
   }
 
+  @Test(
+    "a lock file that was removed, and that somebody else holds for a while, is the bank's again afterwards")
+  func lockOfAnother() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let path = "\(branch.home)/bank.lock"
+      try files.removeItem(atPath: path)
+      let stranger = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      try #require(stranger >= 0 && flock(stranger, LOCK_EX | LOCK_NB) == 0, "the bank had no time yet")
+      try branch.waitUntil("it is noticed", within: .seconds(5)) {
+        branch.events("home_not_repaired", in: "coordinator").contains { $0["msg"]?.contains("lock") == true }
+      }
+      close(stranger)
+      try branch.waitUntil("the lock is taken again", within: .seconds(5)) {
+        branch.events("home_repaired", in: "coordinator").contains {
+          $0["msg"]?.contains("bank.lock") == true
+        }
+      }
+      let lock = open(path, O_RDWR | O_CLOEXEC)
+      defer { close(lock) }
+      #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK, "nobody holds it")
+      try branch.expectClean()
+    }
+  }
+
   @Test("a bank whose home is removed ends with its tellers and its guardian, and nothing comes back")
   func removed() throws {
     try withBranch { branch in

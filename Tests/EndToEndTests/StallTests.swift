@@ -1,32 +1,10 @@
-// A coordinator that stands still for a while: what its tellers have said meanwhile is heard before they are judged.
+// A coordinator that stands still for a while: its tellers are not judged by that time. That what they have said meanwhile
+// is heard before they are judged is looked at where more can wait than one look brings, in `HeardFirstTests`.
 import Glibc
 import Testing
 
 @Suite("A coordinator that stands still", .serialized)
 struct StallTests {
-  @Test("tellers at work are not taken for stuck because the coordinator was stopped longer than a lease")
-  func stopped() throws {
-    try withBranch { branch in
-      let file = try branch.configuration(deposit: 4, depositWork: "4s", more: #", "lease": "500ms""#)
-      try branch.start("--config", file)
-      try branch.done("enqueue", "4", "--service", "deposit")
-      try branch.waitUntil("all are served") { try branch.status().queue("serving") == 4 }
-      let before = try branch.status()
-      for _ in 1...2 {
-        branch.processes.signal(before.pid, SIGSTOP)
-        // Longer than a lease: the stop is what is tried here.
-        Moment.pass(milliseconds: 1_200)
-        branch.processes.signal(before.pid, SIGCONT)
-        #expect(try branch.status().queue("serving") == 4)
-      }
-      try branch.done("wait", "--timeout", "30s")
-      #expect(try branch.status().workers.map(\.pid) == before.workers.map(\.pid))
-      #expect(branch.events("stuck", in: "coordinator").isEmpty)
-      try branch.expectOneReceiptEach(4)
-      try branch.expectClean()
-    }
-  }
-
   @Test(
     "tellers who were stopped together with their coordinator are not judged by time in which nobody listened"
   )
@@ -43,7 +21,7 @@ struct StallTests {
       Moment.pass(milliseconds: 2_000)
       // The coordinator goes on first, and nobody has said anything meanwhile.
       for pid in pids { branch.processes.signal(pid, SIGCONT) }
-      try branch.done("wait", "--timeout", "30s")
+      try branch.done("wait", "--timeout", "120s")
       #expect(try branch.status().workers.map(\.pid) == before.workers.map(\.pid))
       #expect(branch.events("stuck", in: "coordinator").isEmpty)
       try branch.expectOneReceiptEach(4)

@@ -143,7 +143,7 @@ struct SteeringTests {
       try branch.waitUntil("the deposits are served") { try branch.status().queue("served") == 2 }
       #expect(try branch.status().service("loan")["waiting"].integer == 2)
       try branch.done("scale", "loan=1")
-      try branch.done("wait", "--timeout", "10s")
+      try branch.done("wait", "--timeout", "120s")
       try branch.expectOneReceiptEach(4)
     }
   }
@@ -161,7 +161,7 @@ struct SteeringTests {
       #expect(reloaded.tellers.map(\.name) == ["deposit-1", "loan-1", "loan-2"])
       #expect(try branch.receipts().map { $0["attempts"].integer } == [1, 1])
       try branch.done("enqueue", "20")
-      try branch.done("wait", "--timeout", "10s")
+      try branch.done("wait", "--timeout", "120s")
       try branch.expectOneReceiptEach(22)
       #expect(
         try branch.done("reload", language: .ko).out == "설정을 다시 읽었습니다.\n창구: 예금 1, 대출 2, 쥬스 1\n")

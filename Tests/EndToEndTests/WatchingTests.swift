@@ -144,7 +144,7 @@ struct WatchingTests {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       try branch.start("--config", file)
-      let idle = try branch.json("wait", "--timeout", "5s")
+      let idle = try branch.json("wait", "--timeout", "120s")
       #expect(idle.differences(from: Samples.status) == [])
       try branch.done("enqueue", "1")
       try branch.expectRefusal(75, "timed_out", of: "wait", "--timeout", "100ms")

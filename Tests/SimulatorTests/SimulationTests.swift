@@ -51,6 +51,17 @@ struct SimulationTests {
     #expect(statistics.withdrawals > statistics.withdrawn)
   }
 
+  @Test("a reset finds requests that are half taken in")
+  func resetsInTheMiddle() {
+    var statistics = Statistics()
+    var seed: UInt64 = 1
+    while seed <= 400, statistics.givenUpForResets == 0 {
+      statistics += Simulation.run(seed: seed).statistics
+      seed += 1
+    }
+    #expect(statistics.givenUpForResets > 0)
+  }
+
   @Test("the vending machine sells, refuses, and begins again with what was left open")
   func machineWorks() {
     var statistics = Statistics()

@@ -171,7 +171,7 @@ struct HouseStaffTests {
     // With so much time gone no pause is long enough to be waited for.
     keeper.pass(.seconds(120))
     try keeper.wait("it is given up") { keeper.post.isGivenUp }
-    #expect(keeper.post.generation == 4 && keeper.post.lastEnd?.contains("7") == true)
+    #expect(keeper.post.generation == 4 && keeper.post.lastEnd == Remark(.processCode, 7))
     #expect(try keeper.log().contains("event=given_up"))
     keeper.pass(.seconds(3_600))
     #expect(keeper.post.generation == 4)
@@ -186,7 +186,9 @@ struct HouseStaffTests {
   func noProgram() throws {
     let keeper = try Keeper()
     try keeper.open(program: "/nonexistent/bank-stockd")
-    #expect(keeper.post.restartAt != nil && keeper.post.lastEnd?.contains("/nonexistent/bank-stockd") == true)
+    #expect(
+      keeper.post.restartAt != nil
+        && keeper.post.lastEnd?.description.contains("/nonexistent/bank-stockd") == true)
     #expect(keeper.staff.isSettled)
   }
 
@@ -198,7 +200,7 @@ struct HouseStaffTests {
     // What is damaged does not heal: nobody is started again and again for it.
     try keeper.wait("it is given up") { keeper.post.isGivenUp }
     #expect(keeper.post.restartAt == nil && keeper.post.generation == 1)
-    #expect(keeper.post.lastEnd?.contains("stock.db") == true)
+    #expect(keeper.post.lastEnd?.description.contains("stock.db") == true)
     #expect(keeper.post.failure?.code == .damaged && keeper.post.failure?.subject == keeper.house.database)
     #expect(try keeper.log().contains("code=damaged"))
   }

@@ -139,6 +139,17 @@ struct AuditTests {
     let audit = try audit(after: script)
     #expect(!audit.problems.isEmpty)
     #expect(audit.problems.count < 20)
+    #expect(audit.remarks.allSatisfy { $0.kind != .quoted }, "\(audit.problems)")
+  }
+
+  @Test("books that contradict themselves say how, so that it can be said in any language")
+  func contradiction() {
+    var books = Books(day: 2, openedAt: WallTime(milliseconds: 1))
+    #expect(books.contradiction == nil)
+    books.issued = 3
+    #expect(books.contradiction == Remark(.booksDoNotAddUp, 2, 3, 0))
+    books.served = -1
+    #expect(books.contradiction == Remark(.booksImpossible, 2))
   }
 
   @Test("finds an index that does not agree with its table")

@@ -388,7 +388,7 @@ struct OpeningTests {
     for path in [scratch.database, scratch.stock] {
       Scratch.write([1, 2, 3], to: path + "-wal")
       let refusal = StoreError.damaged(
-        path: path, detail: "the file is missing, and its log \(path)-wal is there")
+        path: path, detail: Remark(.missingBesideLog, path + "-wal"))
       #expect(throws: refusal) {
         if path == scratch.stock {
           _ = try SQLiteStockStore(path: path)

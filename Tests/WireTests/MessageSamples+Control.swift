@@ -229,6 +229,7 @@ extension ControlAnswer {
             day: 3, first: 0, last: 0, count: 0, known: 4,
             knownTickets: [TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1)]))),
       Sample("answer-status-failed", .status(.failed)),
+      Sample("answer-status-trouble", .status(.inTrouble)),
       Sample("answer-status-reset", .status(.afterReset)),
       Sample("answer-failure-withdrawn", .failure(Failure(.withdrawn))),
       Sample(
@@ -322,6 +323,13 @@ extension StatusReport {
     report.workers[1].state = .stopped
     report.workers[1].isFailed = true
     report.workers[1].lastExit = ExitReport(code: 7, signal: nil, trouble: "no such file")
+    return report
+  }()
+
+  static let inTrouble: StatusReport = {
+    var report = full
+    report.workers[1].trouble = "SIGKILL"
+    report.workers[1].troubleRemark = Remark(.processSignal, "SIGKILL")
     return report
   }()
 

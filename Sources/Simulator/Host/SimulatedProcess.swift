@@ -35,7 +35,8 @@ final class SimulatedProcess {
   var executable = "/bank/bin/program"
   var environment: [String: String] = [:]
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
-  private var body: (any SimulatedProgram)?
+  /// The production code that it runs; nil before it begins and after its end.
+  private(set) var body: (any SimulatedProgram)?
 
   /// Its own time: that of the host when its turn began, and what it has spent since.
   private(set) var clock: MonotonicTime

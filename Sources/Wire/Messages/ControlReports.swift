@@ -46,7 +46,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// A file of the bank was removed or renamed while it was open; `subject` is the file. Where the database is missing
     /// when the bank is opened, and its log is there, `detail` is the log.
     case removed
-    /// The client has withdrawn the request before it was taken in.
+    /// The request was withdrawn before it was taken in: by its client, or, where there is a remark, by a reset.
     case withdrawn
     /// The client reads what happens more slowly than it happens, and is told no more of it.
     case tooSlow = "too_slow"
@@ -233,10 +233,12 @@ public struct AuditReport: Codable, Sendable, Equatable {
 }
 
 extension AuditReport {
+  /// The problems as they can be said in any language; sentences alone, of an older service, are as they came.
+  public var findings: [Remark] { remarks ?? problems.map { Remark(quoting: $0) } }
+
   /// Adds a problem.
   public mutating func add(_ problem: Remark) {
-    // Sentences alone, of an older service, keep their places.
-    var all = remarks ?? problems.map { Remark(quoting: $0) }
+    var all = findings
     all.append(problem)
     remarks = all
     problems.append(problem.description)
@@ -250,7 +252,7 @@ extension AuditReport {
 
   /// Adds the problems and the notes of another report.
   public mutating func add(everythingOf other: AuditReport) {
-    for problem in other.remarks ?? other.problems.map({ Remark(quoting: $0) }) { add(problem) }
+    for problem in other.findings { add(problem) }
     for remark in other.noteRemarks ?? (other.notes ?? []).map({ Remark(quoting: $0) }) { note(remark) }
   }
 }

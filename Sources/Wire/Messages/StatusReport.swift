@@ -184,15 +184,18 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var failure: Failure?
   /// What is wrong between its database and the bank's; nil where nothing is.
   public var mismatch: DatabaseMismatch?
+  /// `trouble` as a kind and its values, so that it can be said in any language; nil where nobody knows more than the words.
+  public var troubleRemark: Remark?
 
   /// Puts the parts together.
   public init(
     name: String, role: WorkerRole, service: Service?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
     isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil,
-    mismatch: DatabaseMismatch? = nil
+    mismatch: DatabaseMismatch? = nil, troubleRemark: Remark? = nil
   ) {
     self.trouble = trouble
+    self.troubleRemark = troubleRemark
     self.failure = failure
     self.mismatch = mismatch
     self.isFailed = isFailed
@@ -227,6 +230,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     case trouble = 14
     case failure = 15
     case mismatch = 16
+    case troubleRemark = 17
   }
 }
 

@@ -16,7 +16,7 @@ extension ChaosAccount {
     /// What is left; nil where nobody could say.
     var after: [ItemID: Quantity]?
     /// What somebody who looked on was told wrongly.
-    var gaps: [String] = []
+    var gaps: [Remark] = []
   }
 
   /// Compares what is left with what should be.

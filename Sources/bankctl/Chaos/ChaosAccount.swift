@@ -37,9 +37,9 @@ enum ChaosViolation: Sendable, Equatable {
   /// There are more or fewer pieces than everything that was done with them explains.
   case stock(ItemID, difference: Int64)
   /// Somebody who looked at the stock was told too little, too much, or out of order.
-  case watch(String)
+  case watch(Remark)
   /// The bank's own audit finds something.
-  case audit(String)
+  case audit(Remark)
 }
 
 /// What a chaos run came to.
@@ -61,7 +61,7 @@ struct ChaosAccount: Sendable, Equatable {
     var recovered = true
     var shelves = Shelves()
     /// What the bank's own audit says.
-    var audit: [String] = []
+    var audit: [Remark] = []
   }
 
   private(set) var acknowledged: Int64 = 0

@@ -66,11 +66,11 @@ struct ChaosClosing {
   }
 
   /// What the bank finds on its own books.
-  func audit() throws(CommandError) -> [String] {
-    var problems: [String] = []
+  func audit() throws(CommandError) -> [Remark] {
+    var problems: [Remark] = []
     try Desk.consult(session) { desk throws(CommandError) in
       try desk.ask(.audit, within: nil) { answer throws(CommandError) in
-        if case .audit(let report) = answer { problems = report.problems }
+        if case .audit(let report) = answer { problems = report.findings }
       }
     }
     return problems

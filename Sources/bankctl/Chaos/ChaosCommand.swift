@@ -109,17 +109,18 @@ enum ChaosCommand {
       try bank.open(session, order)
     }
     var evidence = ChaosAccount.Evidence()
-    var silence: [String] = []
+    var silence: [Remark] = []
     try closing.drain {
       do throws(StockClientError) {
         evidence.shelves.after = try run.shop.finish()
       } catch {
-        silence = [session.words.chaosStockSilent("\(error)")]
+        silence = [Remark(quoting: session.words.chaosStockSilent(session.words.particular(error.remark)))]
       }
       do throws(VendingClientError) {
         try run.machine.finish()
       } catch {
-        silence.append(session.words.chaosMachineSilent("\(error)"))
+        silence.append(
+          Remark(quoting: session.words.chaosMachineSilent(session.words.particular(error.remark))))
       }
     }
     evidence.shelves.take(run.shop)
@@ -134,7 +135,7 @@ enum ChaosCommand {
     evidence.receipts = try closing.receipts(after: before)
     evidence.audit =
       try closing.audit() + silence + run.shop.refusals + run.machine.problems
-      + run.traffic.refusals.map { session.words.sentence($0, home: session.home.path) }
+      + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: session.home.path)) }
     return ChaosReport(
       seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
       stops: run.stops,

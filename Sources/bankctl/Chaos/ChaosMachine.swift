@@ -15,7 +15,7 @@ final class ChaosMachine {
   /// Purchases that were answered.
   private(set) var purchases: Int64 = 0
   /// What is not as it was told, a sentence each.
-  private(set) var problems: [String] = []
+  private(set) var problems: [Remark] = []
 
   private let customers: VendingClient
   private let managers: VendingClient
@@ -86,7 +86,7 @@ final class ChaosMachine {
     case .success(.done(let change)):
       balance += change.difference
       if change.balance != balance {
-        problems.append("the balance after \(wish.order) is \(change.balance), not \(balance)")
+        problems.append(Remark(.balanceAfter, wish.order, change.balance, balance))
       }
       guard change.kind == .bought, let product = change.product else { break }
       quantities[product, default: 0] -= 1
@@ -100,9 +100,10 @@ final class ChaosMachine {
       // The name of a purchase that was given up buys nothing any more; a delivery is asked for again.
       case .stockUnavailable where wish.command.side == .manager: return
       case .tooLittleMoney, .soldOut, .onlyExpired, .stockUnavailable: break
-      default: problems.append("\(wish.command) was refused: \(failure.code.rawValue) \(failure.detail)")
+      default:
+        problems.append(Remark(.wasRefused, "\(wish.command)", "\(failure.code.rawValue) \(failure.detail)"))
       }
-    case .success(let other): problems.append("\(wish.command) was answered with \(other)")
+    case .success(let other): problems.append(Remark(.wasAnsweredOtherwise, "\(wish.command)", "\(other)"))
     // Nobody answered in time: the same is asked again.
     case .failure: return
     }
@@ -125,9 +126,9 @@ final class ChaosMachine {
       Pause.momentarily()
       picture = try look()
     }
-    if picture.balance != balance { problems.append("the balance is \(picture.balance), not \(balance)") }
+    if picture.balance != balance { problems.append(Remark(.balanceIs, picture.balance, balance)) }
     for (product, quantity) in picture.quantities where quantities[product, default: 0] != quantity {
-      problems.append("there are \(quantity) \(product), not \(quantities[product, default: 0])")
+      problems.append(Remark(.drinksAre, quantity, product, quantities[product, default: 0]))
     }
     var (history, last) = ([MoneyChange](), firstSequence)
     while true {
@@ -139,7 +140,7 @@ final class ChaosMachine {
       last = end
     }
     if history != bought {
-      problems.append("\(history.count) purchases are kept, and \(bought.count) were answered")
+      problems.append(Remark(.purchasesKept, history.count, bought.count))
     }
   }
 }

@@ -23,9 +23,9 @@ final class ChaosShop {
   /// Changes that the onlooker was told of.
   private(set) var changesSeen: Int64 = 0
   /// What the onlooker was told wrongly, a sentence each.
-  private(set) var gaps: [String] = []
+  private(set) var gaps: [Remark] = []
   /// Refusals that no second attempt cures.
-  private(set) var refusals: [String] = []
+  private(set) var refusals: [Remark] = []
 
   private let client: StockClient
   private let name: String
@@ -94,7 +94,7 @@ final class ChaosShop {
       }
     case .success(.short): break
     case .success(.failure(let failure)) where failure.code == .diskFull: return
-    case .success(let other): refusals.append("\(other)")
+    case .success(let other): refusals.append(Remark(.wasAnsweredOtherwise, amount.item, "\(other)"))
     // Nobody answered in time: the same is asked again.
     case .failure: return
     }
@@ -109,26 +109,26 @@ final class ChaosShop {
     case .picture(let picture):
       // There is one at the beginning. Whoever is shown another one has missed what came before it.
       if let seen, seen != picture.sequence {
-        gaps.append("after change \(seen) a new picture was shown, of change \(picture.sequence)")
+        gaps.append(Remark(.viewBegunAnew, seen, picture.sequence))
       }
       seen = picture.sequence
       shelves = picture.quantities
     case .changes(let changes):
       for change in changes { look(at: change) }
-    case .refused(let failure): gaps.append("the view was refused: \(failure.code.rawValue)")
+    case .refused(let failure): gaps.append(Remark(.viewRefused, failure.code.rawValue))
     }
   }
 
   private func look(at change: StockChange) {
     changesSeen += 1
     if change.sequence != (seen ?? 0) + 1 {
-      gaps.append("after change \(seen ?? 0) came change \(change.sequence)")
+      gaps.append(Remark(.viewOutOfOrder, seen ?? 0, change.sequence))
     }
     seen = change.sequence
     let there = shelves[change.item, default: 0] + change.difference
     shelves[change.item] = there
     if there != change.present {
-      gaps.append("after change \(change.sequence) there are \(change.present) \(change.item), not \(there)")
+      gaps.append(Remark(.viewDiffers, change.sequence, change.present, change.item, there))
     }
   }
 
@@ -142,9 +142,9 @@ final class ChaosShop {
       try client.turn(until: deadline)
     }
     if seen != picture.sequence {
-      gaps.append("the last change is \(picture.sequence), and the last that was told is \(seen ?? 0)")
+      gaps.append(Remark(.viewEndsEarly, picture.sequence, seen ?? 0))
     } else if shelves != picture.quantities {
-      gaps.append("what was told does not add up to what is there")
+      gaps.append(Remark(.viewSum))
     }
     return picture.quantities(of: assortment)
   }

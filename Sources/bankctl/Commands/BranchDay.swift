@@ -148,7 +148,7 @@ final class BranchDay {
       return .failed
     }
     guard let stopped else {
-      let message = session.words.coordinatorDied(status)
+      let message = session.words.coordinatorDied(Remark(status))
       throw .complaint(Complaint(code: "coordinator_ended", exit: .failed, message: message))
     }
     try session.show(.stopped(stopped), or: session.words.stopped(stopped))

@@ -4,6 +4,7 @@
 // Failure: Fault, which names the field.
 import Arguments
 import BankModel
+import Configuration
 import Wire
 
 /// What one line asks for; nil for what chance shall decide.
@@ -18,8 +19,10 @@ struct CustomerLine: Sendable, Equatable {
   enum Fault: Error, Sendable, Equatable {
     /// Longer than a line may be, in bytes.
     case tooLong(limit: Int)
-    /// No JSON object.
-    case json(FlatJSONScanner.Fault)
+    /// It does not begin with a brace.
+    case noObject
+    /// An object that breaks a rule of JSON.
+    case json(JSONFault)
     /// A field that there is not.
     case unknownField(String, near: [String])
     /// A field that is there twice.
@@ -54,12 +57,10 @@ struct CustomerLine: Sendable, Equatable {
   /// Reads a line.
   init(_ bytes: ArraySlice<UInt8>) throws(Fault) {
     var seen: UInt8 = 0
-    var scanner: FlatJSONScanner
-    do throws(FlatJSONScanner.Fault) { scanner = try FlatJSONScanner(bytes) } catch { throw .json(error) }
-    while true {
-      let next: (name: String, value: FlatJSONScanner.Value)?
-      do throws(FlatJSONScanner.Fault) { next = try scanner.next() } catch { throw .json(error) }
-      guard let (name, value) = next else { return }
+    var scanner = JSONScanner(bytes)
+    scanner.skipSpace()
+    guard scanner.next == UInt8(ascii: "{") else { throw .noObject }
+    while let (name, value) = try Self.next(&scanner, isFirst: seen == 0) {
       guard let field = Field(rawValue: name) else {
         throw .unknownField(name, near: Suggestions.nearest(to: name, among: Field.allCases.map(\.rawValue)))
       }
@@ -67,6 +68,39 @@ struct CustomerLine: Sendable, Equatable {
       guard seen & bit == 0 else { throw .repeatedField(field) }
       seen |= bit
       try take(value, field)
+    }
+  }
+
+  /// What a field can hold.
+  private enum Value {
+    case text(String)
+    /// A whole number within 64 bits.
+    case integer(Int64)
+    /// Anything else: no field may have it, so what is inside an array or an object does not matter.
+    case other
+  }
+
+  /// The next field; nil at the end of the object, behind which there is nothing.
+  private static func next(
+    _ scanner: inout JSONScanner, isFirst: Bool
+  ) throws(Fault) -> (name: String, value: Value)? {
+    do throws(JSONFault) {
+      if isFirst { try scanner.take(UInt8(ascii: "{")) }
+      guard let key = try scanner.nextKey(isFirst: isFirst) else {
+        try scanner.end()
+        return nil
+      }
+      switch scanner.next {
+      case UInt8(ascii: "\""): return (key.name, .text(try scanner.string()))
+      case UInt8(ascii: "-"), (UInt8(ascii: "0")...UInt8(ascii: "9"))?:
+        return (key.name, Int64(try scanner.number()).map { .integer($0) } ?? .other)
+      case UInt8(ascii: "["), UInt8(ascii: "{"): return (key.name, .other)
+      default:
+        _ = try scanner.word()
+        return (key.name, .other)
+      }
+    } catch {
+      throw .json(error)
     }
   }
 
@@ -80,7 +114,7 @@ struct CustomerLine: Sendable, Equatable {
     }
   }
 
-  private mutating func take(_ value: FlatJSONScanner.Value, _ field: Field) throws(Fault) {
+  private mutating func take(_ value: Value, _ field: Field) throws(Fault) {
     switch (field, value) {
     case (.service, .text(let name)):
       service = try Self.named(

@@ -4,6 +4,7 @@
 // with it.
 // Failure: Refusal, which names the line.
 import BankModel
+import Configuration
 import Posix
 import Wire
 
@@ -86,7 +87,7 @@ final class CustomerList {
         guard case .bytes(let bytes) = line else {
           throw .list(.line(number, .tooLong(limit: LineFile.limit)))
         }
-        guard !bytes.allSatisfy(FlatJSONScanner.isSpace) else { return }
+        guard !bytes.allSatisfy(JSONScanner.isSpace) else { return }
         let customer: CustomerLine
         do throws(CustomerLine.Fault) {
           customer = try CustomerLine(bytes)

@@ -1,5 +1,6 @@
 // Owns taking an answer for what was asked for.
 // Failure: CommandError; an answer of another kind is an error with its name.
+import BankModel
 import ControlClient
 import Wire
 
@@ -31,6 +32,6 @@ extension ControlAnswer {
       case .ledger: "ledger"
       case .account: "account"
       }
-    return .control(.unexpected(detail: name))
+    return .control(.unexpected(detail: Remark(.otherAnswer, name)))
   }
 }

@@ -221,7 +221,7 @@ extension Desk {
     try ask(command, within: patience, task) { answer throws(CommandError) in
       report = try answer.status
     }
-    guard let report else { throw .control(.unexpected(detail: "nothing")) }
+    guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
     return report
   }
 

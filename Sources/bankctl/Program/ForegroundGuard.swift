@@ -165,8 +165,8 @@ final class ForegroundGuard {
       return .done
     case .neverOpened(let end):
       if let failure { throw .failure(failure) }
-      throw complaint(session.words.coordinatorDied(end))
-    case .diedWhileClosing(let end): throw complaint(session.words.coordinatorDied(end))
+      throw complaint(session.words.coordinatorDied(Remark(end)))
+    case .diedWhileClosing(let end): throw complaint(session.words.coordinatorDied(Remark(end)))
     case .givenUp(let end): throw complaint(session.words.reopeningFailed(end))
     }
   }

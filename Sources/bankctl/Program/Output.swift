@@ -62,8 +62,17 @@ final class Output {
 
 /// Standard error: messages for people.
 enum Notes {
-  /// Says a line. Where even that is not possible there is nobody left to tell.
-  static func say(_ text: String) { write(text + "\n") }
+  /// Says a line, in several where the terminal is too narrow for it. Where even that is not possible there is nobody
+  /// left to tell.
+  static func say(_ text: String) {
+    write(lines(text, columns: Terminal.size(of: StandardStreams.Stream.error.fd)?.columns))
+  }
+
+  /// What is written for a text, on a terminal that wide.
+  static func lines(_ text: String, columns: Int?) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
+  }
 
   /// Writes text as it is.
   static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }

@@ -61,7 +61,7 @@ final class ServiceCounter<Command: CounterCommand> {
 
   /// A service that gives an answer to another question.
   static var unexpected: CommandError {
-    .control(.unexpected(detail: "another answer of \(Command.serviceName)"))
+    .control(.unexpected(detail: Remark(.strangeAnswer).of(Command.role == .stock ? .stock : .machine)))
   }
 
   /// Waits for an answer. It is waited until the deadline for a service that is away; one that is there is heard even when

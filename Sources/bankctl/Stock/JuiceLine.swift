@@ -125,7 +125,7 @@ final class JuiceLine {
     try desk.ask(.ticket(number: ticket, day: tickets.day)) { answer throws(CommandError) in
       report = try answer.ticket
     }
-    guard let report else { throw .control(.unexpected(detail: "nothing")) }
+    guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
     return report
   }
 

@@ -14,31 +14,34 @@ extension BankctlTable {
   private static var logs: CommandSpec {
     CommandSpec(
       "logs", group: group,
-      summary: Text("The workers' logs, merged in time order.", "모든 기록을 시간 순서로 모아 보여 줍니다."),
+      summary: Text("The logs of all processes, merged in time order.", "모든 프로세스의 로그를 시간 순서로 모아 보여 줍니다."),
       examples: [
         Example("bankctl logs -n 20", Text("The last twenty lines.", "마지막 스무 줄을 봅니다.")),
-        Example("bankctl logs deposit-1 loan-1 -f", Text("Two windows, as they work.", "두 창구를 일하는 대로 봅니다.")),
+        Example(
+          "bankctl logs deposit-1 loan-1 -f", Text("Two windows, as they work.", "두 창구가 일하는 것을 이어서 봅니다.")),
         Example("bankctl logs --since 5m", Text("The last five minutes.", "지난 5분을 봅니다.")),
         Example("bankctl logs --since 08:30", Text("Since half past eight, UTC.", "UTC 8시 반부터 봅니다.")),
       ],
       operands: [
         OperandSpec(
           "WORKER", .text, .repeating, offers: workers,
-          summary: Text("Only these, such as deposit-1.", "deposit-1처럼 이것들만 봅니다."))
+          summary: Text("Only the logs of these, such as deposit-1.", "deposit-1처럼 이름을 주면 그 로그만 봅니다."))
       ],
       options: [
         OptionSpec(
           "follow", short: "f",
-          summary: Text("Go on over rotation and restarts.", "앞으로 생길 것도 이어서 봅니다. 다시 열어도 이어집니다.")),
+          summary: Text(
+            "Stay, and show new lines as they come, also after a restart.",
+            "새로 나오는 줄도 이어서 봅니다. 은행을 다시 열어도 이어집니다.")),
         OptionSpec(
           "lines", short: "n", .integer(0...10_000_000), value: "N",
           default: Text("all; 10 with -f", "모두, -f면 10"),
-          summary: Text("Only the last lines.", "마지막 몇 줄만 봅니다.")),
+          summary: Text("Only the last N lines.", "마지막 N줄만 봅니다.")),
         OptionSpec(
           "since", .text, value: "T",
           summary: Text(
-            "Only what came later: a duration back from now, a time of today (UTC), or an RFC 3339 time.",
-            "그 뒤의 것만 봅니다: 지금부터 거슬러 올라간 시간, 오늘의 시각(UTC), 또는 RFC 3339 시각입니다.")),
+            "Only what came later: a time back from now such as 5m, a time of today (UTC), or an RFC 3339 time.",
+            "그 뒤의 것만 봅니다. 5m처럼 지금부터 거슬러 올라간 시간, 오늘의 시각(UTC), RFC 3339 시각을 쓸 수 있습니다.")),
       ])
   }
 
@@ -50,11 +53,13 @@ extension BankctlTable {
   private static var audit: CommandSpec {
     CommandSpec(
       "audit", group: group,
-      summary: Text("Check every promise that can be checked.", "확인할 수 있는 모든 약속을 확인합니다."),
+      summary: Text("Check that nothing is lost or done twice.", "잃은 것이나 두 번 된 것이 없는지 점검합니다."),
       details: Text(
-        "Works on an open bank and on a stopped home. Exit code 1 and the list where a promise is broken.",
-        "열린 은행과 닫힌 홈 모두에서 됩니다. 어긋난 약속이 있으면 목록과 종료 코드 1을 냅니다."),
-      examples: [Example("bankctl audit", Text("Nothing lost, nothing twice.", "잃은 것도 두 번 된 것도 없는지 봅니다."))])
+        "Whether the bank is open or not. Where something is wrong it is listed, and the exit code is 1.",
+        "은행이 열려 있어도 닫혀 있어도 됩니다. 잘못된 것이 있으면 모두 알리고 종료 코드는 1입니다."),
+      examples: [
+        Example("bankctl audit", Text("Customers, accounts, stock and money.", "고객과 계좌, 재고, 돈을 점검합니다."))
+      ])
   }
 
   private static var ledger: CommandSpec {
@@ -81,14 +86,14 @@ extension BankctlTable {
   private static var completions: CommandSpec {
     CommandSpec(
       "completions", group: program,
-      summary: Text("A completion script for a shell.", "셸의 자동 완성 스크립트를 씁니다."),
+      summary: Text("Print a completion script for a shell.", "셸의 자동 완성 스크립트를 씁니다."),
       examples: [
         Example(
           "bankctl completions bash > ~/.local/share/bash-completion/completions/bankctl",
-          Text("For bash.", "bash에서 씁니다.")),
+          Text("For bash.", "bash에서 쓸 스크립트를 만듭니다.")),
         Example(
           "bankctl completions fish > ~/.config/fish/completions/bankctl.fish",
-          Text("For fish.", "fish에서 씁니다.")),
+          Text("For fish.", "fish에서 쓸 스크립트를 만듭니다.")),
       ],
       operands: [
         OperandSpec(

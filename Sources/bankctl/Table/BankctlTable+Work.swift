@@ -14,8 +14,8 @@ extension BankctlTable {
       "status", group: group,
       summary: Text("State, queue, services and workers.", "상태, 대기열, 업무, 창구를 보여 줍니다."),
       examples: [
-        Example("bankctl status", Text("The bank at this moment.", "지금의 은행입니다.")),
-        Example("bankctl status --watch", Text("The bank as it changes.", "바뀌는 대로 보여 줍니다.")),
+        Example("bankctl status", Text("The bank at this moment.", "지금의 은행을 봅니다.")),
+        Example("bankctl status --watch", Text("The bank as it changes.", "바뀌는 대로 봅니다.")),
       ],
       options: [
         OptionSpec("watch", short: "w", summary: Text("Show every change.", "바뀔 때마다 보여 줍니다."))
@@ -25,11 +25,12 @@ extension BankctlTable {
   private static var wait: CommandSpec {
     CommandSpec(
       "wait", group: group,
-      summary: Text("Return when nobody waits or is served.", "기다리거나 업무중인 고객이 없으면 돌아옵니다."),
+      summary: Text("Wait until nobody waits or is served.", "기다리거나 업무중인 고객이 없을 때까지 기다립니다."),
       examples: [
         Example("bankctl wait", Text("However long it takes.", "얼마나 걸리든 기다립니다.")),
         Example(
-          "bankctl wait --timeout 5m", Text("Exit code 75 after five minutes.", "5분이 지나면 종료 코드 75입니다.")),
+          "bankctl wait --timeout 5m",
+          Text("At most five minutes; exit code 75 then.", "5분까지만 기다립니다. 지나면 종료 코드 75입니다.")),
       ],
       options: [
         OptionSpec(
@@ -43,12 +44,12 @@ extension BankctlTable {
   }
 
   private static let anyService = Text(
-    "deposit, loan or juice; all without it.", "deposit, loan, juice 중 하나. 없으면 모두입니다.")
+    "deposit, loan or juice; all without it.", "deposit, loan, juice 중 하나입니다. 없으면 모두입니다.")
 
   private static var pause: CommandSpec {
     CommandSpec(
       "pause", group: group,
-      summary: Text("Hand out no more customers; also over restarts.", "고객을 더 부르지 않습니다. 다시 열어도 그대로입니다."),
+      summary: Text("Call no more customers, also after a restart.", "고객을 더 부르지 않습니다. 다시 열어도 그대로입니다."),
       examples: [
         Example("bankctl pause loan", Text("Loans only.", "대출만 멈춥니다.")),
         Example("bankctl pause", Text("Every service.", "모든 업무를 멈춥니다.")),
@@ -61,7 +62,7 @@ extension BankctlTable {
   private static var resume: CommandSpec {
     CommandSpec(
       "resume", group: group,
-      summary: Text("Hand out customers again.", "고객을 다시 부릅니다."),
+      summary: Text("Call customers again.", "고객을 다시 부릅니다."),
       examples: [
         Example("bankctl resume loan", Text("Loans only.", "대출만 다시 시작합니다.")),
         Example("bankctl resume", Text("Every service.", "모든 업무를 다시 시작합니다.")),
@@ -86,7 +87,7 @@ extension BankctlTable {
         OperandSpec(
           "SERVICE=N", .assignment(names: [], 0...256), .repeatingOnceOrMore,
           offers: serviceNames.map(\.value),
-          summary: Text("A service and its windows, 0 to 256.", "업무와 그 창구의 수, 0–256입니다."))
+          summary: Text("A service and how many windows it shall have.", "업무와 그 창구의 수입니다."))
       ])
   }
 
@@ -94,7 +95,7 @@ extension BankctlTable {
     CommandSpec(
       "reset", group: group,
       summary: Text(
-        "Empty the queue and begin a new business day.", "초기화: 대기열을 비우고 새 영업일을 시작합니다."),
+        "Empty the queue and begin a new business day.", "대기열을 비우고 새 영업일을 시작합니다(초기화)."),
       details: Text(
         "Everyone in the queue or at a window gets a cancelled receipt, the timer is zeroed, and numbers "
           + "begin at "
@@ -102,7 +103,8 @@ extension BankctlTable {
         "기다리거나 업무중인 고객은 모두 취소 영수증을 받고, 업무시간은 0이 되며, 번호는 다시 1부터 시작합니다."),
       examples: [
         Example(
-          "bankctl reset", Text("A clean slate; asks at a terminal.", "처음부터 다시 시작합니다. 터미널에서는 먼저 묻습니다.")),
+          "bankctl reset",
+          Text("Begin anew; at a terminal you are asked first.", "처음부터 다시 시작합니다. 터미널에서는 먼저 묻습니다.")),
         Example("bankctl reset --yes", Text("Without a question.", "묻지 않습니다.")),
       ],
       options: [
@@ -115,8 +117,8 @@ extension BankctlTable {
       "reload", group: group,
       summary: Text("Read the configuration again.", "설정을 다시 읽습니다."),
       details: Text(
-        "The file is the one that 'start' used. Windows are opened, closed or replaced as needed.",
-        "파일은 'start'가 쓴 것입니다. 필요한 대로 창구를 열고, 닫고, 바꿉니다."),
+        "It is the file with which the bank was started. Windows are opened, closed or replaced as needed.",
+        "은행을 열 때 쓴 파일을 읽습니다. 필요한 대로 창구를 열고, 닫고, 바꿉니다."),
       examples: [Example("bankctl reload", Text("After the file was edited.", "파일을 고친 뒤에 씁니다."))])
   }
 }

@@ -40,12 +40,12 @@ enum BankctlTable {
     [
       OptionSpec(
         "home", .path, value: "DIR", default: "~/.local/state/bank", environment: "BANK_HOME",
-        summary: Text("The directory in which the bank lives.", "은행이 자리 잡은 디렉터리입니다.")),
+        summary: Text("The directory of the bank.", "은행의 디렉터리입니다.")),
       OptionSpec(
         "lang", .choice(["ko", "en"]), environment: "BANK_LANG",
         summary: Text("The language of everything a person reads.", "사람이 읽는 모든 글의 언어입니다.")),
       OptionSpec(
-        "json", summary: Text("Write JSON for scripts.", "스크립트를 위해 JSON으로 씁니다.")),
+        "json", summary: Text("Write JSON for scripts.", "스크립트가 읽을 JSON으로 씁니다.")),
     ]
   }
 
@@ -59,7 +59,7 @@ enum BankctlTable {
         4,
         Text(
           "no such ticket, day, account, worker, service, juice, fruit or product",
-          "그런 번호나 영업일, 계좌, 기록, 업무, 쥬스, 과일, 상품이 없습니다")),
+          "그런 번호표나 영업일, 계좌, 프로세스, 업무, 쥬스, 과일, 상품이 없습니다")),
       ExitCode(
         5,
         Text("refused by the present state, such as out of stock or money", "재고나 잔액 부족처럼 지금 상태에서는 할 수 없습니다")),
@@ -67,7 +67,7 @@ enum BankctlTable {
         75,
         Text(
           "try later: queue full, closing, disk full, stock or vending machine away, timed out",
-          "나중에 다시: 대기열이 가득 참, 마감 중, 디스크가 가득 참, 재고나 자판기가 응답하지 않음, 시간 초과")),
+          "나중에 다시 시도하세요: 대기열이나 디스크가 가득 찼거나, 마감 중이거나, 재고나 자판기가 대답하지 않거나, 시간이 지났습니다")),
     ]
   }
 

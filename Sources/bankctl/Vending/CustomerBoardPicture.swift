@@ -151,6 +151,8 @@ struct CustomerBoardPicture {
   private func strip(_ columns: Int) -> String {
     let all = board.purchases.dropLast(board.pushed)
     let total = board.picture?.sales.reduce(0) { $0 + $1.count } ?? 0
+    // The keys , and . move nothing yet.
+    guard total > 0 else { return palette.paint("\(board.words.purchases) 0", .quiet) }
     let label = "\(board.words.purchases) \(Words.grouped(total)) │ "
     let end = (board.pushed > 0 ? " … │" : " │") + (columns >= 60 ? " , ." : "")
     let room = max(0, columns - DisplayWidth.of(label) - DisplayWidth.of(end) - 2)

@@ -128,8 +128,9 @@ extension Words {
       say(
         "\(self.item(item.name)): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
         "\(self.item(item.name)): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
-    case .watch(let words): say("a watcher of the stock: \(words)", "재고를 지켜본 이: \(words)")
-    case .audit(let problem): say("audit: \(problem)", "점검: \(problem)")
+    case .watch(let gap):
+      say("a watcher of the stock: \(particular(gap))", "재고를 지켜본 클라이언트: \(particular(gap))")
+    case .audit(let problem): say("audit: \(particular(problem))", "점검: \(particular(problem))")
     }
   }
 

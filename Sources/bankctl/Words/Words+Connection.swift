@@ -2,7 +2,9 @@
 // It must not know what the conversation was about.
 // Invariant: every case of ControlError has a code for scripts and a sentence in both languages.
 // Failure: none.
+import BankModel
 import ControlClient
+import Transport
 import Wire
 
 extension Words {
@@ -56,10 +58,9 @@ extension Words {
         "\(home)의 코디네이터가 있지만 대답하지 않습니다. 'bankctl logs'를 보세요.")
     case .malformed(let detail), .unexpected(let detail):
       say(
-        "The coordinator sent what this program does not understand (\(detail)). Use the bankctl of the "
-          + "build "
-          + "that opened the bank.",
-        "코디네이터가 보낸 내용을 이해할 수 없습니다(\(detail)). 은행을 연 것과 같은 빌드의 bankctl을 쓰세요.")
+        "The coordinator sent what this program does not understand (\(particular(detail))). Use the bankctl of the "
+          + "build that opened the bank.",
+        "코디네이터가 보낸 내용을 이해할 수 없습니다(\(particular(detail))). 은행을 연 것과 같은 빌드의 bankctl을 쓰세요.")
     case .system(let error): say("The system refused: \(error).", "시스템이 거절했습니다: \(error).")
     case .programMissing(let places):
       say(
@@ -70,7 +71,7 @@ extension Words {
     case .coordinatorEnded(let status):
       say(
         "The coordinator ended with \(status) before it had answered. See 'bankctl logs'.",
-        "코디네이터가 대답하기 전에 끝났습니다(\(status)). 'bankctl logs'를 보세요.")
+        "코디네이터가 대답하기 전에 끝났습니다(\(particular(Remark(status)))). 'bankctl logs'를 보세요.")
     }
   }
 

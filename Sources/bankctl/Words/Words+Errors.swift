@@ -93,7 +93,12 @@ extension Words {
         "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was "
           + "changed.",
         "설정 \(Particle.object.on(subject)) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
-    case .withdrawn: withdrawn(isKeyed: false)
+    // Whoever has withdrawn it knows why.
+    case .withdrawn where detail.isEmpty: withdrawn(isKeyed: false)
+    case .withdrawn:
+      say(
+        "The request was withdrawn\(detail): nobody was added. Repeat the command to add them now.",
+        "요청이 취소되었습니다\(detail). 추가된 고객이 없습니다. 지금 추가하려면 명령을 되풀이하세요.")
     case .tooSlow:
       say(
         "More happens than can be shown here, so the rest is left out; the bank goes on. 'bankctl receipts' lists "

@@ -14,7 +14,7 @@ extension Words {
     case .ended(let end, let pid):
       say(
         "The coordinator (pid \(pid)) ended with \(end). Nothing is lost.",
-        "코디네이터(pid \(pid))가 갑자기 끝났습니다(\(end)). 잃은 것은 없습니다.")
+        "코디네이터(pid \(pid))가 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다.")
     case .pausing(let pause):
       say(
         "The bank is opened again in \(pause.milliseconds) ms.",
@@ -29,7 +29,18 @@ extension Words {
     say(
       "The bank could not be opened again, and the coordinator ended with \(end) each time. Nothing is lost. See "
         + "'bankctl logs coordinator guardian' and bankd.stderr beside the logs.",
-      "은행을 다시 열지 못했습니다. 코디네이터가 매번 \(Particle.by.on(String(describing: end))) 끝났습니다. 잃은 것은 없습니다. 'bankctl logs coordinator "
+      "은행을 다시 열지 못했습니다. 코디네이터가 매번 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다. 'bankctl logs coordinator "
         + "guardian'과 로그 옆의 bankd.stderr를 보세요.")
+  }
+}
+
+extension Remark {
+  /// How a coordinator ended, as its guardian knows it.
+  init(_ end: CoordinatorEnd) {
+    switch end {
+    case .code(let code): self.init(.processCode, code)
+    case .signal: self.init(.processSignal, "\(end)")
+    case .unseen: self.init(.processUnseen)
+    }
   }
 }

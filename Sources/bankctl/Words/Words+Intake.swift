@@ -4,6 +4,7 @@
 // Failure: none.
 import Arguments
 import BankModel
+import Configuration
 
 extension Words {
   /// A list that was refused.
@@ -36,6 +37,10 @@ extension Words {
     case .tooLong(let limit):
       return say(
         "it is longer than \(Self.grouped(Int64(limit))) bytes.", "\(Self.grouped(Int64(limit)))바이트보다 깁니다.")
+    case .noObject:
+      return say(
+        "it is no JSON object such as {\"service\":\"deposit\"}.",
+        "{\"service\":\"deposit\"} 같은 JSON 객체가 아닙니다.")
     case .json(let fault): return sentence(fault)
     case .unknownField(let name, let near):
       let known = CustomerLine.Field.allCases.map(\.rawValue).joined(separator: ", ")
@@ -88,16 +93,12 @@ extension Words {
     }
   }
 
-  private func sentence(_ fault: FlatJSONScanner.Fault) -> String {
-    switch fault {
-    case .noObject:
-      say(
-        "it is no JSON object such as {\"service\":\"deposit\"}.",
-        "{\"service\":\"deposit\"} 같은 JSON 객체가 아닙니다.")
-    case .syntax(let column): say("no valid JSON at column \(column).", "\(column)번째 자리가 올바른 JSON이 아닙니다.")
-    case .badText(let column):
-      say("no valid JSON text at column \(column).", "\(column)번째 자리가 올바른 JSON 글이 아닙니다.")
+  private func sentence(_ fault: JSONFault) -> String {
+    switch fault.reason {
+    case .badEscape, .controlCharacter:
+      say("no valid JSON text at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON 글이 아닙니다.")
     case .notUTF8: say("it is not UTF-8.", "UTF-8이 아닙니다.")
+    default: say("no valid JSON at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON이 아닙니다.")
     }
   }
 }

@@ -150,12 +150,12 @@ extension Words {
   }
 
   /// The coordinator of a bank in the foreground ended as it should not.
-  func coordinatorDied(_ status: some CustomStringConvertible) -> String {
+  func coordinatorDied(_ end: Remark) -> String {
     say(
-      "The coordinator ended with \(status). Nothing is lost: those who had tickets wait for the next "
+      "The coordinator ended with \(end). Nothing is lost: those who had tickets wait for the next "
         + "start. See "
         + "'bankctl logs'.",
-      "코디네이터가 갑자기 끝났습니다(\(status)). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. "
+      "코디네이터가 갑자기 끝났습니다(\(particular(end))). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. "
         + "'bankctl logs'를 보세요.")
   }
 

@@ -10,7 +10,7 @@ extension Words {
   /// Why a worker behind the windows does not work, in a few words; nil where it does.
   func trouble(of worker: WorkerReport) -> String? {
     guard worker.trouble != nil, let failure = worker.failure, !failure.detail.isEmpty else {
-      return worker.trouble
+      return worker.trouble.map { particular($0, worker.troubleRemark) }
     }
     let detail = particular(failure.detail, failure.remark)
     guard failure.code == .damaged else { return detail }

@@ -1,0 +1,244 @@
+// Owns a place in a JSON text (RFC 8259) that is read strictly: no comments, no trailing commas, nothing behind the value.
+// It must not know which keys there should be, nor keep what it has read.
+// Invariant: any bytes give a value or a typed fault with its place; nothing recurses here.
+
+/// What is wrong with a JSON text.
+public struct JSONFault: Error, Sendable, Hashable {
+  /// The rule that was broken.
+  public enum Reason: Sendable, Hashable {
+    /// The text ends too early.
+    case unexpectedEnd
+    /// This character cannot stand here.
+    case unexpected(String)
+    /// The bytes are not UTF-8.
+    case notUTF8
+    /// A control character stands in a string, where it must be escaped.
+    case controlCharacter
+    /// An escape in a string that JSON does not have, or half of a surrogate pair.
+    case badEscape
+    /// Something like `01`, `.5` or `1.`.
+    case badNumber
+    /// More arrays and objects inside one another than 32.
+    case tooDeep
+    /// Something follows the value.
+    case trailing
+  }
+
+  /// The rule that was broken.
+  public var reason: Reason
+  /// The line, from 1.
+  public var line: Int
+  /// The column in bytes, from 1.
+  public var column: Int
+
+  /// A fault at a place.
+  public init(_ reason: Reason, line: Int, column: Int) {
+    self.reason = reason
+    self.line = line
+    self.column = column
+  }
+}
+
+/// Reads a JSON text from its beginning to its end.
+public struct JSONScanner {
+  private let bytes: ArraySlice<UInt8>
+  private var place: Int
+  /// The present line, from 1.
+  public private(set) var line = 1
+  private var beginOfLine: Int
+
+  /// A scanner before the first byte.
+  public init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    place = bytes.startIndex
+    beginOfLine = place
+  }
+
+  /// The present byte; nil at the end.
+  public var next: UInt8? { place < bytes.endIndex ? bytes[place] : nil }
+
+  /// A fault at the present place.
+  func fault(_ reason: JSONFault.Reason) -> JSONFault {
+    JSONFault(reason, line: line, column: place - beginOfLine + 1)
+  }
+
+  /// The fault of whatever stands here and should not.
+  func unexpected() -> JSONFault {
+    guard let next else { return fault(.unexpectedEnd) }
+    let first = String(decoding: bytes[place...].prefix(4), as: UTF8.self).first
+    return fault(.unexpected(first.map(String.init) ?? "\(next)"))
+  }
+
+  /// Whether a byte is space between values.
+  public static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d
+  }
+
+  /// Goes on to the next byte that is no space.
+  public mutating func skipSpace() {
+    while let byte = next, Self.isSpace(byte) {
+      place += 1
+      if byte == 0x0a {
+        line += 1
+        beginOfLine = place
+      }
+    }
+  }
+
+  /// Takes this byte.
+  public mutating func take(_ byte: UInt8) throws(JSONFault) {
+    guard next == byte else { throw unexpected() }
+    place += 1
+  }
+
+  /// Takes these bytes, if they stand here.
+  mutating func takes(_ word: some Collection<UInt8>) -> Bool {
+    guard bytes[place...].starts(with: word) else { return false }
+    place += word.count
+    return true
+  }
+
+  /// Expects that nothing follows but space.
+  public mutating func end() throws(JSONFault) {
+    skipSpace()
+    if next != nil { throw fault(.trailing) }
+  }
+
+  // MARK: Objects and arrays
+
+  /// The next key of an object whose opening brace was taken, and its line; nil when the closing one is. The value stands
+  /// behind it.
+  public mutating func nextKey(isFirst: Bool) throws(JSONFault) -> (name: String, line: Int)? {
+    guard try hasNext(isFirst: isFirst, before: UInt8(ascii: "}")) else { return nil }
+    let begin = line
+    let name = try string()
+    skipSpace()
+    try take(UInt8(ascii: ":"))
+    skipSpace()
+    return (name, begin)
+  }
+
+  /// Whether something stands before the closing bracket, which is taken otherwise.
+  mutating func hasNext(isFirst: Bool, before close: UInt8) throws(JSONFault) -> Bool {
+    skipSpace()
+    if next == close {
+      place += 1
+      return false
+    }
+    if !isFirst {
+      try take(UInt8(ascii: ","))
+      skipSpace()
+    }
+    return true
+  }
+
+  /// `true`, `false` or `null`; the last one is nil.
+  public mutating func word() throws(JSONFault) -> Bool? {
+    if takes("true".utf8) { return true }
+    if takes("false".utf8) { return false }
+    if takes("null".utf8) { return nil }
+    throw unexpected()
+  }
+
+  // MARK: Numbers
+
+  /// A number as it is written: nothing is rounded.
+  public mutating func number() throws(JSONFault) -> String {
+    let begin = place
+    if next == UInt8(ascii: "-") { place += 1 }
+    let leading = place
+    guard digits() > 0 else { throw fault(.badNumber) }
+    if bytes[leading] == UInt8(ascii: "0"), place > leading + 1 {
+      place = leading + 1
+      throw fault(.badNumber)
+    }
+    if next == UInt8(ascii: ".") {
+      place += 1
+      guard digits() > 0 else { throw fault(.badNumber) }
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      place += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { place += 1 }
+      guard digits() > 0 else { throw fault(.badNumber) }
+    }
+    return String(decoding: bytes[begin..<place], as: UTF8.self)
+  }
+
+  private mutating func digits() -> Int {
+    let begin = place
+    while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { place += 1 }
+    return place - begin
+  }
+}
+
+// MARK: - Strings
+
+extension JSONScanner {
+  /// A string, its escapes undone.
+  public mutating func string() throws(JSONFault) -> String {
+    try take(UInt8(ascii: "\""))
+    let begin = place
+    // Most have no escape, and are copied once.
+    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { place += 1 }
+    if next == UInt8(ascii: "\"") { return try text(bytes[begin..<place]) }
+    var content = Array(bytes[begin..<place])
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""): return try text(content[...])
+      case UInt8(ascii: "\\"): try escape(into: &content)
+      case ..<0x20: throw fault(.controlCharacter)
+      default:
+        content.append(byte)
+        place += 1
+      }
+    }
+    throw fault(.unexpectedEnd)
+  }
+
+  /// The present place is the closing quote.
+  private mutating func text(_ content: ArraySlice<UInt8>) throws(JSONFault) -> String {
+    guard let string = String(validating: content, as: UTF8.self) else { throw fault(.notUTF8) }
+    place += 1
+    return string
+  }
+
+  private mutating func escape(into content: inout [UInt8]) throws(JSONFault) {
+    place += 1
+    guard let kind = next else { throw fault(.unexpectedEnd) }
+    let plain: UInt8? =
+      switch kind {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): kind
+      case UInt8(ascii: "b"): 0x08
+      case UInt8(ascii: "f"): 0x0c
+      case UInt8(ascii: "n"): 0x0a
+      case UInt8(ascii: "r"): 0x0d
+      case UInt8(ascii: "t"): 0x09
+      default: nil
+      }
+    guard plain != nil || kind == UInt8(ascii: "u") else { throw fault(.badEscape) }
+    place += 1
+    if let plain { return content.append(plain) }
+    content.append(contentsOf: String(try escapedScalar()).utf8)
+  }
+
+  private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
+    let first = try codeUnit()
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    guard (0xd800..<0xdc00).contains(first), takes("\\u".utf8) else { throw fault(.badEscape) }
+    let second = try codeUnit()
+    guard (0xdc00..<0xe000).contains(second),
+      let scalar = Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
+    else { throw fault(.badEscape) }
+    return scalar
+  }
+
+  private mutating func codeUnit() throws(JSONFault) -> UInt32 {
+    let digits = bytes[place...].prefix(4)
+    // A sign is no digit, although the number parser would take it.
+    guard digits.count == 4, digits.allSatisfy({ $0 >= UInt8(ascii: "0") }),
+      let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw fault(.badEscape) }
+    place += 4
+    return unit
+  }
+}

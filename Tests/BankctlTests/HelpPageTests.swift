@@ -1,0 +1,97 @@
+// Every page of help as somebody reads it who has never seen the program: in both languages, on terminals of any width.
+
+import Arguments
+import Testing
+
+@testable import bankctl
+
+@Suite("Help pages of bankctl")
+struct HelpPageTests {
+  private let table = BankctlTable.table
+
+  /// The overview, and the page of every command and of every group of commands.
+  private var paths: [[String]] {
+    [[], ["juice"], ["vending", "admin"]] + table.commands.map(\.path)
+  }
+
+  private func words(of page: String) -> [Substring] {
+    page.split { $0 == " " || $0 == "\n" }.filter { $0 != "\\" }
+  }
+
+  private func hasHangul(_ text: String) -> Bool {
+    text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
+  }
+
+  @Test(
+    "lines break at spaces alone, and only a single word is wider than the terminal",
+    arguments: [20, 40, 80],
+    TextLanguage.allCases)
+  func width(columns: Int, language: TextLanguage) {
+    for path in paths {
+      let page = table.help(for: path, language: language, width: columns)
+      for line in page.split(separator: "\n") where DisplayWidth.of(String(line)) > columns {
+        #expect(words(of: String(line)).count == 1, "\(line)")
+      }
+      #expect(words(of: page) == words(of: table.help(for: path, language: language, width: 120)), "\(path)")
+      #expect(page.hasPrefix(path.isEmpty ? "bankctl: " : language == .korean ? "예\n" : "Examples\n"))
+    }
+  }
+
+  @Test("an English page has no Korean name in it, and a Korean one says everything in Korean")
+  func languages() {
+    for path in paths {
+      let page = table.help(for: path, language: .english)
+      #expect(!hasHangul(page), "\(path)")
+    }
+    let commands = table.commands
+    let sentences =
+      commands.flatMap { [$0.summary] + [$0.details].compactMap { $0 } + $0.examples.map(\.summary) }
+      + commands.flatMap(\.operands).map(\.summary)
+      + (commands.flatMap(\.options) + table.globalOptions).map(\.summary)
+      + table.exitCodes.map(\.meaning)
+    for sentence in sentences {
+      // One level of politeness, whether the sentence has a full stop or none.
+      let plain = sentence.korean.replacing("(초기화)", with: "")
+      let end = plain.split(separator: "(").first.map(String.init) ?? plain
+      let polite = ["니다.", "니다", "세요."].contains { end.hasSuffix($0) || plain.hasSuffix($0) }
+      #expect(polite && hasHangul(sentence.korean), "\(sentence.korean)")
+    }
+  }
+
+  @Test("a range is said once, where it is checked")
+  func ranges() {
+    for command in table.commands {
+      for operand in command.operands {
+        #expect(!operand.summary.english.contains { $0.isNumber && $0 != "1" }, "\(operand.summary.english)")
+      }
+    }
+    let page = table.help(for: ["scale"], language: .english)
+    #expect(page.ranges(of: "0 to 256").count == 1)
+    #expect(table.help(for: ["receipts"], language: .english).contains("(1 or more, or all;"))
+  }
+
+  @Test("what Ctrl-C does to a day in the foreground is what it does")
+  func interrupted() {
+    let page = table.help(for: ["open"], language: .english).replacing("\n  ", with: " ")
+    #expect(page.contains("the others wait for the next start"))
+    #expect(Words(language: .english).closingEarly.contains("wait for the next"))
+    #expect(!page.contains("sends home"))
+  }
+
+  @Test(
+    "a message breaks at its spaces on a narrow terminal, and nowhere else is it touched",
+    arguments: [20, 40])
+  func notes(columns: Int) {
+    for language in TextLanguage.allCases {
+      let words = Words(language: language == .korean ? .korean : .english)
+      let text = "bankctl: " + words.notOpen(home: "/tmp/a-home-with-a-rather-long-name")
+      let written = Notes.lines(text, columns: columns)
+      #expect(self.words(of: written) == self.words(of: text))
+      for line in written.split(separator: "\n") where DisplayWidth.of(String(line)) > columns {
+        #expect(self.words(of: String(line)).count == 1, "\(line)")
+      }
+      #expect(Notes.lines(text, columns: nil) == text + "\n")
+      #expect(Notes.lines("a\n\nb", columns: columns) == "a\n\nb\n")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// A machine that stands still, as a virtual one may: whoever waits has not run in that time, and nor has the other side.
+import Dispatch
+import Glibc
+import Posix
+import Testing
+import Wire
+
+@testable import ControlClient
+
+/// Where the handler of the signal says that it has ended.
+nonisolated(unsafe) private var ended: CInt = -1
+
+@Suite("A machine that stands still", .serialized)
+struct StoodStillTests {
+  @Test("for longer than a welcome may take: it comes all the same")
+  func welcome() throws {
+    let pipe = try UnixSocket.pair()
+    ended = pipe.second.rawValue
+    // While the handler runs the thread that waits does not.
+    signal(SIGUSR2) { _ in
+      var left = timespec(tv_sec: 0, tv_nsec: 400_000_000)
+      while nanosleep(&left, &left) != 0 {}
+      var byte: UInt8 = 1
+      _ = write(ended, &byte, 1)
+    }
+    defer { signal(SIGUSR2, SIG_DFL) }
+    let pair = try UnixSocket.pair()
+    let (far, note, waiter) = (pair.second.rawValue, pipe.first.rawValue, pthread_self())
+    var welcome: [UInt8] = []
+    try FrameEncoder().append(
+      BankMessage.welcome(Welcome(build: "another")), to: &welcome, limit: FrameLimits.control)
+    let done = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "coordinator").async { [welcome] in
+      var item = pollfd(fd: far, events: Int16(POLLIN), revents: 0)
+      _ = poll(&item, 1, 60_000)
+      pthread_kill(waiter, SIGUSR2)
+      item.fd = note
+      _ = poll(&item, 1, 60_000)
+      // The coordinator has not run either, and needs a moment.
+      _ = poll(nil, 0, 30)
+      _ = write(far, welcome, welcome.count)
+      done.signal()
+    }
+    let connection = try ControlConnection.greet(
+      pair.first, patience: ControlConnection.Patience(hello: .milliseconds(300)))
+    #expect(connection.coordinator.build == "another")
+    done.wait()
+    withExtendedLifetime((pipe, pair.second.rawValue)) {}
+  }
+}

@@ -1,0 +1,239 @@
+// Long lists as the coordinator takes them in: others come in beside them, and every customer and every key of the list
+// has one ticket all the same, whatever was known before and whoever stands in the list twice.
+
+import BankModel
+import Posix
+import QueueCore
+import Storage
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("Taking long lists in")
+struct ListIntakeTests {
+  /// A customer who is known again by the amount.
+  private func entry(_ number: Int64, key: String? = nil) -> EnqueueEntry {
+    EnqueueEntry(
+      service: number % 3 == 0 ? .loan : .deposit, grade: number % 7 == 0 ? .vip : .regular,
+      amount: number + 1, account: 6, key: key, drawn: [])
+  }
+
+  /// Asks for a list, in parts of a size.
+  private func ask(
+    _ entries: [EnqueueEntry], _ bank: TestBank, _ client: TestClient, number: UInt32 = 900, part: Int = 2_000
+  ) {
+    var place = 0
+    repeat {
+      let end = min(entries.count, place + part)
+      let list = EnqueueList(entries: Array(entries[place..<end]), isLast: end == entries.count)
+      client.ask(.enqueueList(list), bank.coordinator, number: number)
+      place = end
+    } while place < entries.count
+  }
+
+  /// A turn of the intake that does not wait for anybody.
+  private func turn(_ bank: TestBank) {
+    bank.coordinator.takeTime()
+    bank.coordinator.intakeRestsUntil = nil
+    bank.coordinator.advanceIntake()
+  }
+
+  private func begin(_ bank: TestBank) throws {
+    while !bank.coordinator.machine.isTakingIn, bank.coordinator.hasIntake { turn(bank) }
+    try #require(
+      bank.coordinator.machine.isTakingIn, "it was taken in at once, which this test is not made for")
+  }
+
+  private func finish(_ bank: TestBank) {
+    while bank.coordinator.hasIntake { turn(bank) }
+    bank.coordinator.commit()
+  }
+
+  /// Everybody who waits, by ticket.
+  private func waiting(_ bank: TestBank) throws -> [TicketNumber: Customer] {
+    var all: [TicketNumber: Customer] = [:]
+    for line in Line.allCases {
+      var last: TicketNumber = 0
+      while let page = try Optional(bank.store.page(of: line, after: last, limit: 5_000)), let end = page.last
+      {
+        for customer in page { all[customer.ticket] = customer }
+        last = end.ticket
+      }
+    }
+    return all
+  }
+
+  @Test("small requests do not wait for a list, whose tickets follow one another in its order all the same")
+  func beside() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let entries = (0..<60_000 as Range<Int64>).map { entry($0) }
+    ask(entries, bank, client)
+    try begin(bank)
+    let small = other.ask(.enqueue(.deposits(3, key: "k")), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    #expect(bank.coordinator.machine.isTakingIn)
+    #expect(
+      try other.answers(to: small, bank.coordinator).first?.enqueued
+        == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
+    finish(bank)
+    let report = try client.answers(to: 900, bank.coordinator).last?.enqueued
+    #expect(report == EnqueuedReport(day: 1, first: 4, last: 60_003, count: 60_000))
+    let tickets = try waiting(bank)
+    let amounts = (4...60_003 as ClosedRange<Int64>).map { tickets[$0]?.amount ?? 0 }
+    #expect(amounts.sorted() == Array(1...60_000))
+    // Three stand at its end, and all others in its order.
+    #expect(
+      amounts.dropLast(3).allSatisfy { $0 > 0 } && zip(amounts, amounts.dropFirst()).count { $0 > $1 } == 1)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test(
+    "every key of a long list stands for its customer, whoever was known, came beside it or stands in it twice",
+    arguments: 0..<12)
+  func keys(round: UInt64) throws {
+    let seed = RandomSeed.fromSystem()
+    var chance = SeededGenerator(seed: seed)
+    let story: Comment = "seed \(seed), round \(round)"
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let count = Int64.random(in: 4_001...14_000, using: &chance)
+    let (everyNth, twice) = (Int64.random(in: 1...4, using: &chance), round % 4 == 3)
+    var entries = (0..<count).map { entry($0, key: $0 % everyNth == 0 ? "key-\($0)" : nil) }
+    // Some are known.
+    let known =
+      round % 3 == 0 ? [] : entries.filter { $0.key != nil && Bool.random(using: &chance) }.prefix(1_900)
+    if !known.isEmpty {
+      ask(Array(known), bank, other, number: 7)
+      finish(bank)
+      #expect(try other.answers(to: 7, bank.coordinator).last?.enqueued?.count == Int64(known.count), story)
+    }
+    // And some stand in it twice, near and far.
+    let copies =
+      twice ? (0..<5).map { _ in entries.filter { $0.key != nil }.randomElement(using: &chance)! } : []
+    for copy in copies { entries.insert(copy, at: Int.random(in: 0...entries.count, using: &chance)) }
+    ask(entries, bank, client, part: Int.random(in: 700...2_000, using: &chance))
+    var others: Int64 = 0
+    while bank.coordinator.hasIntake {
+      let order = EnqueueOrder.deposits(Int64.random(in: 1...9, using: &chance), amount: 999_999)
+      if Bool.random(using: &chance), bank.coordinator.machine.isTakingIn {
+        other.ask(.enqueue(order), bank.coordinator)
+        others += order.count
+      }
+      turn(bank)
+      if Bool.random(using: &chance) { bank.coordinator.commit() }
+    }
+    bank.coordinator.commit()
+    let answers = try client.answers(to: 900, bank.coordinator)
+    let report = try #require(answers.last?.enqueued, "\(answers) \(story)")
+    #expect(report.count == count - Int64(known.count), story)
+    #expect(report.known == Int64(known.count + copies.count), story)
+    #expect(report.last - report.first + 1 == report.count, story)
+    let tickets = try waiting(bank)
+    #expect(
+      Int64(tickets.count) == count + others && bank.coordinator.machine.books.issued == count + others, story
+    )
+    for entry in entries {
+      guard let key = entry.key else { continue }
+      let ticket = try bank.store.request(forKey: key)?.tickets.first ?? 0
+      guard tickets[ticket]?.amount == entry.amount else {
+        Issue.record("\(key) stands for \(ticket), which is \(String(describing: tickets[ticket])); \(story)")
+        break
+      }
+    }
+    let amounts = (report.first...report.last).compactMap { tickets[$0]?.amount }
+    #expect(Set(amounts).count == Int(report.count) && !amounts.contains(999_999), story)
+    #expect(try bank.store.audit().problems == [], story)
+  }
+
+  @Test("a list that is half taken in when the coordinator is killed leaves nobody, no key and no number")
+  func killed() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    ask((0..<12_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, client)
+    try begin(bank)
+    other.ask(.enqueue(.deposits(2)), bank.coordinator)
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    try #require(bank.coordinator.machine.isTakingIn && bank.store.hasArrivals)
+    bank.store.crash()
+    #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 2)
+    #expect(try bank.store.audit().problems == [])
+    // Its keys go with its customers, before anybody may have the numbers.
+    let books = try bank.store.load(now: WallTime(milliseconds: 1)).books
+    while bank.store.hasArrivals {
+      try bank.store.withdrawArrivals(limit: 5_000)
+      try bank.store.commit(books)
+    }
+    let left = try (0..<12_000).filter { try bank.store.request(forKey: "key-\($0)") != nil }
+    #expect(left == [] && bank.store.hasStagedChanges == false)
+  }
+
+  @Test(
+    "a key of a list that was given up stands for nobody, also while its customers are still to be taken out")
+  func keyOfNobody() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    ask((0..<24_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, client)
+    try begin(bank)
+    bank.coordinator.commit()
+    let key = try #require(
+      (0..<24_000).first { try bank.store.request(forKey: "key-\($0)") != nil }.map { "key-\($0)" })
+    bank.coordinator.giveUpIntake(Failure(.withdrawn))
+    try #require(bank.store.hasArrivals)
+    ask([entry(1, key: key)], bank, other, number: 7)
+    ask([entry(2)], bank, client, number: 8)
+    bank.coordinator.advanceIntake()
+    bank.coordinator.commit()
+    #expect(bank.coordinator.machine.books.issued == 1, "only who has no key of that list comes in at once")
+    finish(bank)
+    #expect(
+      try other.answers(to: 7, bank.coordinator).last?.enqueued
+        == EnqueuedReport(day: 1, first: 2, last: 2, count: 1))
+    #expect(try bank.store.request(forKey: key)?.tickets.first == 2)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test(
+    "a key with another request is found before anybody of a list comes in, among those who are held back, too"
+  )
+  func conflict() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    ask([entry(1, key: "key-1")], bank, client, number: 7)
+    finish(bank)
+    let entries = (0..<12_000 as Range<Int64>).map { entry($0 == 1 ? 2 : $0, key: "key-\($0)") }
+    ask(entries, bank, client)
+    finish(bank)
+    let answers = try client.answers(bank.coordinator).filter { $0.number == 900 }
+    #expect(answers.map(\.answer.failure) == [Failure(.keyConflict, subject: "key-1")])
+    #expect(bank.coordinator.machine.books.issued == 1 && !bank.store.hasArrivals)
+  }
+
+  @Test(
+    "a disk that is full while a list is looked through refuses nobody, and what was known then is looked up anew"
+  )
+  func fullWhileLooking() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    // Staged, and not on disk when the list is looked through.
+    ask((0..<1_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, other, number: 7)
+    bank.coordinator.takeTime()
+    bank.coordinator.advanceIntake()
+    ask((0..<40_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, client)
+    bank.coordinator.takeTime()
+    bank.coordinator.intakeRestsUntil = nil
+    bank.coordinator.advanceIntake()
+    try #require(!bank.coordinator.machine.isTakingIn && bank.coordinator.intake.current?.known == 1_000)
+    bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
+    bank.coordinator.commit()
+    #expect(try other.answers(to: 7, bank.coordinator).first?.failure?.code == .diskFull)
+    bank.coordinator.retryStore()
+    finish(bank)
+    let report = try client.answers(to: 900, bank.coordinator).last?.enqueued
+    #expect(report == EnqueuedReport(day: 1, first: 1, last: 40_000, count: 40_000))
+    #expect(try bank.store.audit().problems == [])
+  }
+}

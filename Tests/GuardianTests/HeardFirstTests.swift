@@ -1,0 +1,86 @@
+// A guardian that has not listened for long: what the coordinator has said meanwhile is heard before it is judged, though
+// it is more than one look at the loop brings.
+import BankModel
+import Glibc
+import Posix
+import Supervision
+import Testing
+
+@testable import Guardian
+
+@Suite("Before a coordinator is judged", .serialized)
+struct HeardFirstTests {
+  /// A guardian in a home that vanishes with it, of a process that sleeps instead of a coordinator.
+  private final class Watch {
+    let guardian: Guardian
+    let home: String
+    private var mask = sigset_t()
+
+    init() throws {
+      var template = Array("/tmp/bank-guard-XXXXXX".utf8CString)
+      home = template.withUnsafeMutableBufferPointer {
+        mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? ""
+      }
+      try #require(home != "", "no directory could be made")
+      // A guardian leaves its signals blocked, and the process of the tests goes on.
+      pthread_sigmask(SIG_BLOCK, nil, &mask)
+      guardian = try Guardian(
+        Guardian.Order(home: home, program: "/bin/sh", words: ["-c", "exec sleep 600"]))
+      guardian.begin(channel: nil)
+    }
+
+    deinit {
+      if let ward = guardian.ward {
+        if case .started(let child) = ward.process { child.end() }
+      }
+      pthread_sigmask(SIG_SETMASK, &mask, nil)
+      for directory in ["/run", "/logs", ""] {
+        for name in (try? Directory.entries(of: home + directory)) ?? [] {
+          unlink("\(home)\(directory)/\(name)")
+        }
+      }
+      for directory in ["/run", "/logs", ""] { rmdir(home + directory) }
+    }
+
+    /// Whether the guardian has found that its coordinator stands still.
+    var hasJudged: Bool { guardian.ward?.killAt != nil }
+  }
+
+  @Test(
+    "a coordinator that has spoken is not taken for stuck, however much else there is to hear; one that has not is",
+    arguments: [true, false])
+  func heardFirst(hasSpoken: Bool) throws {
+    let watch = try Watch()
+    let guardian = watch.guardian
+    let pid = try #require(guardian.ward?.pid, "no process was started")
+    // Stopped, so that one look is enough to find it guilty where it has said nothing.
+    guardian.ward?.kill(SIGSTOP)
+    var seen = siginfo_t()
+    try #require(waitid(P_PID, id_t(pid), &seen, CInt(WSTOPPED) | CInt(WNOWAIT)) == 0)
+    try #require(ProcessTable.activity(of: pid)?.state == .stopped)
+    // More than one look at the loop brings is ready, and only then the coordinator's word comes.
+    var pipes: [CInt] = []
+    defer { pipes.forEach { close($0) } }
+    var heard: Set<Int> = []
+    let count = 300
+    for place in 0..<count {
+      var ends: [CInt] = [0, 0]
+      try #require(pipe(&ends) == 0)
+      pipes += ends
+      try #require(write(ends[1], "x", 1) == 1)
+      _ = try guardian.loop.register(fd: ends[0], interest: .read) { [unowned guardian] _ in
+        heard.insert(place)
+        if heard.count == count { guardian.finish(.closed) }
+      }
+    }
+    if hasSpoken {
+      let word = ServiceMessage().with("MAINPID", "\(pid)").withPulse(1, patience: .seconds(3_600))
+      #expect(try Datagrams.send(word.bytes, to: guardian.home.socket) == .sent)
+    }
+    // It was silent for longer than it may be.
+    let long = MonotonicTime(nanoseconds: guardian.loop.moment().attended.nanoseconds - 1_000_000_000)
+    guardian.ward?.silence = Standstill(patience: .milliseconds(100), at: long)
+    _ = try guardian.run()
+    #expect(watch.hasJudged == !hasSpoken)
+  }
+}
