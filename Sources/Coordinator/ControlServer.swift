@@ -26,6 +26,7 @@ package final class ControlServer {
   private var lastID: UInt64 = 0
   private var nextCheck: MonotonicTime?
   private var unflushed: [ControlSession] = []
+  private var turnedAway: Set<Asked> = []
 
   /// A server that does not listen.
   package init(loop: EventLoop, build: String) {
@@ -55,16 +56,20 @@ package final class ControlServer {
   ///
   /// - Parameter refusal: Why nothing of it was done.
   package func close(saying refusal: Failure = Failure(.notOpen)) {
-    var told: Set<Asked> = []
-    onCommand = { [unowned self] session, request in
-      // A withdrawal has no answer of its own, and a list has one for all of its parts.
-      if case .withdraw = request.command { return }
-      guard told.insert(Asked(session: session.id, number: request.number)).inserted else { return }
-      answer(session, request.number, .failure(refusal))
-    }
+    onCommand = { [unowned self] session, request in turnAway(request, of: session, saying: refusal) }
     for session in inOrder { session.channel.hearOut() }
     flush()
     for session in inOrder { session.channel.closeAfterFlush() }
+  }
+
+  /// Answers a request of which nothing is done, because the bank has ended.
+  func turnAway(
+    _ request: ControlRequest, of session: ControlSession, saying refusal: Failure = Failure(.notOpen)
+  ) {
+    // A withdrawal has no answer of its own, and a list has one for all of its parts.
+    if case .withdraw = request.command { return }
+    guard turnedAway.insert(Asked(session: session.id, number: request.number)).inserted else { return }
+    answer(session, request.number, .failure(refusal))
   }
 
   /// A request, among those of everybody.

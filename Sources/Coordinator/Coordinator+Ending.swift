@@ -154,7 +154,7 @@ extension Coordinator {
   }
 
   /// Requests that are not taken in, or half, are refused; everything else is kept.
-  private func turnAway() {
+  func turnAway() {
     let waiting = intake.abandonAll()
     giveUpIntake(Failure(.draining))
     for request in waiting { failRequest(request, Failure(.draining)) }
@@ -237,6 +237,8 @@ extension Coordinator {
     }
     log.flush()
     server.stopListening()
+    // Who came in this very turn, after the drain had looked at the door.
+    for request in intake.abandonAll() { failRequest(request, Failure(.notOpen)) }
     tellLookersOn(lastPicture)
     onClosed?()
     tellLastEvents()

@@ -90,7 +90,7 @@ extension Coordinator {
     let place = stand.placement(of: expected ?? 0, heldBack: list.heldBack, issued: issued)
     let slice = try newcomers(
       among: entries, of: &order, keys: &keys, at: place, areKnownCounted: expected != nil)
-    // What was known when they were counted is known still; where it were not, there would be numbers of nobody.
+    // Only a full disk takes back keys that were known when they were counted: there would be numbers of nobody.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
     order.taken += Int64(entries.count)
     return slice

@@ -12,6 +12,8 @@ extension Coordinator {
   func serve(_ request: ControlRequest, for session: ControlSession) {
     let number = request.number
     if let openingFailure { return refuseOpening(openingFailure, request, session) }
+    // It was read together with the word that has ended the bank.
+    guard exitCode == nil else { return server.turnAway(request, of: session) }
     if session.list != nil {
       if case .withdraw(let given) = request.command { return withdraw(given, of: session) }
       guard case .enqueueList = request.command else {

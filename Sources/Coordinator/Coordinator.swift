@@ -192,7 +192,7 @@ final class Coordinator {
   /// Runs until the bank has ended, and returns the process's exit code.
   func run() throws(SystemError) -> Int32 {
     while exitCode == nil { try turn() }
-    if isAbandoned { leaveAtOnce() }
+    if isAbandoned { leaveAtOnce() } else if exitCode != 0 { turnAway() }
     log.flush()
     return exitCode ?? 0
   }

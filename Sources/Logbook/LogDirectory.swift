@@ -26,17 +26,33 @@ struct LogDirectory {
   func segments(
     of worker: String, newerThan known: (LogSegment) throws(LogFailure) -> Bool
   ) throws(LogFailure) -> [LogSegment] {
-    // A rotation renames from the old end on; walking from the new end on, a file that moves is met twice and
-    // never missed.
-    let highest = try entries().compactMap { Self.parse($0) }.filter { $0.worker == worker }.map(\.age).max()
+    // A rotation renames from the old end on. Walking from the new end on, a file that moves is met again and never
+    // missed, however often it moves, as long as the walk does not end before it.
     var met: [LogSegment] = []
-    for age in 0...(highest ?? 0) + 1 {
+    var (age, highest) = (0, try highestAge(of: worker))
+    while true {
+      if age > highest + 1 {
+        // What was the last may have been moved on meanwhile.
+        highest = try highestAge(of: worker)
+        if age > highest + 1 { break }
+      }
+      defer { age += 1 }
       guard let segment = try LogSegment.open(file(of: worker, age: age)) else { continue }
-      if met.contains(where: { $0.identity == segment.identity }) { continue }
-      if try known(segment) { break }
-      met.append(segment)
+      if let index = met.firstIndex(where: { $0.identity == segment.identity }) {
+        // Who was met since the first time may be newer. The last meetings are in order: whoever is older is farther
+        // on, and met later.
+        met.append(met.remove(at: index))
+      } else {
+        if try known(segment) { break }
+        met.append(segment)
+      }
     }
     return met.reversed()
+  }
+
+  /// The age of a worker's oldest file; 0 where there is none.
+  private func highestAge(of worker: String) throws(LogFailure) -> Int {
+    try entries().compactMap { Self.parse($0) }.filter { $0.worker == worker }.map(\.age).max() ?? 0
   }
 
   private func file(of worker: String, age: Int) -> String {

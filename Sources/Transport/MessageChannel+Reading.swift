@@ -16,7 +16,7 @@ extension MessageChannel {
 
   private var interest: Interest {
     var interest: Interest = []
-    if !isReadingPaused && !isClosing { interest.insert(.read) }
+    if !isReadingPaused && !isClosing && !isHeardOut { interest.insert(.read) }
     if isBlocked { interest.insert(.write) }
     return interest
   }
@@ -45,7 +45,7 @@ extension MessageChannel {
       if !hasUnflushedOutput, !isPeerDeaf { onDrained?() }
     }
     guard isOpen else { return }
-    if !isReadingPaused, !isClosing {
+    if !isReadingPaused, !isClosing, !isHeardOut {
       if isGone || readiness.contains(.read) { receive() }
     } else if isGone, let registration {
       // Hanging up is reported unasked and again and again; whoever resumes will read the end.
@@ -63,7 +63,7 @@ extension MessageChannel {
   }
 
   @discardableResult
-  private func receive() -> Bool {
+  func receive() -> Bool {
     let buffer = ReadBuffer.current
     let result: ReadResult
     do throws(SystemError) {
@@ -75,21 +75,13 @@ extension MessageChannel {
     }
     switch result {
     case .wouldBlock: return false
+    case .endOfFile where isHeardOut: return false
     case .endOfFile: end(decoder.isMidFrame ? .midFrame : .endOfFile)
     case .bytes(let count):
       lastReceiveAt = loop.wokeAt
       decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       deliver()
     }
-    return true
-  }
-
-  /// Reads once and delivers; false at the end, which is not told.
-  func takeIn() -> Bool {
-    let buffer = ReadBuffer.current
-    guard case .bytes(let count)? = try? descriptor?.receive(into: buffer) else { return false }
-    decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-    deliver()
     return true
   }
 

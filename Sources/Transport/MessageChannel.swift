@@ -40,6 +40,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   var decoder: FrameDecoder
   var isDelivering = false
   var isClosing = false
+  /// Whether nothing more is heard: the end that is read then is this side's, and what is still to be written goes on.
+  var isHeardOut = false
 
   let outgoingLimit: Int
   let backlogLimit: Int
@@ -161,8 +163,10 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     guard isOpen, !isClosing, descriptor != nil else { return }
     // It fails where the connection is gone already, and then there is nothing to be kept out.
     try? UnixSocket.shutdownReading(descriptor!)
+    isHeardOut = true
     resumeReading()
-    while isOpen, !isReadingPaused, takeIn() {}
+    while isOpen, !isReadingPaused, receive() {}
+    watch()
   }
 
   /// Delivers again. Messages that were held back are delivered before this returns, except from within a delivery,

@@ -18,12 +18,19 @@ struct StoodStillTests {
     ended = pipe.second.rawValue
     // While the handler runs the thread that waits does not.
     signal(SIGUSR2) { _ in
-      var left = timespec(tv_sec: 0, tv_nsec: 400_000_000)
-      while nanosleep(&left, &left) != 0 {}
+      _ = poll(nil, 0, 400)
       var byte: UInt8 = 1
       _ = write(ended, &byte, 1)
     }
-    defer { signal(SIGUSR2, SIG_DFL) }
+    // The threads on which tests run take no signals by themselves.
+    var (mask, before) = (sigset_t(), sigset_t())
+    sigemptyset(&mask)
+    sigaddset(&mask, SIGUSR2)
+    pthread_sigmask(SIG_UNBLOCK, &mask, &before)
+    defer {
+      pthread_sigmask(SIG_SETMASK, &before, nil)
+      signal(SIGUSR2, SIG_DFL)
+    }
     let pair = try UnixSocket.pair()
     let (far, note, waiter) = (pair.second.rawValue, pipe.first.rawValue, pthread_self())
     var welcome: [UInt8] = []
@@ -45,6 +52,8 @@ struct StoodStillTests {
       pair.first, patience: ControlConnection.Patience(hello: .milliseconds(300)))
     #expect(connection.coordinator.build == "another")
     done.wait()
-    withExtendedLifetime((pipe, pair.second.rawValue)) {}
+    try pair.second.close()
+    try pipe.first.close()
+    try pipe.second.close()
   }
 }

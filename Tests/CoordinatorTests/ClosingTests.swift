@@ -57,4 +57,23 @@ struct ClosingTests {
     bank.coordinator.reloadBySignal()
     #expect(!bank.log.contains("event=reload"))
   }
+
+  @Test("who asks in the turn in which the bank ends is told that nothing of it was done")
+  func lastTurn() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, client)
+    client.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
+    #expect(bank.coordinator.exitCode == nil, "somebody is still served")
+    // It has come, and is to be taken in at the end of the turn.
+    let before = other.ask(.enqueue(.deposits(1)), bank.coordinator)
+    bank.serveAll()
+    bank.coordinator.advanceEnding()
+    #expect(bank.coordinator.exitCode == 0)
+    let after = other.ask(.enqueue(.deposits(1)), bank.coordinator)
+    let answers = try other.answers(bank.coordinator)
+    #expect(answers.map(\.number) == [before, after])
+    #expect(answers.map(\.answer.failure?.code) == [.notOpen, .notOpen])
+  }
 }

@@ -42,7 +42,7 @@ extension Branch {
 
   /// Expects that nothing of this branch runs. Who has said its last word may take a moment to be gone.
   func expectNobodyLeft(at location: SourceLocation = #_sourceLocation) throws {
-    try waitUntil("nobody is left", within: .seconds(2), at: location) { processes.all().isEmpty }
+    try waitUntil("nobody is left", within: .seconds(10), at: location) { processes.all().isEmpty }
   }
 
   /// The build that a teller has to name, as the coordinator names it to any client.

@@ -78,12 +78,20 @@ struct RemovedHomeTests {
     }
   }
 
+  /// Removes the home as `rm -rf` does: what its processes take away meanwhile is no error.
+  private func remove(_ branch: Branch) throws {
+    try branch.waitUntil("the home is removed") {
+      try? files.removeItem(atPath: branch.home)
+      return !files.fileExists(atPath: branch.home)
+    }
+  }
+
   @Test("a bank whose home is removed ends with its tellers and its guardian, and nothing comes back")
   func removed() throws {
     try withBranch { branch in
       try branch.start("--speed", "1")
       try branch.done("enqueue", "20")
-      try files.removeItem(atPath: branch.home)
+      try remove(branch)
       try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
       #expect(!files.fileExists(atPath: branch.home))
       try branch.start("--speed", "max")
@@ -97,7 +105,7 @@ struct RemovedHomeTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
-      try files.removeItem(atPath: branch.home)
+      try remove(branch)
       branch.processes.signal(pid, SIGKILL)
       try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
       #expect(!files.fileExists(atPath: branch.home))

@@ -52,6 +52,8 @@ import Wire
     let sent = try late.withUnsafeBytes { try tap.far!.send($0) }
     #expect(sent == .peerClosed, "whoever says it learns that nobody hears it")
     tap.channel.send(Note(7, "goodbye"))
+    try tap.settle()
+    #expect(tap.ends.isEmpty, "the end that was read is this side's own")
     tap.channel.closeAfterFlush()
     #expect(try tap.hear() == frame(Note(7, "goodbye")))
     #expect(tap.ends == [.closedHere] && tap.notes.count == 2_000)
