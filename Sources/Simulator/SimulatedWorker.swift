@@ -34,15 +34,18 @@ final class SimulatedWorker {
 /// The program of a worker.
 final class WorkerProgram: SimulatedProgram {
   private let teller: TellerProcess
+  /// What gets a station its fruit; a teller has none.
+  private let fruit: FruitProvider?
 
   /// Begins as the program's main function does.
   init(_ worker: SimulatedWorker, in world: Simulation) throws(SystemError) {
     let loop = try EventLoop()
     let isStation = worker.window.service.drawsOnStock
+    fruit = isStation ? FruitProvider(loop: loop) : nil
     var provider: SimulatedProvider?
     // Most tellers have nothing to get, as in production.
     if isStation || world.host.chance.draw(0...2) == 0 {
-      provider = SimulatedProvider(of: worker.process, isStation ? FruitProvider(loop: loop) : nil, in: world)
+      provider = SimulatedProvider(of: worker.process, fruit, in: world)
     }
     worker.provider = provider
     teller = try TellerProcess(
