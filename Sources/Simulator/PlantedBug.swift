@@ -267,7 +267,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents: [.money]
     case .buysAgain: [.purchase, .refusal, .repeatedOrder]
     case .takesBeforeTheIntent: [.purchase]
-    case .forgetsIntents: [.notDrained, .money, .notDurable, .refusal]
+    case .forgetsIntents: [.notDrained, .money, .notDurable]
     case .keepsWhatWasGivenUp: [.purchase]
     case .chargesNothing: [.money]
     case .vendingAnswersTooEarly: [.notDurable, .refusal]
