@@ -128,7 +128,8 @@ let package = Package(
       "Simulator",
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Teller", "StockService", "StockClient", "VendingMachine", "VendingClient",
+        "Supervision", "Logbook", "Teller", "JuiceStation", "Coordinator", "StockService", "StockClient",
+        "VendingMachine", "VendingClient",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
@@ -162,7 +163,7 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
-    tests("SimulatorTests", of: ["Simulator", "BankModel", "Posix"]),
+    tests("SimulatorTests", of: ["Simulator", "BankModel", "Logbook", "Posix"]),
     tests(
       "CoordinatorTests",
       of: [

@@ -111,7 +111,7 @@ final class ListSpool {
   private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
     let path = Paths.join(directory, "list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive], mode: 0o600)
-    _ = path.withCString { unlink($0) }
+    try? Directory.unlink(path)
     return file
   }
 

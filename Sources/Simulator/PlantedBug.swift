@@ -252,7 +252,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
-    case .takesAgain: [.taking, .stock, .drinks, .purchase]
+    case .takesAgain: [.taking, .stock, .drinks, .purchase, .repeatedOrder]
     case .givesBackAgain, .forgetsVoids: [.taking, .purchase]
     case .takesInPart, .refusesTheLastFruit: [.taking]
     case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock, .drinks, .purchase]
