@@ -138,7 +138,7 @@ final class ControlServer {
   func keepTime(_ now: Moment) {
     listener?.keepTime(MonotonicInstant(now.monotonic))
     guard let due = nextCheck, due <= now.attended else { return }
-    for session in Array(sessions.values) {
+    for session in inOrder {
       let silence = session.silence(until: now)
       if !session.isGreeted, now.attended.since(session.connectedAt) >= ClientLimits.hello {
         refuse(session, .hello, "no hello within \(ClientLimits.hello.milliseconds) ms")

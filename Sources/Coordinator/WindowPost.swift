@@ -73,4 +73,13 @@ final class WindowPost {
   }
 
   var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
+
+  /// Whether something has to be done by itself now: the successor starts, or somebody is judged.
+  func isDue(at now: Moment) -> Bool {
+    func has(_ moment: MonotonicTime?, comeBy now: MonotonicTime) -> Bool {
+      moment.map { $0 <= now } ?? false
+    }
+    return has(restartAt, comeBy: now.monotonic) || has(readyBy, comeBy: now.attended)
+      || has(killAt, comeBy: now.attended) || has(drainBy, comeBy: now.attended)
+  }
 }

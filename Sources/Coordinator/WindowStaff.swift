@@ -178,7 +178,8 @@ final class WindowStaff {
 
   /// Does what is due. Everything that was said has been heard before.
   func keepTime(_ now: Moment) {
-    for post in posts.values {
+    // Mostly nobody is due, and those who are come in the order of their windows.
+    for post in posts.values.filter({ $0.isDue(at: now) }).sorted(by: { $0.window < $1.window }) {
       if let moment = post.restartAt, moment <= now.monotonic {
         post.restartAt = nil
         start(post, at: now)
@@ -214,7 +215,7 @@ final class WindowStaff {
 
   /// Tries the windows again that were given up.
   func retryGivenUp(at now: Moment) {
-    for post in posts.values where post.isGivenUp && post.isWanted { open(post.window, at: now) }
+    for post in inOrder where post.isGivenUp && post.isWanted { open(post.window, at: now) }
   }
 
   /// Whether no teller process is left.
@@ -224,7 +225,10 @@ final class WindowStaff {
   func closeAll() { for window in posts.keys.sorted() { close(window) } }
 
   /// Ends everyone, whatever they are doing.
-  func killAll() { for post in posts.values { post.child?.kill(SIGKILL) } }
+  func killAll() { for post in inOrder { post.child?.kill(SIGKILL) } }
+
+  /// What is seen from outside happens in the order of the windows.
+  private var inOrder: [WindowPost] { posts.values.sorted { $0.window < $1.window } }
 
   private func flushLater(_ post: WindowPost) {
     guard !post.isUnflushed else { return }
