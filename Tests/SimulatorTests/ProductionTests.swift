@@ -99,12 +99,15 @@ struct ProductionTests {
       // What the coordinator does with its store and its requests is told again by these.
       "Simulator.SimulatedCoordinator": (
         channel.union([
-          "Transport.Listener", "Coordinator.WindowStaff", "Coordinator.ControlServer", "Coordinator.ControlSession",
+          "Transport.Listener", "Coordinator.WindowStaff", "Coordinator.ControlServer",
+          "Coordinator.ControlSession",
           "QueueCore.QueueMachine", "Logbook.LogFile",
         ]),
         [
-          "Simulator.SimulatedCoordinator", "Simulator.Simulation", "Simulator.SimulatedProcess", "Simulator.FaultPlan",
-          "Simulator.ClientSession", "Simulator.OpenRequest", "Simulator.IntakeOrder", "Simulator.SimulatedEnding",
+          "Simulator.SimulatedCoordinator", "Simulator.Simulation", "Simulator.SimulatedProcess",
+          "Simulator.FaultPlan",
+          "Simulator.ClientSession", "Simulator.OpenRequest", "Simulator.IntakeOrder",
+          "Simulator.SimulatedEnding",
           "Simulator.SimulatedReleases", "Simulator.LateWord",
         ]
       ),
