@@ -159,9 +159,7 @@ final class HomeKeeper {
     house.closeAll(at: context.now)
     house.killAll()
     let failure = Failure(.removed, subject: home.database, detail: words)
-    server.onCommand = { [unowned server] session, request in
-      server.answer(session, request.number, .failure(failure))
-    }
+    server.turnEverybodyAway(saying: failure)
     server.onEnd = { _ in }
     leave = (failure, SystemClock.monotonic() + Self.farewell)
   }

@@ -67,9 +67,17 @@ struct CutOffTests {
     while !bank.coordinator.context.isCutOff { try bank.coordinator.turn() }
     #expect(bank.coordinator.context.exitCode == nil, "it stays to say so")
     let commits = bank.store.commits
-    bank.coordinator.server.onCommand?(client.session, ControlRequest(number: 1, command: .status))
+    // A list has one answer for all of its parts, and a withdrawal none of its own.
+    let part = ControlCommand.enqueueList(EnqueueList(entries: [], isLast: false))
+    for (number, command) in [(1, .status), (2, part), (2, part), (3, .withdraw(2))]
+      as [(UInt32, ControlCommand)]
+    {
+      bank.coordinator.server.onCommand?(client.session, ControlRequest(number: number, command: command))
+    }
     try bank.coordinator.turn()
-    #expect(try client.answers(to: 1, bank.coordinator).first?.failure?.code == .removed)
+    let answers = try client.answers(bank.coordinator)
+    #expect(answers.map(\.number) == [1, 2])
+    #expect(answers.allSatisfy { $0.answer.failure?.code == .removed })
     bank.coordinator.stopBySignal(now: true)
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && bank.coordinator.server.sessions.isEmpty)
