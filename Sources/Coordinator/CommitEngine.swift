@@ -164,10 +164,7 @@ final class CommitEngine {
   }
 
   /// The disk is tried again from here on.
-  func beginRetry() {
-    retryAt = nil
-    stagedSince = nil
-  }
+  func beginRetry() { retryAt = nil }
 
   /// Takes out what could not be read while the disk was full.
   func takeHeldBack() -> [QueueEffect] {

@@ -31,6 +31,7 @@ struct CommitEngineTests {
     for read in reads { #expect(try engine.read(read) == nil) }
     #expect(!engine.canCommit && engine.due(isUnsettled: true, isAwaited: true) == nil)
     engine.beginRetry()
+    #expect(engine.due(isUnsettled: false, isAwaited: true) == nil, "nothing is staged any more")
     #expect(engine.takeHeldBack() == reads && engine.takeHeldBack() == [])
     try engine.stage(change)
     #expect(bank.store.hasStagedChanges)
