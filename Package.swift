@@ -129,6 +129,7 @@ let package = Package(
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision", "Logbook", "Teller", "StockService", "StockClient", "VendingMachine", "VendingClient",
+        "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
@@ -162,7 +163,9 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
-    tests("SimulatorTests", of: ["Simulator", "BankModel", "Posix"]),
+    tests(
+      "SimulatorTests",
+      of: ["Simulator", "BankModel", "Posix", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
     tests(
       "CoordinatorTests",
       of: [

@@ -37,6 +37,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case commitLost
   /// Somebody sets the calendar.
   case clockJumped
+  /// The machine of the coordinator loses its power, and what was not synced.
+  case powerLost
   /// The stock service is killed between two effects.
   case stockKilled
   /// The stock service stands still for a while.

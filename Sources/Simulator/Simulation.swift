@@ -3,6 +3,7 @@
 // no order of a dictionary gets in. A broken promise ends the history at once and is its outcome.
 
 import BankModel
+import QueueCore
 import Storage
 import Wire
 
@@ -37,7 +38,7 @@ public final class Simulation {
   var statistics = Statistics()
   let checker: PromiseChecker
   var chance: SeededGenerator
-  let disk = MemoryStore()
+  let disk: QueueDisk
   /// Every day that people have had in this history.
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
@@ -76,10 +77,17 @@ public final class Simulation {
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
+    disk = QueueDisk(seed: seed, mistake: bug?.rawValue)
     self.trace = Trace(output: trace)
     checker = PromiseChecker(policy: plan.policy)
     checker.world = self
     ear.world = self
+    disk.isCalm = plan.temper == .calm
+    disk.onDisagreement = { [unowned self] in violate(.storeContradiction, $0) }
+    disk.onPowerLoss = { [unowned self] in
+      statistics.note(.powerLost)
+      self.trace.line(clock.now, "the power is gone")
+    }
     host.mistake = bug?.rawValue
     host.onWrite = { [unowned self] process, end, bytes in ear.hear(bytes, by: process, on: end) }
     host.onEnd = { [unowned self] process in
@@ -133,6 +141,7 @@ public final class Simulation {
     }
     host.shutDown()
     if violation == nil { checker.checkEnd(of: disk) }
+    if disk.volume != nil { statistics.databaseCommits += Int64(disk.commits) }
     if violation == nil { statistics.histories += 1 }
   }
 
@@ -225,7 +234,8 @@ public final class Simulation {
     coordinators += 1
     statistics.starts += 1
     trace.line(clock.now, "coordinator \(coordinators) starts")
-    do {
+    disk.isFull = fullUntil > clock.now
+    do throws(StoreError) {
       var stored = try disk.load(now: clock.moment.wall)
       _ = try disk.beginIncarnation(at: clock.moment.wall)
       if let bug { stored = checker.spoil(stored, as: bug) }
@@ -240,7 +250,12 @@ public final class Simulation {
       agenda.add(
         .vendingStart, at: clock.now + late + (vending.machines == 0 ? plan.vending.arrival : .zero))
     } catch {
-      violate(.storeContradiction, "the store cannot be opened: \(error)")
+      guard disk.isToBlame(for: error) else {
+        return violate(.storeContradiction, "the store cannot be opened: \(error)")
+      }
+      trace.line(clock.now, "the store cannot be opened now: \(error)")
+      disk.processEnded(isDone: false)
+      agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
   }
 
@@ -248,7 +263,7 @@ public final class Simulation {
   func coordinatorEnded(_ ended: SimulatedCoordinator, isDone: Bool) {
     trace.line(clock.now, "coordinator \(ended.number) \(isDone ? "has ended" : "is dead")")
     if disk.hasStagedChanges { statistics.note(.commitLost) }
-    disk.crash()
+    disk.processEnded(isDone: isDone)
     checker.crashed()
     coordinator = nil
     ended.releases.asker.close()
@@ -330,6 +345,7 @@ public final class Simulation {
     failingCommit = nil
     stillborn = 0
     coordinator?.fuse = nil
+    disk.isCalm = true
     calmStock()
     calmVending()
     for number in living {
