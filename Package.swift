@@ -128,8 +128,8 @@ let package = Package(
       "Simulator",
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Teller", "StockService", "StockClient", "VendingMachine", "VendingClient",
-        "CSQLite",
+        "Supervision", "Logbook", "Teller", "JuiceStation", "Coordinator", "StockService", "StockClient",
+        "VendingMachine", "VendingClient", "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
@@ -165,7 +165,10 @@ let package = Package(
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
     tests(
       "SimulatorTests",
-      of: ["Simulator", "BankModel", "Posix", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
+      of: [
+        "Simulator", "BankModel", "Logbook", "Posix", "QueueCore", "StockCore", "VendingCore", "Storage",
+        "CSQLite",
+      ]),
     tests(
       "CoordinatorTests",
       of: [

@@ -9,12 +9,15 @@ import Transport
 import Wire
 
 /// The control socket and its clients.
-final class ControlServer {
-  var onCommand: ((ControlSession, ControlRequest) -> Void)?
-  var onEnd: ((ControlSession) -> Void)?
+package final class ControlServer {
+  /// Called with every request of a client that was greeted.
+  package var onCommand: ((ControlSession, ControlRequest) -> Void)?
+  /// Called when a client has gone.
+  package var onEnd: ((ControlSession) -> Void)?
   /// Whether everything that the store shows is on disk, so that it may be told.
   var mayQuote: () -> Bool = { true }
-  private(set) var sessions: [UInt64: ControlSession] = [:]
+  /// Those who are connected.
+  package private(set) var sessions: [UInt64: ControlSession] = [:]
 
   private let loop: EventLoop
   private let build: String
@@ -25,13 +28,14 @@ final class ControlServer {
   private var unflushed: [ControlSession] = []
   private var turnedAway: Set<Asked> = []
 
-  init(loop: EventLoop, build: String) {
+  /// A server that does not listen.
+  package init(loop: EventLoop, build: String) {
     self.loop = loop
     self.build = build
   }
 
   /// Begins to listen. The caller holds the lock of the home, so a socket that is there is a leftover.
-  func listen(at path: String) throws(SystemError) {
+  package func listen(at path: String) throws(SystemError) {
     room = Listener.room(for: ClientLimits.sessions)
     let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
     let listener = try Listener(
@@ -51,11 +55,16 @@ final class ControlServer {
   /// is asked after this fails at whoever asks. So nobody is in doubt about what became of a request.
   ///
   /// - Parameter refusal: Why nothing of it was done.
-  func close(saying refusal: Failure = Failure(.notOpen)) {
-    onCommand = { [unowned self] session, request in turnAway(request, of: session, saying: refusal) }
+  package func close(saying refusal: Failure = Failure(.notOpen)) {
+    turnEverybodyAway(saying: refusal)
     for session in inOrder { session.channel.hearOut() }
     flush()
     for session in inOrder { session.channel.closeAfterFlush() }
+  }
+
+  /// Does nothing more of what is asked, and says why to whoever asks.
+  func turnEverybodyAway(saying refusal: Failure) {
+    onCommand = { [unowned self] session, request in turnAway(request, of: session, saying: refusal) }
   }
 
   /// Answers a request of which nothing is done, because the bank has ended.
@@ -101,13 +110,15 @@ final class ControlServer {
   /// Answers a request; it leaves at the end of the turn.
   ///
   /// Every answer passes here, so this is where it is made sure that none tells what may be gone after a crash.
-  func answer(_ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false) {
+  package func answer(
+    _ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false
+  ) {
     precondition(!answer.quotesWhatIsKept || mayQuote(), "a client is told only what is on disk")
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 
   /// Writes everything that was sent in this turn.
-  func flush() {
+  package func flush() {
     while !unflushed.isEmpty {
       let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
@@ -127,18 +138,18 @@ final class ControlServer {
   // MARK: - Time
 
   /// When the listener, for which there was no descriptor left, is to be heard again.
-  var nextDeadline: MonotonicTime? {
+  package var nextDeadline: MonotonicTime? {
     listener?.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
   }
 
   /// When somebody is judged next by what was heard, in the time that was attended.
-  var nextJudgement: MonotonicTime? { nextCheck }
+  package var nextJudgement: MonotonicTime? { nextCheck }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
-  func keepTime(_ now: Moment) {
+  package func keepTime(_ now: Moment) {
     listener?.keepTime(MonotonicInstant(now.monotonic))
     guard let due = nextCheck, due <= now.attended else { return }
-    for session in Array(sessions.values) {
+    for session in inOrder {
       let silence = session.silence(until: now)
       if !session.isGreeted, now.attended.since(session.connectedAt) >= ClientLimits.hello {
         refuse(session, .hello, "no hello within \(ClientLimits.hello.milliseconds) ms")
@@ -169,7 +180,7 @@ final class ControlServer {
   }
 
   /// Somebody has left, so there is room again for those outside.
-  func someoneLeft() { listener?.someoneLeft() }
+  package func someoneLeft() { listener?.someoneLeft() }
 
   private func hear(_ message: ClientMessage, from session: ControlSession) {
     switch message {

@@ -9,9 +9,9 @@ import Wire
 typealias ClientChannel = MessageChannel<ClientMessage, BankMessage>
 
 /// One client of the control socket.
-final class ControlSession {
+package final class ControlSession {
   /// Tells sessions apart, also those that have ended.
-  let id: UInt64
+  package let id: UInt64
   let channel: ClientChannel
   /// In the time that was attended, as all that a client is judged by.
   let connectedAt: MonotonicTime

@@ -111,7 +111,7 @@ final class ListSpool {
   private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
     let path = Paths.join(directory, "list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive], mode: 0o600)
-    _ = path.withCString { unlink($0) }
+    try? Directory.unlink(path)
     return file
   }
 
@@ -154,26 +154,4 @@ final class ListSpool {
     }
     throw Failure(.system, remark: Remark(.listEnded))
   }
-}
-
-extension EnqueueEntry {
-  /// What is wrong with this entry; nil for nothing.
-  var fault: Remark? {
-    if !service.movesMoney { return Remark(.notInList, service.name) }
-    if !(1...BankModel.Limits.amount).contains(amount) {
-      return Remark(.moneyRange, BankModel.Limits.amount, amount)
-    }
-    if !(0...BankModel.Limits.account).contains(account) {
-      return Remark(.accountRange, BankModel.Limits.account, account)
-    }
-    return key.flatMap(keyFault)
-  }
-}
-
-/// What is wrong with an idempotency key; nil for nothing.
-func keyFault(_ key: String) -> Remark? {
-  if key.isEmpty || key.utf8.count > BankModel.Limits.keyLength {
-    return Remark(.keyLength, BankModel.Limits.keyLength, key.utf8.count)
-  }
-  return nil
 }

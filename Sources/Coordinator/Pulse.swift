@@ -66,7 +66,7 @@ final class Pulse {
   func close() {
     if let registration { loop.deregister(registration) }
     registration = nil
-    if socket != nil { _ = path.withCString { unlink($0) } }
+    if socket != nil { try? Directory.unlink(path) }
     socket = nil
   }
 

@@ -23,11 +23,11 @@ enum RecoveryNote {
       try file.writeAll(bytes)
       try file.close()
     } catch {
-      unlink(fresh)
-      unlink(path)
+      try? Directory.unlink(fresh)
+      try? Directory.unlink(path)
       return
     }
-    if rename(fresh, path) != 0 { unlink(path) }
+    do throws(SystemError) { try Directory.rename(fresh, to: path) } catch { try? Directory.unlink(path) }
   }
 
   /// Copies the configuration that was just read and found good.
@@ -36,7 +36,7 @@ enum RecoveryNote {
     guard let config = options.config,
       let bytes = try? FileDescriptor.open(config, .readOnly).readAll(limit: longest)
     else {
-      unlink(home.configurationCopy)
+      try? Directory.unlink(home.configurationCopy)
       return
     }
     keep(bytes, at: home.configurationCopy)

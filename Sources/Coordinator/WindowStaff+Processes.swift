@@ -15,7 +15,8 @@ extension WindowStaff {
 
   func start(_ post: WindowPost, at now: Moment) {
     let isRestart = post.startedAt != nil
-    post.generation = (generations[post.window] ?? 0) + 1
+    post.generation =
+      (Kernel.makes("startsGenerationsAnew") ? post.generation : generations[post.window] ?? 0) + 1
     generations[post.window] = post.generation
     post.startedAt = now.monotonic
     post.customers = 0
@@ -215,10 +216,7 @@ extension WindowStaff {
 
   /// What is to become of a window whose teller has ended.
   private func decide(_ post: WindowPost, at now: Moment, couldNotStart: Bool = false) {
-    guard post.isWanted else {
-      posts[post.window] = nil
-      return
-    }
+    guard post.isWanted else { return remove(post.window) }
     let decision = post.history.died(at: now.monotonic)
     let isHopeless = !hasOpened && (couldNotStart || post.history.deathsInARow >= Self.openingPatience)
     switch decision {

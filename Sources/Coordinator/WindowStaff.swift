@@ -11,12 +11,12 @@ import Transport
 import Wire
 
 /// The tellers of the branch.
-final class WindowStaff {
+package final class WindowStaff {
   /// Called with everything that a teller says and with every end.
-  var onEvent: ((Window, Generation, Word) -> Void)?
+  package var onEvent: ((Window, Generation, Word) -> Void)?
 
   /// What the staff reports.
-  enum Word {
+  package enum Word {
     /// The teller is ready for its first customer.
     case ready(pid: Int32)
     /// The teller has answered a lease, or made progress.
@@ -28,10 +28,12 @@ final class WindowStaff {
   }
 
   /// Whether the bank has opened. Until then a window that does not open is given up soon: somebody is waiting.
-  var hasOpened = false
+  package var hasOpened = false
   /// What a teller is told when it comes: everything but its name and generation.
-  var orders: ((Window, Generation) -> TellerOrders)?
-  var posts: [Window: WindowPost] = [:]
+  package var orders: ((Window, Generation) -> TellerOrders)?
+  private(set) var posts: [Window: WindowPost] = [:]
+  /// The same in the order of the windows: everybody is looked after in it.
+  private var inOrder: [WindowPost] = []
   /// The last generation at each window, also where there is none any more: a window that is opened again goes on
   /// with it, because the queue hears no generation that it has heard before.
   var generations: [Window: Generation] = [:]
@@ -50,7 +52,8 @@ final class WindowStaff {
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [WindowPost] = []
 
-  init(
+  /// Nobody, as yet.
+  package init(
     home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy,
     seed: UInt64
   ) {
@@ -66,11 +69,8 @@ final class WindowStaff {
   // MARK: - Orders from the queue
 
   /// A teller shall stand at this window from now on.
-  func open(_ window: Window, at now: Moment) {
-    let post =
-      posts[window]
-      ?? WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
-    posts[window] = post
+  package func open(_ window: Window, at now: Moment) {
+    let post = posts[window] ?? add(window)
     post.isWanted = true
     if post.phase == .empty, post.restartAt == nil {
       post.history.forgive()
@@ -79,15 +79,29 @@ final class WindowStaff {
     }
   }
 
+  /// A window at which nobody stands yet.
+  func add(_ window: Window) -> WindowPost {
+    let post = WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
+    posts[window] = post
+    inOrder.insert(post, at: inOrder.firstIndex { window < $0.window } ?? inOrder.count)
+    return post
+  }
+
+  /// There is no such window any more.
+  func remove(_ window: Window) {
+    posts[window] = nil
+    inOrder.removeAll { $0.window == window }
+  }
+
   /// No teller shall stand at this window any more. One with a customer in hand is dismissed later, by the queue;
   /// one that is not at work ends at once.
-  func close(_ window: Window) {
+  package func close(_ window: Window) {
     guard let post = posts[window] else { return }
     post.isWanted = false
     post.restartAt = nil
     switch post.phase {
     case .empty:
-      posts[window] = nil
+      remove(window)
       onEvent?(window, post.generation, .ended(.code(0)))
     case .starting, .welcomed:
       post.phase = .leaving
@@ -97,10 +111,10 @@ final class WindowStaff {
   }
 
   /// The teller at this window has free hands and shall go. It does so at once, unless it stands still.
-  func dismiss(_ window: Window, at now: Moment) {
+  package func dismiss(_ window: Window, at now: Moment) {
     guard let post = posts[window] else { return }
     post.phase = .leaving
-    post.killAt = now.attended + TellerLimits.leave
+    if !Kernel.makes("waitsForTheDismissed") { post.killAt = now.attended + TellerLimits.leave }
     tell(window, .close)
   }
 
@@ -108,14 +122,14 @@ final class WindowStaff {
   ///
   /// - Parameter canWait: The message leaves with the next one. An acknowledgement to a teller at work is no reason to
   /// wake it: on its own it was a quarter of everything that was sent.
-  func tell(_ window: Window, _ message: WindowMessage, canWait: Bool = false) {
+  package func tell(_ window: Window, _ message: WindowMessage, canWait: Bool = false) {
     guard let post = posts[window], let channel = post.channel else { return }
     channel.send(message)
     if !canWait { flushLater(post) }
   }
 
   /// Ends a teller that makes no progress: SIGABRT, so that a core may tell why, and SIGKILL soon after.
-  func abort(_ window: Window, _ generation: Generation, at now: Moment) {
+  package func abort(_ window: Window, _ generation: Generation, at now: Moment) {
     guard let post = posts[window], post.generation == generation, let child = post.child else { return }
     log.write(event: "stuck", level: .warn, at: now) {
       $0.field("window", window.description)
@@ -129,7 +143,7 @@ final class WindowStaff {
   }
 
   /// Ends a teller that broke the rules of the conversation.
-  func expel(_ window: Window, _ generation: Generation, reason: String, at now: Moment) {
+  package func expel(_ window: Window, _ generation: Generation, reason: String, at now: Moment) {
     guard let post = posts[window], post.generation == generation else { return }
     log.write(event: "rogue", level: .warn, at: now) {
       $0.field("window", window.description)
@@ -142,7 +156,7 @@ final class WindowStaff {
   }
 
   /// Ends the teller at a window at once, whatever it is doing.
-  func kill(_ window: Window, reason: String, at now: Moment) {
+  package func kill(_ window: Window, reason: String, at now: Moment) {
     guard let post = posts[window], let child = post.child else { return }
     log.write(event: "killing", level: .warn, at: now) {
       $0.field("window", window.description)
@@ -157,7 +171,7 @@ final class WindowStaff {
   // MARK: - Time and the end of a turn
 
   /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? {
+  package var nextDeadline: MonotonicTime? {
     var earliest: MonotonicTime?
     for post in posts.values {
       if let moment = post.restartAt { earliest = min(earliest ?? moment, moment) }
@@ -166,7 +180,7 @@ final class WindowStaff {
   }
 
   /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
-  var nextJudgement: MonotonicTime? {
+  package var nextJudgement: MonotonicTime? {
     var earliest: MonotonicTime?
     for post in posts.values {
       for moment in [post.readyBy, post.killAt, post.drainBy] {
@@ -177,8 +191,8 @@ final class WindowStaff {
   }
 
   /// Does what is due. Everything that was said has been heard before.
-  func keepTime(_ now: Moment) {
-    for post in posts.values {
+  package func keepTime(_ now: Moment) {
+    for post in inOrder {
       if let moment = post.restartAt, moment <= now.monotonic {
         post.restartAt = nil
         start(post, at: now)
@@ -196,7 +210,7 @@ final class WindowStaff {
   }
 
   /// Writes everything that was sent in this turn.
-  func flush() {
+  package func flush() {
     // A channel that ends while it is flushed can make others speak.
     while !unflushed.isEmpty {
       let waiting = unflushed
@@ -210,21 +224,23 @@ final class WindowStaff {
 
   /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and
   /// those that were to be closed are gone.
-  var isSettled: Bool { posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated } }
+  package var isSettled: Bool {
+    posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated }
+  }
 
   /// Tries the windows again that were given up.
-  func retryGivenUp(at now: Moment) {
-    for post in posts.values where post.isGivenUp && post.isWanted { open(post.window, at: now) }
+  package func retryGivenUp(at now: Moment) {
+    for post in inOrder where post.isGivenUp && post.isWanted { open(post.window, at: now) }
   }
 
   /// Whether no teller process is left.
-  var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }
+  package var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }
 
   /// Replaces nobody from now on, and ends everyone who is not at work.
-  func closeAll() { for window in posts.keys.sorted() { close(window) } }
+  package func closeAll() { for post in inOrder { close(post.window) } }
 
   /// Ends everyone, whatever they are doing.
-  func killAll() { for post in posts.values { post.child?.kill(SIGKILL) } }
+  package func killAll() { for post in inOrder { post.child?.kill(SIGKILL) } }
 
   private func flushLater(_ post: WindowPost) {
     guard !post.isUnflushed else { return }

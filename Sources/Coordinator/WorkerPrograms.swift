@@ -6,11 +6,11 @@ import Posix
 import Wire
 
 /// The programs of the workers, as paths.
-struct WorkerPrograms {
+package struct WorkerPrograms {
   private let directory: String
 
   /// The programs beside this one.
-  init() throws(SystemError) { directory = Paths.directory(of: try Paths.executable()) }
+  package init() throws(SystemError) { directory = Paths.directory(of: try Paths.executable()) }
 
   /// The coordinator's own program.
   var coordinator: String { Paths.join(directory, "bankd") }

@@ -76,7 +76,8 @@ public final class FruitProvider: Provider {
       if !isFresh { return askForRecipes() }
       return answer(.unknown("there is no juice \(assignment.payload ?? "without a name")"))
     }
-    let order = assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)
+    var order = assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)
+    if Kernel.makes("asksAnewEachAttempt") { order = OrderID("\(order)-\(assignment.attempt)") }
     let question = questions
     client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
       // A lease does not say of which day it is: after a reset the same one may be of another customer.
@@ -84,6 +85,8 @@ public final class FruitProvider: Provider {
       switch result {
       case .success(.done): self.answer(.ready)
       case .success(.short(let shortages)): self.answer(.missing(shortages))
+      case .failure where Kernel.makes("takesSilenceForShortage"):
+        self.answer(.missing(juice.recipe.map { Shortage(item: $0.item, needed: $0.quantity, available: 0) }))
       default: self.answer(Self.trouble(result))
       }
     }

@@ -29,9 +29,9 @@ extension LogFile {
   func rotate() {
     let draft = "\(path).new"
     guard let fresh = try? Self.open(draft), let freshSize = try? fresh.size(), shift(),
-      Glibc.rename(draft, path) == 0
+      (try? Directory.rename(draft, to: path)) != nil
     else {
-      _ = Glibc.unlink(draft)
+      try? Directory.unlink(draft)
       let (later, overflow) = size.addingReportingOverflow(limit)
       rotationSize = overflow ? .max : later
       return
@@ -93,6 +93,11 @@ extension LogFile {
 
   /// Renames; what is not there needs no renaming. `rename(2)`
   private static func move(_ path: String, to other: String) -> Bool {
-    Glibc.rename(path, other) == 0 || errno == ENOENT
+    do throws(SystemError) {
+      try Directory.rename(path, to: other)
+      return true
+    } catch {
+      return error.code == ENOENT
+    }
   }
 }

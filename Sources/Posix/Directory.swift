@@ -70,7 +70,7 @@ public enum Directory {
     path: String, mode: mode_t = 0o700, recursive: Bool = true
   ) throws(SystemError) {
     do throws(SystemError) {
-      try pathCall("mkdir", path) { mkdir($0, mode) }
+      try pathCall("mkdir", path) { Kernel.makeDirectory($0, mode: mode) }
     } catch {
       switch error.code {
       case EEXIST:
@@ -91,6 +91,12 @@ public enum Directory {
 
   /// The names in a directory in no particular order, without `.` and `..`. `readdir(3)`
   public static func entries(of path: String) throws(SystemError) -> [String] {
+    if let kernel = Kernel.simulated {
+      guard let names = kernel.entries(of: path) else {
+        throw SystemError(call: "open", subject: path, code: errno)
+      }
+      return names
+    }
     let number = try pathCall("open", path) { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard let stream = fdopendir(number) else {
       let code = errno
@@ -111,6 +117,17 @@ public enum Directory {
       }
       if name != "." && name != ".." { names.append(name) }
     }
+  }
+
+  /// Gives a file another name, at which nothing or another file may have been. `rename(2)`
+  public static func rename(_ path: String, to other: String) throws(SystemError) {
+    guard !other.utf8.contains(0) else { throw SystemError(call: "rename", subject: other, code: EINVAL) }
+    try pathCall("rename", path) { from in other.withCString { Kernel.rename(from, to: $0) } }
+  }
+
+  /// Takes a name away; the file goes with the last descriptor. `unlink(2)`
+  public static func unlink(_ path: String) throws(SystemError) {
+    try pathCall("unlink", path) { Kernel.unlink($0) }
   }
 
   /// Makes the names in a directory durable: a file just created, renamed or removed. `fsync(2)`

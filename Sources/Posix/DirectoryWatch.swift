@@ -60,9 +60,7 @@ public final class DirectoryWatch {
 
   /// Makes a watch on nothing. `inotify_init1(2)`
   public init() throws(SystemError) {
-    let number = try systemCall("inotify_init1", on: "") {
-      inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-    }
+    let number = try systemCall("inotify_init1", on: "") { Kernel.makeWatch() }
     descriptor = FileDescriptor(owning: number)
     buffer = .allocate(byteCount: 64 << 10, alignment: MemoryLayout<inotify_event>.alignment)
   }

@@ -10,12 +10,14 @@ public enum Environment {
   /// The value of a variable; nil where it is not set. A variable that is set to nothing is the empty string.
   /// `getenv(3)`
   public static func value(_ name: String) -> String? {
+    if let kernel = Kernel.simulated { return kernel.environment[name] }
     guard !name.isEmpty, let value = getenv(name) else { return nil }
     return String(cString: value)
   }
 
   /// All variables; of one that is set twice, the first, which is what `getenv` finds.
   public static func all() -> [String: String] {
+    if let kernel = Kernel.simulated { return kernel.environment }
     guard var entry = linux_environment() else { return [:] }
     var variables: [String: String] = [:]
     while let text = entry.pointee {
@@ -35,7 +37,7 @@ public enum CurrentProcess {
   /// The process id. `getpid(2)`
   public static var pid: pid_t { Kernel.simulated?.processID ?? getpid() }
   /// The parent's process id. `getppid(2)`
-  public static var parentPid: pid_t { getppid() }
+  public static var parentPid: pid_t { Kernel.simulated?.parentID ?? getppid() }
   /// The effective user. `geteuid(2)`
   public static var uid: uid_t { Kernel.simulated?.effectiveUser ?? geteuid() }
 

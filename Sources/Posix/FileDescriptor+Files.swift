@@ -54,7 +54,8 @@ extension FileDescriptor {
     var done = 0
     while done < buffer.count {
       let count = try systemCall("pread", on: "descriptor \(number)") {
-        Glibc.pread(number, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + done)
+        Kernel.read(
+          number, UnsafeMutableRawBufferPointer(rebasing: buffer[done...]), at: offset + Int64(done))
       }
       if count == 0 { break }
       done += count
@@ -68,7 +69,8 @@ extension FileDescriptor {
     var done = 0
     while done < bytes.count {
       done += try systemCall("pwrite", on: "descriptor \(number)") {
-        Glibc.pwrite(number, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + done)
+        Kernel.write(
+          number, UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + Int64(done))
       }
     }
   }
@@ -108,7 +110,9 @@ extension FileDescriptor {
       let start = bytes.count
       bytes.append(contentsOf: repeatElement(0, count: room))
       let count = uninterrupted {
-        bytes.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress! + start, room) }
+        bytes.withUnsafeMutableBytes {
+          Kernel.read(number, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
+        }
       }
       let code = errno
       bytes.removeLast(room - max(count, 0))
@@ -123,13 +127,15 @@ extension FileDescriptor {
   /// After a failure nothing is known about what reached the disk, and a second call may wrongly succeed.
   public borrowing func sync() throws(SystemError) {
     let number = rawValue
-    try systemCall("fsync", on: "descriptor \(number)") { Glibc.fsync(number) }
+    try systemCall("fsync", on: "descriptor \(number)") { Kernel.sync(number) }
   }
 
   /// Sets the size, cutting off or adding zeros. `ftruncate(2)`
   public borrowing func truncate(to size: Int64) throws(SystemError) {
     let number = rawValue
-    try systemCall("ftruncate", on: "descriptor \(number)") { Glibc.ftruncate(number, off_t(size)) }
+    try systemCall("ftruncate", on: "descriptor \(number)") {
+      Kernel.truncate(number, to: size)
+    }
   }
 
   /// The size of the file in bytes. `fstat(2)`

@@ -40,6 +40,26 @@ extension Kernel {
     return linux_send(descriptor, bytes.baseAddress, bytes.count)
   }
 
+  static func read(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+    if let simulated { return simulated.read(descriptor, into: buffer, at: offset) }
+    return pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+  }
+
+  static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int {
+    if let simulated { return simulated.write(descriptor, bytes, at: offset) }
+    return pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+  }
+
+  static func sync(_ descriptor: CInt) -> CInt {
+    if let simulated { return simulated.sync(descriptor) }
+    return fsync(descriptor)
+  }
+
+  static func truncate(_ descriptor: CInt, to size: Int64) -> CInt {
+    if let simulated { return simulated.truncate(descriptor, to: size) }
+    return ftruncate(descriptor, off_t(size))
+  }
+
   static func found(_ facts: FileFacts?, _ descriptor: CInt) throws(SystemError) -> FileFacts {
     guard let facts else {
       throw SystemError(call: "fstat", subject: "descriptor \(descriptor)", code: errno)
@@ -175,6 +195,25 @@ extension Kernel {
   static func unlink(_ path: UnsafePointer<CChar>) -> CInt {
     if let simulated { return simulated.unlink(String(cString: path)) }
     return Glibc.unlink(path)
+  }
+}
+
+// MARK: - Names
+
+extension Kernel {
+  static func rename(_ path: UnsafePointer<CChar>, to other: UnsafePointer<CChar>) -> CInt {
+    if let simulated { return simulated.rename(String(cString: path), to: String(cString: other)) }
+    return Glibc.rename(path, other)
+  }
+
+  static func makeDirectory(_ path: UnsafePointer<CChar>, mode: mode_t) -> CInt {
+    if let simulated { return simulated.makeDirectory(String(cString: path), mode: mode) }
+    return mkdir(path, mode)
+  }
+
+  static func makeWatch() -> CInt {
+    if let simulated { return simulated.makeWatch() }
+    return inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
   }
 }
 

@@ -30,6 +30,14 @@ public protocol SystemCalls: AnyObject {
   func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer) -> Int
   /// `write(2)`, `send(2)` with MSG_NOSIGNAL
   func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int
+  /// `pread(2)`
+  func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int
+  /// `pwrite(2)`
+  func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int
+  /// `fsync(2)`
+  func sync(_ descriptor: CInt) -> CInt
+  /// `ftruncate(2)`
+  func truncate(_ descriptor: CInt, to size: Int64) -> CInt
   /// `fcntl(2)` F_SETFL, O_NONBLOCK
   func setNonBlocking(_ descriptor: CInt, _ nonBlocking: Bool) -> CInt
   /// `fcntl(2)` F_DUPFD_CLOEXEC
@@ -74,9 +82,23 @@ public protocol SystemCalls: AnyObject {
   func facts(of descriptor: CInt) -> FileFacts?
   /// `unlink(2)`
   func unlink(_ path: String) -> CInt
+  /// `rename(2)`
+  func rename(_ path: String, to other: String) -> CInt
+  /// `mkdir(2)`
+  func makeDirectory(_ path: String, mode: mode_t) -> CInt
+  /// The names in a directory, without `.` and `..`; nil where it cannot be read. `readdir(3)`
+  func entries(of path: String) -> [String]?
+  /// Where a symbolic link leads; nil where it cannot be read. `readlink(2)`
+  func target(ofLink path: String) -> String?
+  /// `inotify_init1(2)`
+  func makeWatch() -> CInt
 
   /// `getpid(2)`
   var processID: pid_t { get }
+  /// `getppid(2)`
+  var parentID: pid_t { get }
+  /// The variables that the process was started with. `environ(7)`
+  var environment: [String: String] { get }
   /// `geteuid(2)`
   var effectiveUser: uid_t { get }
   /// Starts a program; its process id, or -1. The descriptors are those that the child gets as 0, 1, 2, 3 and 4, or -1.

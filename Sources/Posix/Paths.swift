@@ -56,6 +56,12 @@ public enum Paths {
 
   /// What a symbolic link says. `readlink(2)`
   public static func target(ofLink path: String) throws(SystemError) -> String {
+    if let kernel = Kernel.simulated {
+      guard let target = kernel.target(ofLink: path) else {
+        throw SystemError(call: "readlink", subject: path, code: errno)
+      }
+      return target
+    }
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = try pathCall("readlink", path) { link in
       buffer.withUnsafeMutableBytes {

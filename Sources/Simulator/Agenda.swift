@@ -6,20 +6,6 @@ import BankModel
 
 /// Something that will happen in the simulated world.
 enum Occurrence {
-  /// The next bytes arrive at one end of a connection.
-  case delivery(link: Int, to: LinkEnd)
-  /// A teller's process begins to run.
-  case tellerBegan(Int)
-  /// The moment has come that a teller asked to be woken at.
-  case tellerWoke(Int)
-  /// A teller that stood still goes on.
-  case tellerWentOn(Int)
-  /// A signal reaches a teller.
-  case tellerSignalled(Int, signal: Int32)
-  /// The coordinator learns that a teller's process has ended.
-  case tellerReaped(Int)
-  /// The coordinator wakes up.
-  case coordinatorTurn(incarnation: Int)
   /// A coordinator is started.
   case coordinatorStart
   /// A stock service is started.

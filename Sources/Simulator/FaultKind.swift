@@ -39,6 +39,12 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case clockJumped
   /// The machine of the coordinator loses its power, and what was not synced.
   case powerLost
+  /// A client does not read for a while.
+  case clientDeaf
+  /// The coordinator has no descriptor left for a while.
+  case coordinatorCrowded
+  /// A commit takes seconds.
+  case commitSlow
   /// The stock service is killed between two effects.
   case stockKilled
   /// The stock service stands still for a while.

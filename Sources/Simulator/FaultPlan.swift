@@ -41,7 +41,7 @@ struct FaultPlan {
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
     .tellerRogue, .tellerBabbled, .tellerStillborn, .connectionLost, .messageLate, .networkSlow, .diskFull,
-    .diskFailed, .clockJumped,
+    .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow,
   ]
   private static let stockKinds: [FaultKind] = [
     .stockKilled, .stockSlow, .stockDiskFull, .stockDiskFailed, .stockCut, .stockLate, .stationKilled,

@@ -229,7 +229,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
-    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books]
+    // The books begin a new day, and whoever comes then gets a ticket of the old one.
+    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable]
     case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]
@@ -271,7 +272,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .takesAFailedSyncForACommit, .takesAFailedSyncForAFullDisk, .migratesWithoutAJournal,
       .believesTheLogThatIsThere:
       [.storeContradiction]
-    case .takesAgain: [.taking, .stock, .drinks, .purchase]
+    case .takesAgain: [.taking, .stock, .drinks, .purchase, .repeatedOrder]
     case .givesBackAgain, .forgetsVoids: [.taking, .purchase]
     case .takesInPart, .refusesTheLastFruit: [.taking]
     case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock, .drinks, .purchase]

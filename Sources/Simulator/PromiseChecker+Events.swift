@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Wire
 
 /// What one event has brought about so far.
 struct CheckedStep {
@@ -80,6 +81,18 @@ extension PromiseChecker {
       hasEndedDay = true
     default: break
     }
+  }
+
+  /// Whether somebody at this window is served under the lease that the teller speaks of.
+  func expects(_ message: TellerMessage, from window: Window) -> Bool {
+    let lease: Lease
+    switch message {
+    case .done(let named), .outOfStock(let named, _), .failed(let named, _), .returned(let named),
+      .beat(let named):
+      lease = named
+    case .hello, .ready: return true
+    }
+    return holders.contains { $0.window == window && $0.lease == lease }
   }
 
   private func setPaused(_ isPaused: Bool, _ service: Service?) {

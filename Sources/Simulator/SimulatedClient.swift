@@ -3,6 +3,7 @@
 // same; one without a key is never repeated. A client believes nothing that was not said to it.
 
 import BankModel
+import Transport
 import Wire
 
 /// Somebody who types `bankctl`, or a script that does.
@@ -38,8 +39,7 @@ final class SimulatedClient {
   unowned let world: Simulation
   var chance: SeededGenerator
   private(set) var state = State.away
-  private(set) var link: Int?
-  private var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  let line: SimulatedLine
   /// Commands that it still thinks of.
   var commandsLeft: Int
   private var lastRequest: UInt32 = 0
@@ -59,6 +59,9 @@ final class SimulatedClient {
     chance = SeededGenerator(seed: seed)
     commandsLeft = commands
     self.world = world
+    line = SimulatedLine(in: world)
+    line.onMessage = { [unowned self] in hear($0) }
+    line.onEnd = { [unowned self] in hear($0) }
   }
 
   /// Whether nothing is left to be asked or answered.
@@ -67,6 +70,7 @@ final class SimulatedClient {
   /// Does the next thing.
   func act() {
     switch state {
+    case _ where line.process.isStopped: break
     case .away: connect()
     case .greeting: break
     case .ready:
@@ -97,11 +101,9 @@ final class SimulatedClient {
   }
 
   private func connect() {
-    guard let link = world.connect(client: number) else { return }
-    self.link = link
-    decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+    guard line.connect(to: SimulatedCoordinator.socket) else { return }
     state = .greeting
-    say(.hello(Hello(build: Simulation.build, role: .client)))
+    say(.hello(Hello(build: BuildIdentity.current, role: .client)))
   }
 
   /// Asks now.
@@ -134,32 +136,21 @@ final class SimulatedClient {
   }
 
   private func say(_ message: ClientMessage) {
-    guard let link else { return }
-    world.send(message, on: link, to: .server, limit: FrameLimits.control)
+    line.say(message)
   }
 
-  /// Something has come on a connection.
-  func hear(_ arrival: Arrival, on link: Int) {
-    guard link == self.link else { return }
-    switch arrival {
-    case .end: leave()
-    case .bytes(let bytes):
-      decoder.append(bytes)
-      do {
-        while self.link == link, let body = try decoder.next() {
-          hear(try CBORDecoder().decode(BankMessage.self, from: body))
-        }
-      } catch {
-        world.violate(.conversation, "client \(number) cannot understand the coordinator: \(error)")
-      }
+  private func hear(_ end: ChannelEnd) {
+    switch end {
+    case .malformed, .oversized, .unsendable, .backlogExceeded, .system:
+      world.violate(.conversation, "client \(number) cannot understand the coordinator: \(end)")
+    case .endOfFile, .midFrame, .closedHere: leave()
     }
   }
 
   /// The connection is gone: what can be repeated will be, and the rest remains unknown.
-  func leave() {
+  private func leave() {
     guard state != .away else { return }
     state = .away
-    link = nil
     again.append(contentsOf: outstanding.filter { $0.wish.isRepeated && !$0.wish.isWithdrawn }.map(\.wish))
     outstanding.removeAll()
   }
@@ -167,6 +158,7 @@ final class SimulatedClient {
   private func hear(_ message: BankMessage) {
     switch message {
     case .welcome: state = .ready
+    case .refused(let refusal) where refusal.reason == .crowded: break
     case .refused(let refusal):
       world.violate(.conversation, "client \(number) was refused: \(refusal.detail)")
     case .reply(let reply): hear(reply)
@@ -214,7 +206,7 @@ final class SimulatedClient {
     // The button was pressed twice, and the other request may have found room.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {
-    case .diskFull, .draining: again.append(wish)
+    case .diskFull, .draining, .notOpen: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)
     // Of a list in parts the coordinator knows the first part only when it looks for room.
     case .queueFull where wish.partLength > 0: break

@@ -3,16 +3,18 @@
 // Invariant: every request is answered once, or its connection is gone.
 
 import BankModel
+import Coordinator
 import QueueCore
 import Wire
 
-/// The coordinator's end of a connection to a client.
+/// What the coordinator keeps of a client.
 final class ClientSession {
-  var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
-  var isGreeted = false
+  let session: ControlSession
   /// A list that has not come to its last part.
   var list: [[EnqueueEntry]] = []
   var listNumber: UInt32?
+
+  init(_ session: ControlSession) { self.session = session }
 }
 
 /// A request that is not answered.
@@ -71,42 +73,28 @@ struct IntakeOrder {
 }
 
 extension SimulatedCoordinator {
-  func hearClient(_ arrival: Arrival, on link: Int) {
-    guard case .bytes(let bytes) = arrival else {
-      sessions[link] = nil
-      requests = requests.filter { $0.value.link != link }
-      ending?.seats.removeAll { $0.link == link }
-      windowWaiters.removeAll { $0.link == link }
-      return
-    }
-    if sessions[link] == nil { sessions[link] = ClientSession() }
-    guard let session = sessions[link] else { return }
-    session.decoder.append(bytes)
-    do {
-      while isAlive, let body = try session.decoder.next() {
-        hear(try CBORDecoder().decode(ClientMessage.self, from: body), session, link)
-      }
-    } catch {
-      world.violate(.conversation, "the coordinator cannot understand a client: \(error)")
-    }
+  /// A client has asked for something.
+  func hear(_ request: ControlRequest, from client: ControlSession) {
+    guard isAlive else { return }
+    let link = Int(client.id)
+    let session = sessions[link] ?? ClientSession(client)
+    sessions[link] = session
+    serve(request, session, link)
   }
 
-  private func hear(_ message: ClientMessage, _ session: ClientSession, _ link: Int) {
-    switch message {
-    case .hello:
-      session.isGreeted = true
-      say(.welcome(Welcome(build: Simulation.build)), on: link)
-    case .request(let request): serve(request, session, link)
-    }
-  }
-
-  private func say(_ message: BankMessage, on link: Int) {
-    guard let bytes = world.encode(message, limit: FrameLimits.control) else { return }
-    toClients.append((link, bytes))
+  /// A client has gone.
+  func forget(_ client: ControlSession) {
+    let link = Int(client.id)
+    server.someoneLeft()
+    sessions[link] = nil
+    requests = requests.filter { $0.value.link != link }
+    ending?.seats.removeAll { $0.link == link }
+    windowWaiters.removeAll { $0.link == link }
   }
 
   func answer(_ link: Int, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false) {
-    say(.reply(ControlReply(number: number, answer: answer, more: more)), on: link)
+    guard let session = sessions[link]?.session else { return }
+    server.answer(session, number, answer, more: more)
   }
 
   func open(_ link: Int, _ number: UInt32, _ purpose: OpenRequest.Purpose) -> RequestNumber {
@@ -143,7 +131,7 @@ extension SimulatedCoordinator {
     case .scale(let wanted):
       guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
       for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }
-      retryGivenUp()
+      staff.retryGivenUp(at: loop.moment())
       windowWaiters.append((link, number))
     case .stop(let order): stop(order, link, number)
     case .withdraw(let given): withdraw(given, session, link)
@@ -169,7 +157,7 @@ extension SimulatedCoordinator {
 
   /// Whoever changed the windows is told when they are as they shall be.
   func tellWindowWaiters() {
-    guard isAlive, !windowWaiters.isEmpty, isSettled else { return }
+    guard isAlive, !windowWaiters.isEmpty, staff.isSettled else { return }
     for seat in windowWaiters { answer(seat.link, seat.number, .status(statusReport())) }
     windowWaiters.removeAll()
   }

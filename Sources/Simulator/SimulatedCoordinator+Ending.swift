@@ -67,7 +67,7 @@ extension SimulatedCoordinator {
   private func vacate() {
     ending?.finishUntil = nil
     happen(.vacate)
-    if isAlive { killAllTellers() }
+    if isAlive { staff.killAll() }
   }
 
   /// The queue has nobody left who can be served, and no window is busy: the tellers go.
@@ -87,10 +87,10 @@ extension SimulatedCoordinator {
     }
     guard isAlive, self.ending?.step == .leaving else { return }
     if let until = ending.leaveUntil, until <= now.monotonic {
-      killAllTellers()
+      staff.killAll()
       self.ending?.leaveUntil = nil
     }
-    if posts.allSatisfy({ $0.teller == nil }), !core.isTakingIn, intake.isEmpty { finishDay() }
+    if staff.isEmpty, !core.isTakingIn, intake.isEmpty { finishDay() }
   }
 
   /// Everyone has gone: the day is closed if it is finished, and the bank ends.

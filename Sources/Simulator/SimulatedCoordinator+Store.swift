@@ -74,6 +74,7 @@ extension SimulatedCoordinator {
       flushClients()
       guard survives() else { return }
     }
+    process.spend(world.timeOfCommit())
     do throws(StoreError) {
       world.meetDisk(.commit)
       try store.commit(core.books, arriving: core.arriving)
@@ -85,6 +86,7 @@ extension SimulatedCoordinator {
       }
     }
     world.checker.committed(core.books, in: store)
+    takeTime()
     stagedSince = nil
     lastCommit = now.monotonic
     world.trace.line(now.monotonic, "  committed")

@@ -4,26 +4,38 @@
 // then does nothing more; what it had not sent is gone with it, and what was staged and not committed too.
 
 import BankModel
+import Coordinator
+import Glibc
+import Logbook
+import Posix
 import QueueCore
 import Storage
 import Supervision
+import Transport
 import Wire
 
 /// A coordinator's process.
-final class SimulatedCoordinator {
+final class SimulatedCoordinator: SimulatedProgram {
   unowned let world: Simulation
+  unowned let process: SimulatedProcess
+  let loop: EventLoop
+  /// The workers behind the windows, as in production.
+  let staff: WindowStaff
+  /// Its clients, too.
+  let server: ControlServer
   let number: Int
   let plan: FaultPlan
   let bug: PlantedBug?
   var core: any QueueCoreUnderTest
   var chance: SeededGenerator
 
-  private(set) var isAlive = true
+  private var hasEnded = false
+  /// The bank has ended, and its last words may be on their way until then.
+  private var farewellUntil: MonotonicTime?
   /// It is killed before the step with this number: an effect, a commit, or bytes that leave.
   var fuse: Int?
-  var standsUntil: MonotonicTime?
+  /// When the next turn is due by itself.
   private var turnDue: MonotonicTime?
-  private var arrivals: [(link: Int, arrival: Arrival)] = []
 
   var now: Moment
   var effects: [QueueEffect] = []
@@ -35,11 +47,8 @@ final class SimulatedCoordinator {
   var isToldShort = false
   var heldBack: [QueueEffect] = []
 
-  /// The windows, in their order.
-  var posts: [SimulatedPost] = []
-  var stations: [Int: TellerStation] = [:]
-  /// The last generation at each window.
-  var generations: [Window: Generation] = [:]
+  /// What the dead have said, and is not heard yet.
+  var lateWords: [LateWord] = []
   var sessions: [Int: ClientSession] = [:]
   var requests: [RequestNumber: OpenRequest] = [:]
   var lastRequest: RequestNumber = 0
@@ -49,25 +58,40 @@ final class SimulatedCoordinator {
   var windowWaiters: [(link: Int, number: UInt32)] = []
   /// Before this nobody is taken out of a request that was never whole: the last try has found no room.
   var withdrawalRestsUntil: MonotonicTime?
-  /// Bytes that leave at the end of the turn.
-  var toTellers: [(link: Int, bytes: [UInt8])] = []
-  var toClients: [(link: Int, bytes: [UInt8])] = []
   private(set) var releases: SimulatedReleases!
 
-  init(number: Int, stored: StoredQueue, world: Simulation) {
+  init(
+    number: Int, stored: StoredQueue, of process: SimulatedProcess, in world: Simulation
+  ) throws(SystemError) {
     self.number = number
     self.world = world
+    self.process = process
+    loop = try EventLoop()
     plan = world.plan
     bug = world.bug
     chance = SeededGenerator(seed: world.seed &* 31 &+ UInt64(number))
-    now = world.clock.moment
+    now = SystemClock.moment()
+    staff = WindowStaff(
+      home: StockProgram.home.path, loop: loop,
+      log: try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0),
+      programs: try WorkerPrograms(), policy: RestartPolicy(), seed: chance.next())
+    staff.hasOpened = true
+    server = ControlServer(loop: loop, build: BuildIdentity.current)
     if let bug = world.bug, bug.isOfTheCore {
       core = MutantCore(bug, stored, policy: world.plan.policy, at: now)
     } else {
       core = QueueMachine(stored, policy: world.plan.policy, at: now)
     }
     releases = SimulatedReleases(self, world: world)
+    loop.onWake = { [unowned self] in takeTime() }
+    staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
+    staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+    server.onCommand = { [unowned self] session, request in hear(request, from: session) }
+    server.onEnd = { [unowned self] session in forget(session) }
   }
+
+  /// Whether it has not ended, and was not killed a moment ago.
+  var isAlive: Bool { !hasEnded && !process.isDoomed }
 
   /// Opens the windows.
   func open() {
@@ -75,39 +99,32 @@ final class SimulatedCoordinator {
     for service in Service.allCases {
       happen(.scale(service, windows: plan.windows[service] ?? 0))
     }
+    do throws(SystemError) { try server.listen(at: Self.socket) } catch { return die() }
     rest()
   }
 
-  // MARK: - Turns
+  /// Where everybody finds it.
+  static let socket = "\(StockProgram.home.run)/bank.sock"
 
-  /// Something has come; it is heard in the next turn.
-  func receive(_ arrival: Arrival, on link: Int) {
-    guard isAlive else { return }
-    arrivals.append((link, arrival))
-    wake(at: world.clock.now + TimeSpan(nanoseconds: chance.draw(1_000...40_000)))
-  }
+  // MARK: - Turns
 
   /// The next turn is then, or earlier.
   func wake(at moment: MonotonicTime) {
     guard isAlive else { return }
-    let moment = max(moment, standsUntil ?? moment, world.clock.now)
-    if let turnDue, turnDue <= moment { return }
-    turnDue = moment
-    world.agenda.add(.coordinatorTurn(incarnation: number), at: moment)
+    turnDue = min(turnDue ?? moment, moment)
+    world.host.wake(process, at: moment)
   }
 
-  /// One turn of the loop.
-  func turn() {
-    guard isAlive, let due = turnDue, due <= world.clock.now else { return }
+  func takeTime() { now = SystemClock.moment() }
+
+  func hear(signal: Int32) {}
+
+  /// One turn of the loop: it sleeps until somebody behind a window says something, or its time has come.
+  func turn() throws(SystemError) -> Int32? {
+    try loop.runOnce(until: turnDue.map { MonotonicInstant($0) })
     turnDue = nil
-    if let until = standsUntil {
-      if until > world.clock.now { return wake(at: until) }
-      standsUntil = nil
-    }
-    now = world.clock.moment
-    let heard = arrivals
-    arrivals.removeAll(keepingCapacity: true)
-    for (link, arrival) in heard where isAlive { hear(arrival, on: link) }
+    takeTime()
+    if let farewellUntil { return sayGoodbye(until: farewellUntil) }
     keepTime()
     advanceIntake()
     flushTellers()
@@ -117,10 +134,25 @@ final class SimulatedCoordinator {
     flushTellers()
     flushClients()
     rest()
+    return nil
+  }
+
+  /// The last words leave, for as long as somebody reads them.
+  private func sayGoodbye(until end: MonotonicTime) -> Int32? {
+    server.flush()
+    guard server.sessions.isEmpty || end <= process.clock else {
+      turnDue = end
+      return nil
+    }
+    world.coordinatorEnded(self, isDone: true)
+    return 0
   }
 
   private func keepTime() {
-    keepWindowTime()
+    guard isAlive else { return }
+    staff.keepTime(loop.moment())
+    server.keepTime(loop.moment())
+    hearLateWords()
     if let due = core.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
     lookForRoomIfDue()
@@ -132,14 +164,18 @@ final class SimulatedCoordinator {
     guard isAlive else { return }
     var earliest = core.nextDeadline
     let releaseDue = retryAt == nil ? releases.retryAt : nil
-    for moment in [windowDeadline, commitDue, retryAt, room.dueAt, ending?.nextDeadline, releaseDue] {
+    let judgements = [staff.nextJudgement, server.nextJudgement].map { $0.map { loop.wake(for: $0) } }
+    for moment in judgements + [server.nextDeadline] + [
+      staff.nextDeadline, lateWords.map(\.due).min(), commitDue, retryAt, room.dueAt,
+      ending?.nextDeadline, releaseDue,
+    ] {
       if let moment { earliest = min(earliest ?? moment, moment) }
     }
     if !intake.isEmpty {
       let pause: TimeSpan = isWithdrawalResting ? .milliseconds(5) : TimeSpan(nanoseconds: 20_000)
       earliest = min(earliest ?? now.monotonic + pause, now.monotonic + pause)
     }
-    if let earliest { wake(at: max(earliest, now.monotonic + TimeSpan(nanoseconds: 1_000))) }
+    if let earliest { wake(at: max(earliest, process.clock + TimeSpan(nanoseconds: 1_000))) }
   }
 
   // MARK: - Life and death
@@ -159,7 +195,8 @@ final class SimulatedCoordinator {
   /// The process ends, whatever it was doing.
   func die() {
     guard isAlive else { return }
-    isAlive = false
+    hasEnded = true
+    process.kill()
     world.coordinatorEnded(self, isDone: false)
   }
 
@@ -169,8 +206,11 @@ final class SimulatedCoordinator {
     flushTellers()
     flushClients()
     guard isAlive else { return }
-    isAlive = false
-    world.coordinatorEnded(self, isDone: true)
+    hasEnded = true
+    farewellUntil = process.clock + .seconds(1)
+    // Perhaps nobody is there who could wake it.
+    turnDue = process.clock
+    server.close()
   }
 
   // MARK: - The queue
@@ -225,15 +265,17 @@ final class SimulatedCoordinator {
     case .stage(let change): stage(change)
     case .loadPage, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
-      tell(window, .assign(Assignment(day: core.books.day, customer: customer, lease: lease)))
-    case .acknowledge(let window, let lease): tell(window, .acknowledged(lease))
-    case .recall(let window, let lease): tell(window, .recall(lease))
-    case .announceClosing(let window): tell(window, .closing)
-    case .openWindow(let window): openWindow(window)
-    case .closeWindow(let window): closeWindow(window)
-    case .dismissTeller(let window): dismiss(window)
-    case .endStuckTeller(let window, let generation): abort(window, generation)
-    case .endRogueTeller(let window, let generation, _): expel(window, generation)
+      staff.tell(window, .assign(Assignment(day: core.books.day, customer: customer, lease: lease)))
+    case .acknowledge(let window, let lease):
+      staff.tell(window, .acknowledged(lease), canWait: core.numbers(of: window)?.lease != nil)
+    case .recall(let window, let lease): staff.tell(window, .recall(lease))
+    case .announceClosing(let window): staff.tell(window, .closing)
+    case .openWindow(let window): staff.open(window, at: loop.moment())
+    case .closeWindow(let window): staff.close(window)
+    case .dismissTeller(let window): staff.dismiss(window, at: loop.moment())
+    case .endStuckTeller(let window, let generation): staff.abort(window, generation, at: loop.moment())
+    case .endRogueTeller(let window, let generation, let reason):
+      staff.expel(window, generation, reason: reason, at: loop.moment())
     case .announce: break
     case .reportDead: world.statistics.deadLetters += 1
     case .reply(let request, let answer): finish(request, with: answer)
@@ -243,22 +285,7 @@ final class SimulatedCoordinator {
 
   // MARK: - Bytes
 
-  private func hear(_ arrival: Arrival, on link: Int) {
-    switch world.network.peer(of: link) {
-    case .teller: hearTeller(arrival, on: link)
-    case .client: hearClient(arrival, on: link)
-    }
-  }
+  func flushTellers() { if isAlive { staff.flush() } }
 
-  func flushTellers() {
-    let leaving = toTellers
-    toTellers.removeAll(keepingCapacity: true)
-    for (link, bytes) in leaving where survives() { world.put(bytes, on: link, to: .peer) }
-  }
-
-  func flushClients() {
-    let leaving = toClients
-    toClients.removeAll(keepingCapacity: true)
-    for (link, bytes) in leaving where survives() { world.put(bytes, on: link, to: .peer) }
-  }
+  func flushClients() { if isAlive { server.flush() } }
 }

@@ -15,25 +15,36 @@ extension Simulation {
     guard let kind = plan.draw(&chance) else { return }
     trace.line(clock.now, "fault: \(kind.name)")
     switch kind {
-    case .coordinatorKilled: coordinator?.fuse = Int(chance.draw(0...60))
+    case .coordinatorKilled:
+      let steps = Int(chance.draw(0...60))
+      if chance.draw(0...2) > 0 { coordinator?.fuse = steps } else { coordinator?.process.fuse = steps }
     case .coordinatorStalled:
       guard let coordinator else { return }
       statistics.note(kind)
       let span = plan.policy.lease.nanoseconds
-      coordinator.standsUntil = clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2))
-      coordinator.wake(at: clock.now)
+      coordinator.process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
     case .connectionLost:
       let client = clients[Int(chance.draw(0...Int64(clients.count) - 1))]
-      guard client.link != nil else { return }
+      guard client.state != .away else { return }
       statistics.note(kind)
-      cut(client)
-    case .networkSlow:
-      guard let teller = anyTeller() else { return }
+      trace.line(clock.now, "client \(client.number) loses its connection")
+      statistics.note(.messageLost, client.line.breakOff(on: host))
+    case .clientDeaf:
+      let process = clients[Int(chance.draw(0...Int64(clients.count) - 1))].line.process
       statistics.note(kind)
-      network.slow(teller.link, by: chance.draw(20...400))
+      process.stop()
+      agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+    case .coordinatorCrowded:
+      guard let coordinator else { return }
+      statistics.note(kind)
+      starve(coordinator.process)
+    case .commitSlow:
+      statistics.note(kind)
+      slowCommit = .milliseconds(chance.draw(20...8_000))
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
+      host.isFullUntil = fullUntil
     case .diskFailed: failingCommit = chance.draw(0...1) == 0 ? .commit : .commitThatIsKept
     case .clockJumped:
       statistics.note(kind)
@@ -44,66 +55,7 @@ extension Simulation {
     case .commitLost, .messageLost: break
     case _ where kind.isOfTheStock: troubleStock(kind)
     case _ where kind.isOfTheMachine: troubleVending(kind)
-    default: trouble(kind)
-    }
-  }
-
-  private func anyTeller() -> SimulatedTeller? {
-    living.isEmpty ? nil : tellers[living[Int(chance.draw(0...Int64(living.count) - 1))]]
-  }
-
-  /// Something is wrong with a teller.
-  private func trouble(_ kind: FaultKind) {
-    guard let teller = anyTeller() else { return }
-    let lease = plan.policy.lease.nanoseconds
-    switch kind {
-    case .tellerKilled:
-      statistics.note(kind)
-      if chance.draw(0...1) == 0 {
-        teller.die(.signal(SimulatedTeller.Signal.kill))
-      } else {
-        teller.fuse = Int(chance.draw(0...5))
-      }
-    case .messageLate:
-      // What it says from now on is heard long after it has died.
-      network.slow(teller.link, by: chance.draw(2_000...30_000))
-      teller.fuse = Int(chance.draw(1...4))
-    case .tellerStuck:
-      statistics.note(kind)
-      teller.stand(until: nil, isDeaf: chance.draw(0...1) == 0)
-    case .tellerSlow:
-      statistics.note(kind)
-      teller.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
-    case .tellerFailed: teller.failsNext = true
-    case .tellerRogue:
-      statistics.note(kind)
-      lie(teller)
-    case .tellerBabbled:
-      statistics.note(kind)
-      var bytes: [UInt8] = [0, 0, 0, UInt8(chance.draw(0...9))]
-      for _ in 0..<chance.draw(1...24) { bytes.append(UInt8(chance.draw(0...255))) }
-      put(bytes, on: teller.link, to: .server)
-    default: break
-    }
-  }
-
-  /// A teller says what it must not say.
-  private func lie(_ teller: SimulatedTeller) {
-    // A station may not say by chance that its own customer is done: that is a lie which nobody could find out.
-    let away: TicketNumber = teller.window.service.drawsOnStock ? 1_000_000 : 0
-    let other = Lease(
-      ticket: away + chance.draw(1...30), attempt: Int32(chance.draw(1...3)), generation: teller.generation)
-    switch chance.draw(0...6) {
-    case 0: teller.say(.done(other))
-    case 1: teller.say(.beat(other))
-    case 2: teller.say(.failed(other, reason: "somebody else's customer"))
-    case 3: teller.say(.returned(teller.lease ?? other))
-    case 4: teller.say(.ready)
-    case 5:
-      // Somebody else's lease to the letter, but for the window.
-      let holder = living.map { tellers[$0] }.first { $0 !== teller && $0.lease != nil }
-      teller.say(.done(holder?.lease ?? other))
-    default: teller.say(.hello(Hello(build: Self.build, role: .teller)))
+    default: troubleWorker(kind)
     }
   }
 
@@ -135,6 +87,12 @@ extension Simulation {
     if fullUntil + .milliseconds(500) <= clock.now { disk.isShort = false }
   }
 
+  /// How long a commit takes.
+  func timeOfCommit() -> TimeSpan {
+    defer { slowCommit = nil }
+    return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
+  }
+
   // MARK: - Messages
 
   /// A message as a frame.
@@ -146,20 +104,6 @@ extension Simulation {
       violate(.conversation, "a message cannot be encoded: \(error)")
       return nil
     }
-    statistics.messages += 1
     return bytes
-  }
-
-  /// Sends a message.
-  func send(_ message: some Encodable, on link: Int, to end: LinkEnd, limit: Int) {
-    guard let bytes = encode(message, limit: limit) else { return }
-    put(bytes, on: link, to: end)
-  }
-
-  /// Sends bytes.
-  func put(_ bytes: [UInt8], on link: Int, to end: LinkEnd) {
-    trace.mix(Int64(link))
-    trace.mix(bytes)
-    network.send(bytes, on: link, to: end, at: clock.now, &agenda)
   }
 }

@@ -31,7 +31,6 @@ public final class Simulation {
   let bug: PlantedBug?
   var clock = VirtualClock()
   var agenda = Agenda<Occurrence>()
-  var network: Network
   /// The machine on which production processes run.
   let host: SimulatedHost
   var trace: Trace
@@ -48,12 +47,11 @@ public final class Simulation {
 
   private(set) var coordinator: SimulatedCoordinator?
   private var coordinators = 0
-  var tellers: [SimulatedTeller] = []
-  /// Tellers whose processes live, by number.
-  var living: [Int] = []
+  /// Workers whose processes live.
+  var workers: [SimulatedWorker] = []
+  /// Whether the workers write what they do into their logs.
+  let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
-  /// Connections between clients and the present coordinator.
-  private var openLinks: [Int] = []
 
   /// Nothing goes wrong any more.
   private(set) var isCalm = false
@@ -65,20 +63,26 @@ public final class Simulation {
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// The next commit fails: before anything is kept, or after it.
   var failingCommit: MemoryStore.Call?
+  /// How long the next commit takes, where something holds it up.
+  var slowCommit: TimeSpan?
   /// So many tellers die before they are ready.
   var stillborn = 0
+  /// Of so many of those who die with a customer a word is heard later.
+  var lateWords = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
     self.seed = seed
     self.bug = bug
     plan = FaultPlan(seed: seed)
-    network = Network(seed: seed &* 3 &+ 1)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
+    host.files.makeDirectories(StockProgram.home.run)
+    host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
     disk = QueueDisk(seed: seed, mistake: bug?.rawValue)
     self.trace = Trace(output: trace)
+    keepsLogs = host.chance.draw(0...7) == 0
     checker = PromiseChecker(policy: plan.policy)
     checker.world = self
     ear.world = self
@@ -89,8 +93,19 @@ public final class Simulation {
       self.trace.line(clock.now, "the power is gone")
     }
     host.mistake = bug?.rawValue
-    host.onWrite = { [unowned self] process, end, bytes in ear.hear(bytes, by: process, on: end) }
+    host.program = { [unowned self] path, arguments in program(at: path, arguments) }
+    host.onWrite = { [unowned self] process, end, bytes in
+      statistics.messages += 1
+      self.trace.mix(Int64(end.number))
+      self.trace.mix(bytes)
+      ear.hear(bytes, by: process, on: end)
+    }
     host.onEnd = { [unowned self] process in
+      workerEnded(process)
+      if let coordinator, process === coordinator.process {
+        statistics.note(.coordinatorKilled)
+        coordinatorEnded(coordinator, isDone: false)
+      }
       if process === scene.service { stockEnded(process) }
       if process === vending.machine { vendingEnded(process) }
     }
@@ -137,12 +152,15 @@ public final class Simulation {
         break
       }
       if isCalm { checkPatience() }
+      trace.flush()
       look?(self)
     }
+    coordinator = nil
     host.shutDown()
     if violation == nil { checker.checkEnd(of: disk) }
     if disk.volume != nil { statistics.databaseCommits += Int64(disk.commits) }
     if violation == nil { statistics.histories += 1 }
+    trace.flush()
   }
 
   /// Lets the next thing happen, on the host or beside it; false where nothing is to happen any more.
@@ -174,17 +192,6 @@ public final class Simulation {
 
   private func happen(_ occurrence: Occurrence) {
     switch occurrence {
-    case .delivery(let link, let end): deliver(link, end)
-    case .tellerBegan(let number): begin(tellers[number])
-    case .tellerWoke(let number): tellers[number].wake()
-    case .tellerWentOn(let number): tellers[number].goOn()
-    case .tellerSignalled(let number, let signal): tellers[number].receive(signal: signal)
-    case .tellerReaped(let number):
-      if let coordinator, tellers[number].incarnation == coordinator.number {
-        coordinator.reap(tellers[number])
-      }
-    case .coordinatorTurn(let incarnation):
-      if let coordinator, coordinator.number == incarnation { coordinator.turn() }
     case .coordinatorStart: startCoordinator()
     case .stockStart: startStock()
     case .stockOrphaned(let pid): if scene.service?.pid == pid { scene.service?.kill() }
@@ -200,33 +207,6 @@ public final class Simulation {
     if isCalm { playFinale() }
   }
 
-  private func begin(_ teller: SimulatedTeller) {
-    if stillborn > 0 {
-      stillborn -= 1
-      statistics.note(.tellerStillborn)
-      return teller.die(.signal(SimulatedTeller.Signal.segmentation))
-    }
-    teller.begin()
-  }
-
-  private func deliver(_ link: Int, _ end: LinkEnd) {
-    guard let arrival = network.take(from: link, at: end) else { return }
-    if end == .server { return deliver(arrival, toServerOf: link) }
-    switch network.peer(of: link) {
-    case .teller(let number): tellers[number].hear(arrival)
-    case .client(let number): clients[number].hear(arrival, on: link)
-    }
-  }
-
-  /// What arrives for a process that has ended is lost with it.
-  private func deliver(_ arrival: Arrival, toServerOf link: Int) {
-    let incarnation = network.incarnation(of: link)
-    switch network.peer(of: link) {
-    case .teller, .client:
-      if let coordinator, coordinator.number == incarnation { coordinator.receive(arrival, on: link) }
-    }
-  }
-
   // MARK: - Processes
 
   private func startCoordinator() {
@@ -240,10 +220,16 @@ public final class Simulation {
       _ = try disk.beginIncarnation(at: clock.moment.wall)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
-      let started = SimulatedCoordinator(number: coordinators, stored: stored, world: self)
-      coordinator = started
+      let process = host.start { [unowned self] process in
+        let program = try? SimulatedCoordinator(number: coordinators, stored: stored, of: process, in: self)
+        coordinator = program
+        return program
+      }
+      guard let started = process.begin() as? SimulatedCoordinator else {
+        return violate(.conversation, "a coordinator cannot begin")
+      }
       checker.began(started.core)
-      started.open()
+      process.call { started.open() }
       agenda.add(.stockStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
       guard hasVending else { return }
       let late = TimeSpan(nanoseconds: chance.draw(400_000...6_000_000))
@@ -269,70 +255,11 @@ public final class Simulation {
     ended.releases.asker.close()
     orphanStock()
     orphanVending()
-    for link in openLinks { endTowardsPeer(link, isCut: !isDone) }
-    openLinks.removeAll()
-    for number in living where tellers[number].incarnation == ended.number {
-      endTowardsPeer(tellers[number].link, isCut: !isDone)
-      // The system ends the children of a dead process, those that stand still too.
-      agenda.add(
-        .tellerSignalled(number, signal: SimulatedTeller.Signal.kill),
-        at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
-    }
     if isDone, isCalm, finale.hasAskedForTheEnd {
       isOver = true
     } else {
       agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
-  }
-
-  func endTowardsPeer(_ link: Int, isCut: Bool) {
-    if isCut, chance.draw(0...1) == 0 {
-      statistics.note(.messageLost, network.loseTail(of: link, towards: .peer))
-    }
-    network.endSending(on: link, to: .peer, at: clock.now, &agenda)
-  }
-
-  /// Starts a teller's process.
-  func spawn(window: Window, generation: Generation, by parent: SimulatedCoordinator) -> SimulatedTeller {
-    let link = network.connect(.teller(tellers.count), incarnation: parent.number)
-    let teller = SimulatedTeller(
-      number: tellers.count, window: window, generation: generation, link: link, incarnation: parent.number,
-      world: self)
-    tellers.append(teller)
-    living.append(teller.number)
-    agenda.add(
-      .tellerBegan(teller.number), at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...3_000_000)))
-    return teller
-  }
-
-  /// A teller's process has ended.
-  func tellerEnded(_ teller: SimulatedTeller) {
-    living.removeAll { $0 == teller.number }
-    if !isCalm, case .signal = teller.end, chance.draw(0...3) == 0 {
-      statistics.note(.messageLost, network.loseTail(of: teller.link, towards: .server))
-    }
-    network.endSending(on: teller.link, to: .server, at: clock.now, &agenda)
-    agenda.add(
-      .tellerReaped(teller.number), at: clock.now + TimeSpan(nanoseconds: chance.draw(10_000...400_000)))
-  }
-
-  /// A connection from a client; nil where nobody listens.
-  func connect(client number: Int) -> Int? {
-    guard let coordinator else { return nil }
-    let link = network.connect(.client(number), incarnation: coordinator.number)
-    openLinks.append(link)
-    return link
-  }
-
-  /// A client's connection breaks, with what was on its way.
-  func cut(_ client: SimulatedClient) {
-    guard let link = client.link else { return }
-    trace.line(clock.now, "client \(client.number) loses its connection")
-    let lost = network.loseTail(of: link, towards: .server) + network.loseTail(of: link, towards: .peer)
-    statistics.note(.messageLost, lost)
-    network.endSending(on: link, to: .server, at: clock.now, &agenda)
-    openLinks.removeAll { $0 == link }
-    client.leave()
   }
 
   // MARK: - The end
@@ -342,16 +269,15 @@ public final class Simulation {
     calmSince = clock.now
     trace.line(clock.now, "the faults end")
     fullUntil = clock.now
+    host.isFullUntil = clock.now
     failingCommit = nil
-    stillborn = 0
+    slowCommit = nil
     coordinator?.fuse = nil
     disk.isCalm = true
+    coordinator?.process.fuse = nil
+    calmWorkers()
     calmStock()
     calmVending()
-    for number in living {
-      tellers[number].fuse = nil
-      tellers[number].failsNext = false
-    }
   }
 
   /// When every client is content, somebody opens what is closed, and ends the bank.

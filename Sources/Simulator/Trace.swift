@@ -10,6 +10,9 @@ struct Trace {
   private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
   /// Where the lines go; nil where nobody reads them.
   let output: ((String) -> Void)?
+  /// Lines that were made while a process of the simulated host was running, which could write to its own files only.
+  private final class Waiting { var lines: [String] = [] }
+  private let waiting = Waiting()
 
   init(output: ((String) -> Void)?) { self.output = output }
 
@@ -27,10 +30,17 @@ struct Trace {
 
   /// A line for a person.
   func line(_ now: MonotonicTime, _ words: @autoclosure () -> String) {
-    guard let output else { return }
+    guard output != nil else { return }
     let microseconds = now.nanoseconds / 1_000
     let fraction = String(microseconds % 1_000_000)
     let padded = String(repeating: "0", count: 6 - fraction.count) + fraction
-    output("\(microseconds / 1_000_000).\(padded)  \(words())")
+    waiting.lines.append("\(microseconds / 1_000_000).\(padded)  \(words())")
+  }
+
+  /// Hands the lines out. No process is running.
+  func flush() {
+    guard let output else { return }
+    for line in waiting.lines { output(line) }
+    waiting.lines.removeAll(keepingCapacity: true)
   }
 }

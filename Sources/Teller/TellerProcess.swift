@@ -65,10 +65,13 @@ public final class TellerProcess {
     settle()
   }
 
+  /// The code to exit with now; nil while there is something to do or to be said.
+  public var ending: Int32? { channel.isOpen ? nil : exitCode }
+
   /// Serves until the end, and returns the code to exit with.
   public func run() throws(SystemError) -> Int32 {
     while true {
-      if let exitCode, !channel.isOpen { return exitCode }
+      if let ending { return ending }
       try turn()
     }
   }

@@ -3,6 +3,7 @@
 
 import BankModel
 import Glibc
+import Logbook
 import Posix
 import Testing
 
@@ -21,13 +22,15 @@ struct KernelConformanceTests {
       let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }
       let directory = String(cString: try #require(made))
       defer {
-        for name in ["a", "b"] { unlink("\(directory)/\(name)") }
+        for name in ["d/a", "a", "b"] { unlink("\(directory)/\(name)") }
+        rmdir("\(directory)/d")
         rmdir(directory)
       }
       return try body(directory, {})
     }
     let host = SimulatedHost(seed: 1)
     host.program = { path, _ in path == "/bin/sleep" ? { _ in Sleeper() } : nil }
+    host.files.makeDirectories("/names")
     let process = host.start(openFiles: openFiles) { _ in nil }
     let outcome = process.call { Result { try body("/names", { process.spend(.milliseconds(1)) }) } }
     host.shutDown()
@@ -243,6 +246,125 @@ struct KernelConformanceTests {
       #expect(child.reap()?.ending == .signal(SIGKILL, coreDumped: false))
       loop.deregister(registration)
       #expect(!child.kill(SIGKILL))
+    }
+  }
+
+  // MARK: - Files
+
+  /// The number of the error that something fails with; nil where it does not.
+  private func code(_ body: () throws -> Void) -> CInt? {
+    do { try body() } catch { return (error as? SystemError)?.code ?? -1 }
+    return nil
+  }
+
+  private func text(_ path: String) throws -> String {
+    String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)
+  }
+
+  private func write(_ text: String, to path: String, _ options: OpenOptions) throws {
+    try FileDescriptor.open(path, options.union(.writeOnly)).writeAll(Array(text.utf8))
+  }
+
+  @Test("a file is made, written to, appended to, cut and read at any place", arguments: Machine.allCases)
+  func files(_ machine: Machine) throws {
+    try asProcess(on: machine) { names, _ in
+      let path = names + "/a"
+      #expect(code { _ = try FileDescriptor.open(path, .readOnly) } == ENOENT)
+      #expect(code { _ = try FileDescriptor.open(names + "/d/a", [.writeOnly, .create]) } == ENOENT)
+      try write("one two", to: path, [.create, .exclusive])
+      #expect(code { try write("", to: path, [.create, .exclusive]) } == EEXIST)
+      try write("ONE", to: path, [])
+      try write(" three", to: path, .append)
+      #expect(try text(path) == "ONE two three")
+      let file = try FileDescriptor.open(path, .readWrite)
+      let copy = try file.duplicate()
+      try file.writeAll(Array("1".utf8))
+      try copy.writeAll(Array("2".utf8))
+      Array("!".utf8).withUnsafeBytes { bytes in try? file.write(bytes, at: 15) }
+      #expect(try text(path) == "12E two three\0\0!", "copies share a position, and a gap is zeros")
+      try file.truncate(to: 5)
+      try file.truncate(to: 7)
+      try file.sync()
+      #expect(try text(path) == "12E t\0\0")
+      #expect(try file.size() == 7)
+      let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 1)
+      defer { bytes.deallocate() }
+      #expect(try file.read(into: bytes, at: 4) == 3 && bytes[0] == UInt8(ascii: "t"))
+      #expect(try file.read(into: bytes, at: 9) == 0)
+      try write("new", to: path, .truncate)
+      #expect(try text(path) == "new")
+      #expect(code { try FileDescriptor.open(path, .readOnly).writeAll([1]) } == EBADF)
+      #expect(code { _ = try FileDescriptor.open(path, .writeOnly).readAll() } == EBADF)
+      let pair = try UnixSocket.pair()
+      #expect(code { _ = try pair.first.read(into: bytes, at: 0) } == ESPIPE)
+      #expect(code { try pair.second.sync() } == EINVAL)
+    }
+  }
+
+  @Test("names are given, taken away and listed, and a file outlives its name", arguments: Machine.allCases)
+  func fileNames(_ machine: Machine) throws {
+    try asProcess(on: machine) { names, _ in
+      let (a, b, d) = (names + "/a", names + "/b", names + "/d")
+      #expect(code { try Directory.unlink(a) } == ENOENT)
+      #expect(code { try Directory.rename(a, to: b) } == ENOENT)
+      #expect(code { _ = try Directory.entries(of: d) } == ENOENT)
+      try Directory.create(path: d)
+      try Directory.create(path: d)
+      #expect(code { try Directory.unlink(d) } == EISDIR)
+      #expect(code { try write("", to: d, []) } == EISDIR)
+      try write("first", to: a, .create)
+      try write("second", to: b, .create)
+      #expect(code { _ = try FileDescriptor.open(a, [.readOnly, .directory]) } == ENOTDIR)
+      #expect(code { _ = try FileDescriptor.open(a + "/x", .readOnly) } == ENOTDIR)
+      #expect(code { _ = try UnixSocket.listen(path: a) } == EADDRINUSE)
+      #expect(code { _ = try UnixSocket.listen(path: d + "/x/y") } == ENOENT)
+      #expect(code { _ = try Directory.entries(of: a) } == ENOTDIR)
+      #expect(code { try Directory.rename(a, to: d) } == EISDIR)
+      let open = try FileDescriptor.open(b, .readOnly)
+      let inode = try #require(try FileFacts.inspect(a)).inode
+      try Directory.rename(a, to: b)
+      #expect(try FileFacts.inspect(a) == nil)
+      #expect(try FileFacts.inspect(b)?.inode == inode)
+      #expect(try open.facts().inode != inode)
+      #expect(try String(decoding: open.readAll(), as: UTF8.self) == "second")
+      #expect(try text(b) == "first")
+      try Directory.rename(b, to: d + "/a")
+      let facts = try #require(try FileFacts.inspect(d + "/a"))
+      #expect(facts.isFile && facts.size == 5 && facts.mode == 0o600 && facts.owner == CurrentProcess.uid)
+      #expect(try FileFacts.inspect(d)?.isDirectory == true)
+      try write("", to: a, .create)
+      #expect(try Set(Directory.entries(of: names)) == ["a", "d"])
+      #expect(try Directory.entries(of: d) == ["a"])
+    }
+  }
+
+  @Test("a file is always ready, so nobody can wait for one", arguments: Machine.allCases)
+  func waitingForFiles(_ machine: Machine) throws {
+    try asProcess(on: machine) { names, _ in
+      let file = try FileDescriptor.open(names + "/a", [.readWrite, .create])
+      let loop = try EventLoop()
+      #expect(code { _ = try loop.register(fd: file.rawValue, interest: .read) { _ in } } == EPERM)
+    }
+  }
+
+  @Test(
+    "a log is written and rotated, and goes on in a new file when somebody removes it",
+    arguments: Machine.allCases)
+  func logs(_ machine: Machine) throws {
+    try asProcess(on: machine) { names, _ in
+      let path = names + "/a"
+      let log = try LogFile(path: path, worker: "w", generation: 1, limit: 300, keep: 0)
+      for number in 1...9 { log.write(event: "event") { $0.field("number", number) } }
+      log.flush()
+      let kept = try text(path).split(separator: "\n")
+      #expect((1...8).contains(kept.count))
+      #expect(kept.last?.hasSuffix("number=9") == true)
+      try Directory.unlink(path)
+      log.restore()
+      log.write(event: "again")
+      log.flush()
+      #expect(try text(path).split(separator: "\n").map { $0.hasSuffix("event=again") } == [true])
+      #expect(try Directory.entries(of: names) == ["a"])
     }
   }
 

@@ -69,7 +69,7 @@ extension QueueDisk {
   }
 
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
-    guard let store, owesWithdrawal else {
+    guard let store, areArrivalsUnclear else {
       return try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
     }
     return try store.request(forKey: key)
@@ -146,7 +146,7 @@ extension QueueDisk {
 
   private func contents(of store: any QueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
-      stored: stored, arrivingFrom: owesWithdrawal ? nil : store.arrivingFrom, customers: [],
+      stored: stored, arrivingFrom: areArrivalsUnclear ? nil : store.arrivingFrom, customers: [],
       receipts: Self.comparable(try store.receipts(day: nil, after: 0, limit: .max)),
       unreleased: try store.unreleased(after: nil, limit: .max), attempts: [], requests: [])
     for state in [CustomerState.waiting, .delayed, .dead] {
@@ -155,7 +155,7 @@ extension QueueDisk {
     for name in attempted.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
       contents.attempts.append(try store.attempts(day: name.day, ticket: name.ticket))
     }
-    for key in keys.sorted() where !owesWithdrawal {
+    for key in keys.sorted() where !areArrivalsUnclear {
       contents.requests.append(try store.request(forKey: key))
     }
     return contents
@@ -167,7 +167,10 @@ extension QueueDisk {
     let now = stored.books.openedAt
     if let doubt { for change in doubt.changes { remember(change) } }
     let found = try contents(of: store, stored)
-    if try found == contents(of: model, model.load(now: now)) { return }
+    if try found == contents(of: model, model.load(now: now)) {
+      noteWithdrawalInDoubt(doubt?.changes ?? [])
+      return try followWithdrawal(of: store, stored.books)
+    }
     guard let doubt else { return disagree("what was committed is not what was found at the start") }
     do throws(StoreError) {
       for change in doubt.changes {
@@ -184,6 +187,7 @@ extension QueueDisk {
       disagree(
         "what was found at the start is neither what was before the last commit nor what came after it")
     }
+    try followWithdrawal(of: store, stored.books)
   }
 
   private func remember(_ change: Change) {

@@ -52,6 +52,12 @@ final class QueueDisk: QueueStore {
   /// more whether there are any.
   private(set) var owesWithdrawal = false
 
+  /// The production store may have fewer left who are to be taken out than the model: a withdrawal was in doubt, and of
+  /// whoever never had a ticket nobody can ask how many are there.
+  private(set) var mayHaveWithdrawnMore = false
+  /// Whether what is to be taken out cannot be compared.
+  var areArrivalsUnclear: Bool { owesWithdrawal || mayHaveWithdrawnMore }
+
   init(seed: UInt64, mistake: String? = nil) {
     chance = SeededGenerator(seed: seed ^ 0xD15C_0000_0000_0001)
     volume = chance.draw(0...7) == 0 ? SimulatedVolume(seed: chance.next()) : nil
@@ -158,6 +164,7 @@ final class QueueDisk: QueueStore {
       disagree("the store has committed what the model refuses: \(error)")
       throw error
     }
+    try followWithdrawal(of: store, books)
     owesWithdrawal = model.arrivingFrom == nil && store.arrivingFrom != nil
     try check(changes)
     try tidyUp()
@@ -217,4 +224,20 @@ final class QueueDisk: QueueStore {
 
   /// The commit that was under way is known to be kept, or known to be lost.
   func settleDoubt() { doubt = nil }
+
+  /// The commit in doubt looks lost. A part of a withdrawal may have been kept and be seen by nobody.
+  func noteWithdrawalInDoubt(_ changes: [Change]) {
+    guard changes.contains(where: { if case .withdrawal = $0 { true } else { false } }) else { return }
+    mayHaveWithdrawnMore = true
+  }
+
+  /// Where the production store has nobody left to take out, the model has nobody either.
+  func followWithdrawal(of store: SQLiteStore, _ books: Books) throws(StoreError) {
+    guard mayHaveWithdrawnMore, store.arrivingFrom == nil else { return }
+    if model.arrivingFrom != nil {
+      try model.withdrawArrivals(limit: .max)
+      try model.commit(books, arriving: nil)
+    }
+    mayHaveWithdrawnMore = false
+  }
 }

@@ -26,7 +26,10 @@ final class SimulatedHost {
   var chance: SeededGenerator
   /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
   var streamCapacity = 212_992
-  /// Everything under the name of a file that a process can come upon.
+  var files = SimulatedFiles()
+  /// Until then there is no room in any file.
+  var isFullUntil = MonotonicTime(nanoseconds: 0)
+  /// The names of sockets.
   var names: [String: ListeningSocket] = [:]
   /// Those that live, and those that nobody has reaped.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]

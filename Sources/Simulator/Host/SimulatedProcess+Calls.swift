@@ -14,11 +14,6 @@ extension SimulatedProcess: SystemCalls {
 
   // MARK: Descriptors
 
-  func open(_ path: String, flags: CInt, mode: mode_t) -> CInt {
-    guard path == "/dev/null" else { return fail(ENOSYS) }
-    return give(.nothing)
-  }
-
   func close(_ descriptor: CInt) -> CInt {
     // The descriptors of a process that has ended were closed for it.
     guard isAlive, !isDoomed else { return 0 }
@@ -31,6 +26,7 @@ extension SimulatedProcess: SystemCalls {
     guard survives() else { return fail(EAGAIN) }
     switch descriptors[descriptor] {
     case .nothing?: return 0
+    case .file(let file)?: return read(file, buffer)
     case .stream(let end)?:
       let wasFull = end.standing >= host.streamCapacity
       guard let count = end.read(into: buffer, at: clock) else {
@@ -47,6 +43,7 @@ extension SimulatedProcess: SystemCalls {
     guard survives() else { return bytes.count }
     switch descriptors[descriptor] {
     case .nothing?: return bytes.count
+    case .file(let file)?: return write(file, bytes)
     // What a process says on its standard error is for nobody here.
     case nil where descriptor == STDERR_FILENO: return bytes.count
     case .stream(let end)?:
@@ -85,6 +82,7 @@ extension SimulatedProcess: SystemCalls {
   func add(_ descriptor: CInt, to epoll: CInt, interest: Interest, token: UInt64) -> CInt {
     guard let list = list(epoll), descriptors[descriptor] != nil else { return fail(EBADF) }
     guard list.members[descriptor] == nil else { return fail(EEXIST) }
+    if case .file? = descriptors[descriptor] { return fail(EPERM) }
     list.members[descriptor] = (interest, token)
     if case .stream(let end)? = descriptors[descriptor] { end.owner = self }
     return 0
@@ -116,7 +114,8 @@ extension SimulatedProcess: SystemCalls {
   func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt {
     guard survives() else { return 0 }
     guard case .unconnected? = descriptors[socket] else { return fail(EINVAL) }
-    guard host.names[path] == nil else { return fail(EADDRINUSE) }
+    guard host.names[path] == nil, host.files[path] == nil else { return fail(EADDRINUSE) }
+    if let code = host.files.objection(to: path) { return fail(code) }
     let made = ListeningSocket(owner: self, backlog: Int(backlog), at: clock)
     host.names[path] = made
     descriptors[socket] = .listener(made)
@@ -189,38 +188,10 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
-  func facts(of path: String) -> FileFacts? {
-    let isSocket = host.names[path] != nil
-    guard isSocket || path == "/dev/null" else {
-      errno = ENOENT
-      return nil
-    }
-    return facts(isSocket: isSocket)
-  }
-
-  func facts(of descriptor: CInt) -> FileFacts? {
-    guard let file = descriptors[descriptor] else {
-      errno = EBADF
-      return nil
-    }
-    if case .nothing = file { return facts(isSocket: false) }
-    return facts(isSocket: true)
-  }
-
-  private func facts(isSocket: Bool) -> FileFacts {
-    FileFacts(
-      owner: effectiveUser, group: 0, mode: 0o600, size: 0, device: 1, inode: isSocket ? 2 : 1,
-      isDirectory: false, isFile: false, isSocket: isSocket)
-  }
-
-  func unlink(_ path: String) -> CInt {
-    guard survives() else { return 0 }
-    return host.names.removeValue(forKey: path) == nil ? fail(ENOENT) : 0
-  }
-
   // MARK: Processes
 
   var processID: pid_t { pid }
+  var parentID: pid_t { parent ?? 1 }
   var effectiveUser: uid_t { 1000 }
 
   func spawn(
@@ -230,7 +201,13 @@ extension SimulatedProcess: SystemCalls {
     guard let make = host.program?(path, Array(arguments.dropFirst())) else { return fail(ENOENT) }
     let files = sources.map { descriptors[$0] }
     for case .stream(let end)? in files { end.references += 1 }
-    return host.start(by: self, files: files, at: clock, make).pid
+    let child = host.start(by: self, files: files, at: clock, make)
+    child.executable = path
+    for entry in environment {
+      let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { child.environment[String(parts[0])] = String(parts[1]) }
+    }
+    return child.pid
   }
 
   func openProcess(_ pid: pid_t) -> CInt {
@@ -242,7 +219,7 @@ extension SimulatedProcess: SystemCalls {
     guard survives() else { return 0 }
     guard let process = host.processes[pid] else { return fail(ESRCH) }
     switch signal {
-    case SIGKILL, SIGABRT: process.kill()
+    case SIGKILL, SIGABRT: process.kill(by: signal)
     case SIGSTOP: process.stop()
     case SIGCONT: process.goOn()
     default: process.hear(signal: signal)

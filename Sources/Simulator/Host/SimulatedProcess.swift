@@ -11,6 +11,7 @@ import Posix
 enum OpenFile {
   /// /dev/null
   case nothing
+  case file(OpenedFile)
   case epoll(ReadyList)
   case unconnected(nonBlocking: Bool)
   case stream(StreamEnd)
@@ -30,6 +31,9 @@ final class SimulatedProcess {
   unowned let host: SimulatedHost
   var openFiles: Int
   var descriptors: [CInt: OpenFile] = [:]
+  /// The program that it runs, as a path.
+  var executable = "/bank/bin/program"
+  var environment: [String: String] = [:]
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   /// The production code that it runs; nil before it begins and after its end.
   private(set) var body: (any SimulatedProgram)?
@@ -48,6 +52,10 @@ final class SimulatedProcess {
   var fuse: Int?
   /// It was killed within the present turn.
   private(set) var isDoomed = false
+  /// By which signal.
+  private var doom: CInt = SIGKILL
+  /// It is beyond hearing: nothing but SIGKILL reaches it.
+  private var isStuck = false
   private var isRunning = false
   private var waits = 0
 
@@ -88,7 +96,7 @@ final class SimulatedProcess {
       }
     }
     isRunning = false
-    if isDoomed { return end(.signal(SIGKILL, coreDumped: false), at: clock) }
+    if isDoomed { return end(.signal(doom, coreDumped: false), at: clock) }
     if failure != nil { exitCode = 1 }
     if let exitCode { return end(.code(exitCode), at: clock) }
     if let moment = isAsleep ? sleepsUntil : clock { host.wake(self, at: moment) }
@@ -119,9 +127,12 @@ final class SimulatedProcess {
   /// It is stopped until somebody lets it go on.
   func stop() { isStopped = true }
 
+  /// It makes no progress any more, and cannot be made to.
+  func getStuck() { (isStopped, isStuck) = (true, true) }
+
   /// It goes on, and finds what has come meanwhile.
   func goOn() {
-    guard isStopped else { return }
+    guard isStopped, !isStuck else { return }
     isStopped = false
     host.wake(self, at: host.now)
   }
@@ -151,9 +162,11 @@ final class SimulatedProcess {
   }
 
   /// It is killed, at once or within the turn that it is in.
-  func kill() {
-    guard isAlive else { return }
-    if isRunning { isDoomed = true } else { end(.signal(SIGKILL, coreDumped: false), at: host.now) }
+  func kill(by signal: CInt = SIGKILL) {
+    guard isAlive, signal == SIGKILL || !isStuck else { return }
+    guard isRunning else { return end(.signal(signal, coreDumped: false), at: max(host.now, clock)) }
+    if !isDoomed { doom = signal }
+    isDoomed = true
   }
 
   /// It has ended: what it had not sent is gone with it.
@@ -162,13 +175,13 @@ final class SimulatedProcess {
     ending = (ExitStatus(ending: how, maxResidentBytes: 0), moment + host.delay())
     wakesAt = nil
     for number in descriptors.keys.sorted() { release(number, at: moment) }
-    // What the process was made of goes without a word: its descriptors are gone already.
-    Kernel.run(on: self) { (body, make) = (nil, nil) }
     host.ended(self, at: ending?.at ?? moment)
+    // What the process was made of goes without a word: its descriptors are gone already. Nobody else may hold it by now.
+    Kernel.run(on: self) { (body, make) = (nil, nil) }
   }
 
   func hear(signal: Int32) {
-    guard isAlive else { return }
+    guard isAlive, !isStopped else { return }
     Kernel.run(on: self) { body?.hear(signal: signal) }
     host.wake(self, at: max(host.now, clock))
   }

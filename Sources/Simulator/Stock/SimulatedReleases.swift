@@ -2,6 +2,8 @@
 // `ReleaseDesk` does. It must not know the queue. Invariant: a note goes only after the stock has answered.
 
 import BankModel
+import Logbook
+import Posix
 import QueueCore
 import Storage
 import Wire
@@ -79,15 +81,20 @@ final class SimulatedReleases {
     asker.ask(.giveBack, as: order, until: deadline) { [self, coordinator] result in
       guard coordinator.isAlive else { return }
       asked.remove(ticket)
-      switch result {
-      case .done?: heard(ticket)
-      case .failure(let failure)? where failure.code == .givenBack: heard(ticket)
-      case nil where world.bug == .takesSilenceForGivenBack: heard(ticket)
-      case .failure(let failure)? where failure.code != .diskFull:
-        world.violate(.conversation, "the stock does not give back \(order): \(failure.code.rawValue)")
-      default: tryLater()
-      }
+      // It is heard in the coordinator's process, not in that of the way to the stock.
+      coordinator.process.call { answered(ticket, order, result) }
       coordinator.wake(at: world.clock.now)
+    }
+  }
+
+  private func answered(_ ticket: TicketOfDay, _ order: OrderID, _ result: StockResult?) {
+    switch result {
+    case .done?: heard(ticket)
+    case .failure(let failure)? where failure.code == .givenBack: heard(ticket)
+    case nil where world.bug == .takesSilenceForGivenBack: heard(ticket)
+    case .failure(let failure)? where failure.code != .diskFull:
+      world.violate(.conversation, "the stock does not give back \(order): \(failure.code.rawValue)")
+    default: tryLater()
     }
   }
 
@@ -105,7 +112,7 @@ final class SimulatedReleases {
 extension SimulatedCoordinator {
   /// The stock has given back what a ticket held. While the disk is full the note stays, and the stock is asked again.
   func released(_ ticket: TicketOfDay) {
-    now = world.clock.moment
+    now = SystemClock.moment()
     if retryAt == nil { stage(.released(ticket)) } else { releases.putOff() }
   }
 

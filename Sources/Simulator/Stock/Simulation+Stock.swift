@@ -120,11 +120,11 @@ extension Simulation {
   }
 
   /// Whether a station dies now, between what was taken and what is said of it.
-  func stationMeetsItsEnd(_ teller: SimulatedTeller) -> Bool {
+  func stationMeetsItsEnd(_ station: SimulatedProcess) -> Bool {
     guard scene.doomedStations > 0 else { return false }
     scene.doomedStations -= 1
     statistics.note(.stationKilled)
-    teller.die(.signal(SimulatedTeller.Signal.kill))
+    station.kill()
     return true
   }
 

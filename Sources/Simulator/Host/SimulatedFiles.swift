@@ -1,0 +1,136 @@
+// Owns the files and directories of the simulated host, in memory. It must not know who opens them, nor what stands in them.
+// Invariant: a path is absolute and plain; a name stands in a directory that is there. A file lives for as long as a name or
+// a descriptor leads to it. Everybody may do everything: there is one user. Sockets have their names in ``SimulatedHost``.
+// Failure: the number of the error, as Linux says it.
+
+import Glibc
+import Posix
+
+/// What a name leads to.
+final class SimulatedFile {
+  let inode: UInt64
+  let isDirectory: Bool
+  let mode: mode_t
+  var bytes: [UInt8] = []
+
+  init(inode: UInt64, isDirectory: Bool, mode: mode_t) {
+    self.inode = inode
+    self.isDirectory = isDirectory
+    self.mode = mode
+  }
+}
+
+/// A file as a process has opened it; all copies of the descriptor share it.
+final class OpenedFile {
+  let file: SimulatedFile
+  let flags: CInt
+  private var position = 0
+
+  init(_ file: SimulatedFile, flags: CInt) {
+    self.file = file
+    self.flags = flags
+  }
+
+  var isReadable: Bool { flags & O_ACCMODE != O_WRONLY && !file.isDirectory }
+  var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
+
+  /// Reads from the position, or from an offset; how many bytes there were.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) -> Int {
+    let start = offset.map { Int($0) } ?? position
+    guard start < file.bytes.count else { return 0 }
+    let part = file.bytes[start..<min(file.bytes.count, start + buffer.count)]
+    part.withUnsafeBytes { buffer.copyMemory(from: $0) }
+    if offset == nil { position += part.count }
+    return part.count
+  }
+
+  /// Writes at the position, at the end, or at an offset.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) {
+    // As on Linux, where a file that is appended to is appended to wherever somebody says.
+    let start = flags & O_APPEND != 0 ? file.bytes.count : offset.map { Int($0) } ?? position
+    if file.bytes.count < start { truncate(to: start) }
+    let end = start + bytes.count
+    file.bytes.replaceSubrange(start..<min(end, file.bytes.count), with: bytes)
+    if offset == nil { position = end }
+  }
+
+  /// Cuts the file, or fills it up with zeros.
+  func truncate(to size: Int) {
+    if file.bytes.count > size { file.bytes.removeSubrange(size...) }
+    file.bytes.append(contentsOf: repeatElement(0, count: size - file.bytes.count))
+  }
+}
+
+/// The file system of a simulated host.
+struct SimulatedFiles {
+  private var names: [String: SimulatedFile] = [:]
+  private var lastInode: UInt64 = 2
+
+  init() { names["/"] = SimulatedFile(inode: 2, isDirectory: true, mode: 0o755) }
+
+  /// What has this name; nil for nothing.
+  subscript(path: String) -> SimulatedFile? { names[path] }
+
+  /// Why a name cannot be made or looked for; nil where its directory is there.
+  func objection(to path: String) -> CInt? {
+    guard let above = names[Paths.directory(of: path)] else { return ENOENT }
+    return above.isDirectory ? nil : ENOTDIR
+  }
+
+  /// Makes what is not there.
+  mutating func make(_ path: String, isDirectory: Bool, mode: mode_t) -> SimulatedFile {
+    lastInode += 1
+    let made = SimulatedFile(inode: lastInode, isDirectory: isDirectory, mode: mode & 0o7777)
+    names[path] = made
+    return made
+  }
+
+  /// Makes a directory with everything above it.
+  mutating func makeDirectories(_ path: String) {
+    guard names[path] == nil else { return }
+    makeDirectories(Paths.directory(of: path))
+    _ = make(path, isDirectory: true, mode: 0o700)
+  }
+
+  /// Opens a file. `open(2)`
+  mutating func open(_ path: String, flags: CInt, mode: mode_t) -> Result<OpenedFile, SystemError> {
+    func refusal(_ code: CInt) -> Result<OpenedFile, SystemError> {
+      .failure(SystemError(call: "open", subject: path, code: code))
+    }
+    if let file = names[path] {
+      if flags & O_CREAT != 0, flags & O_EXCL != 0 { return refusal(EEXIST) }
+      if file.isDirectory, flags & O_ACCMODE != O_RDONLY || flags & O_CREAT != 0 { return refusal(EISDIR) }
+      if !file.isDirectory, flags & O_DIRECTORY != 0 { return refusal(ENOTDIR) }
+      if flags & O_TRUNC != 0 { file.bytes.removeAll() }
+      return .success(OpenedFile(file, flags: flags))
+    }
+    if let code = objection(to: path) { return refusal(code) }
+    guard flags & O_CREAT != 0 else { return refusal(ENOENT) }
+    return .success(OpenedFile(make(path, isDirectory: false, mode: mode), flags: flags))
+  }
+
+  /// Takes a name away; an error's number where it cannot be. `unlink(2)`
+  mutating func unlink(_ path: String) -> CInt? {
+    guard let file = names[path] else { return objection(to: path) ?? ENOENT }
+    if file.isDirectory { return EISDIR }
+    names[path] = nil
+    return nil
+  }
+
+  /// Gives a file another name; an error's number where it cannot be. `rename(2)`
+  mutating func rename(_ path: String, to other: String) -> CInt? {
+    guard let file = names[path] else { return objection(to: path) ?? ENOENT }
+    if let code = objection(to: other) { return code }
+    // No process renames a directory.
+    if file.isDirectory { return ENOSYS }
+    if names[other]?.isDirectory == true { return EISDIR }
+    names[path] = nil
+    names[other] = file
+    return nil
+  }
+
+  /// The names in a directory, in their order.
+  func entries(of path: String) -> [String] {
+    names.keys.filter { $0 != "/" && Paths.directory(of: $0) == path }.map(Paths.lastPart(of:)).sorted()
+  }
+}

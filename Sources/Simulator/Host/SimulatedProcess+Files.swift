@@ -1,0 +1,148 @@
+// Owns what the simulated kernel says of files and their names. It must not know what stands in a file.
+// Invariant: as in all its answers: those of Linux, or ENOSYS, and none with an effect for a process that was killed.
+
+import BankModel
+import Glibc
+import Posix
+
+extension SimulatedProcess {
+  func open(_ path: String, flags: CInt, mode: mode_t) -> CInt {
+    guard survives() else { return fail(EMFILE) }
+    if path == "/dev/null" { return give(.nothing) }
+    guard host.names[path] == nil else { return fail(ENXIO) }
+    // As on Linux, where the number is drawn before anything is looked for.
+    guard descriptors.count < openFiles else { return fail(EMFILE) }
+    switch host.files.open(path, flags: flags, mode: mode) {
+    case .success(let file): return give(.file(file))
+    case .failure(let error): return fail(error.code)
+    }
+  }
+
+  func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+    guard survives() else { return fail(EIO) }
+    guard case .file(let file)? = descriptors[descriptor] else { return misuse(descriptor) }
+    guard offset >= 0 else { return fail(EINVAL) }
+    return read(file, buffer, at: offset)
+  }
+
+  func read(
+    _ file: OpenedFile, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil
+  ) -> Int {
+    if file.file.isDirectory { return fail(EISDIR) }
+    return file.isReadable ? file.read(into: buffer, at: offset) : fail(EBADF)
+  }
+
+  func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int {
+    guard survives() else { return bytes.count }
+    guard case .file(let file)? = descriptors[descriptor] else { return misuse(descriptor) }
+    guard offset >= 0 else { return fail(EINVAL) }
+    return write(file, bytes, at: offset)
+  }
+
+  func write(_ file: OpenedFile, _ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) -> Int {
+    guard file.isWritable else { return fail(EBADF) }
+    guard host.isFullUntil <= clock else { return fail(ENOSPC) }
+    file.write(bytes, at: offset)
+    return bytes.count
+  }
+
+  /// A socket has no place to read at, and what is not open has nothing.
+  private func misuse(_ descriptor: CInt) -> Int { fail(descriptors[descriptor] == nil ? EBADF : ESPIPE) }
+
+  func sync(_ descriptor: CInt) -> CInt {
+    guard survives() else { return 0 }
+    switch descriptors[descriptor] {
+    case .file?:
+      spend(TimeSpan(nanoseconds: host.chance.draw(50_000...400_000)))
+      return 0
+    case nil: return fail(EBADF)
+    default: return fail(EINVAL)
+    }
+  }
+
+  func truncate(_ descriptor: CInt, to size: Int64) -> CInt {
+    guard survives() else { return 0 }
+    guard case .file(let file)? = descriptors[descriptor] else {
+      return fail(descriptors[descriptor] == nil ? EBADF : EINVAL)
+    }
+    guard file.isWritable, size >= 0 else { return fail(EINVAL) }
+    file.truncate(to: Int(size))
+    return 0
+  }
+
+  // MARK: Names
+
+  func facts(of path: String) -> FileFacts? {
+    if let file = host.files[path] { return facts(of: file) }
+    if host.names[path] != nil { return facts(isSocket: true) }
+    if path == "/dev/null" { return facts(isSocket: false) }
+    errno = host.files.objection(to: path) ?? ENOENT
+    return nil
+  }
+
+  func facts(of descriptor: CInt) -> FileFacts? {
+    switch descriptors[descriptor] {
+    case nil:
+      errno = EBADF
+      return nil
+    case .file(let file)?: return facts(of: file.file)
+    case .nothing?: return facts(isSocket: false)
+    default: return facts(isSocket: true)
+    }
+  }
+
+  private func facts(of file: SimulatedFile) -> FileFacts {
+    FileFacts(
+      owner: effectiveUser, group: 0, mode: file.mode, size: Int64(file.bytes.count), device: 2,
+      inode: file.inode, isDirectory: file.isDirectory, isFile: !file.isDirectory, isSocket: false)
+  }
+
+  private func facts(isSocket: Bool) -> FileFacts {
+    FileFacts(
+      owner: effectiveUser, group: 0, mode: 0o600, size: 0, device: 1, inode: isSocket ? 2 : 1,
+      isDirectory: false, isFile: false, isSocket: isSocket)
+  }
+
+  func unlink(_ path: String) -> CInt {
+    guard survives() else { return 0 }
+    if host.names.removeValue(forKey: path) != nil { return 0 }
+    return host.files.unlink(path).map { fail($0) } ?? 0
+  }
+
+  func rename(_ path: String, to other: String) -> CInt {
+    guard survives() else { return 0 }
+    // No process renames a socket, or puts a file in its place.
+    guard host.names[path] == nil, host.names[other] == nil else { return fail(ENOSYS) }
+    return host.files.rename(path, to: other).map { fail($0) } ?? 0
+  }
+
+  func makeDirectory(_ path: String, mode: mode_t) -> CInt {
+    guard survives() else { return 0 }
+    guard host.files[path] == nil, host.names[path] == nil else { return fail(EEXIST) }
+    if let code = host.files.objection(to: path) { return fail(code) }
+    _ = host.files.make(path, isDirectory: true, mode: mode)
+    return 0
+  }
+
+  func entries(of path: String) -> [String]? {
+    guard let file = host.files[path] else {
+      errno = host.files.objection(to: path) ?? ENOENT
+      return nil
+    }
+    guard file.isDirectory else {
+      errno = ENOTDIR
+      return nil
+    }
+    let sockets = host.names.keys.filter { Paths.directory(of: $0) == path }.map(Paths.lastPart(of:))
+    return (host.files.entries(of: path) + sockets.sorted()).shuffled(using: &host.chance)
+  }
+
+  func target(ofLink path: String) -> String? {
+    if path == "/proc/self/exe" { return executable }
+    errno = facts(of: path) == nil ? ENOENT : EINVAL
+    return nil
+  }
+
+  /// Nobody takes away here what a process works with.
+  func makeWatch() -> CInt { fail(ENOSYS) }
+}

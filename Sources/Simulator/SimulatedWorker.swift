@@ -1,0 +1,144 @@
+// Owns a worker's process in the simulated world: the production teller, or juice station, on the simulated host, with the
+// channel that its coordinator has given it. It must not decide what an honest worker says.
+// Invariant: nothing of a worker is copied here. What goes wrong with one is done to its process, to its connection, or to
+// what it gets its customers.
+
+import BankModel
+import JuiceStation
+import Posix
+import QueueCore
+import Teller
+import Wire
+
+/// A worker, as the simulated world knows it.
+final class SimulatedWorker {
+  let process: SimulatedProcess
+  let window: Window
+  let generation: Generation
+  /// What gets its customers what they need; nil where nobody looks at its work. Held by its process: when that ends, it goes
+  /// as a process goes.
+  fileprivate(set) weak var provider: SimulatedProvider?
+
+  init(_ process: SimulatedProcess, _ window: Window, _ generation: Generation) {
+    self.process = process
+    self.window = window
+    self.generation = generation
+  }
+
+  /// Its end of the connection to the coordinator; nil once it has closed it.
+  var stream: StreamEnd? {
+    if case .stream(let end)? = process.descriptors[3] { end } else { nil }
+  }
+}
+
+/// The program of a worker.
+final class WorkerProgram: SimulatedProgram {
+  private let teller: TellerProcess
+  /// What gets a station its fruit; a teller has none.
+  private let fruit: FruitProvider?
+
+  /// Begins as the program's main function does.
+  init(_ worker: SimulatedWorker, in world: Simulation) throws(SystemError) {
+    let loop = try EventLoop()
+    let isStation = worker.window.service.drawsOnStock
+    fruit = isStation ? FruitProvider(loop: loop) : nil
+    var provider: SimulatedProvider?
+    // Most tellers have nothing to get, as in production.
+    if isStation || world.host.chance.draw(0...2) == 0 {
+      provider = SimulatedProvider(of: worker.process, fruit, in: world)
+    }
+    worker.provider = provider
+    teller = try TellerProcess(
+      descriptor: FileDescriptor(owning: 3), loop: loop, role: isStation ? .juice : .teller,
+      provider: provider, complain: { _ in })
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    if let ending = teller.ending { return ending }
+    try teller.turn()
+    return teller.ending
+  }
+
+  func hear(signal: Int32) { teller.askToEnd() }
+}
+
+/// What a simulated worker gets its customers: the fruit that the production provider gets, or nothing; and at times the
+/// work fails.
+final class SimulatedProvider: Provider {
+  var onProvided: ((Lease, Provision) -> Void)?
+  /// The work for the next customer fails.
+  var failsNext = false
+
+  private unowned let world: Simulation
+  private unowned let process: SimulatedProcess
+  private let real: FruitProvider?
+  /// An answer that needs nobody else, and when it comes.
+  private var ready: (lease: Lease, due: MonotonicInstant)?
+
+  init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
+    self.process = process
+    self.real = real
+    self.world = world
+    real?.onProvided = { [unowned self] lease, provision in
+      // What is put by is put by, and nobody has been told.
+      if provision == .ready, self.world.stationMeetsItsEnd(self.process) { return }
+      finish(lease, provision)
+    }
+  }
+
+  func begin(_ orders: TellerOrders) { real?.begin(orders) }
+
+  func provide(_ assignment: Assignment) {
+    let skips = world.bug == .servesWithoutTaking && assignment.ticket % 5 == 0
+    guard let real, !skips else {
+      return ready = (assignment.lease, SystemClock.monotonic() + .microseconds(20))
+    }
+    ready = nil
+    var assignment = assignment
+    assignment.payload =
+      assignment.payload.flatMap(JuiceOrder.init).map { "\($0.juice)" } ?? assignment.payload
+    real.provide(assignment)
+  }
+
+  var nextDeadline: MonotonicInstant? {
+    [real?.nextDeadline, ready?.due].compactMap(\.self).min()
+  }
+
+  func endTurn() {
+    real?.endTurn()
+    guard let (lease, due) = ready, SystemClock.monotonic() >= due else { return }
+    ready = nil
+    finish(lease, .ready)
+  }
+
+  private func finish(_ lease: Lease, _ provision: Provision) {
+    guard failsNext, provision == .ready else {
+      onProvided?(lease, provision)
+      return
+    }
+    failsNext = false
+    world.statistics.note(.tellerFailed)
+    onProvided?(lease, .unknown("the simulated work has failed"))
+  }
+}
+
+/// What a simulated customer orders: a juice, and a number by which the order is known again.
+struct JuiceOrder {
+  let juice: ItemID
+  let account: AccountNumber
+
+  init(juice: ItemID, account: AccountNumber) {
+    self.juice = juice
+    self.account = account
+  }
+
+  /// Reads a payload; nil where it is none.
+  init?(_ payload: String) {
+    let words = payload.split(separator: " ")
+    guard words.count == 2, let account = AccountNumber(words[1]) else { return nil }
+    self.init(juice: ItemID(String(words[0])), account: account)
+  }
+
+  /// The payload of the customer.
+  var payload: String { "\(juice) \(account)" }
+}

@@ -1,0 +1,124 @@
+// Owns the workers of the simulated world: what the path of a program starts, and what goes wrong with those who work.
+// It must not know what a worker says. Invariant: those in the list live, in the order in which they have begun.
+
+import BankModel
+import Glibc
+import Posix
+import Wire
+
+extension Simulation {
+  /// What the path of a program starts; nil where there is no such program.
+  func program(
+    at path: String, _ arguments: [String]
+  ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    guard ["bank-teller", "bank-juice"].contains(Paths.lastPart(of: path)), arguments.count == 4,
+      let window = Window(name: arguments[0]), let generation = Generation(arguments[1])
+    else { return nil }
+    return { [unowned self] process in begin(SimulatedWorker(process, window, generation)) }
+  }
+
+  private func begin(_ worker: SimulatedWorker) -> (any SimulatedProgram)? {
+    workers.append(worker)
+    if stillborn > 0 {
+      stillborn -= 1
+      statistics.note(.tellerStillborn)
+      worker.process.kill(by: SIGSEGV)
+      return nil
+    }
+    return try? WorkerProgram(worker, in: self)
+  }
+
+  /// A worker's process has ended.
+  func workerEnded(_ process: SimulatedProcess) {
+    guard let place = workers.firstIndex(where: { $0.process === process }) else { return }
+    let worker = workers.remove(at: place)
+    trace.mix(Int64(process.pid))
+    trace.line(
+      clock.now,
+      "worker \(process.pid) at \(worker.window) ends: \(process.ending.map { "\($0.status)" } ?? "")")
+  }
+
+  private func anyWorker() -> SimulatedWorker? {
+    workers.isEmpty ? nil : workers[Int(chance.draw(0...Int64(workers.count) - 1))]
+  }
+
+  /// Something is wrong with a worker.
+  func troubleWorker(_ kind: FaultKind) {
+    guard let worker = anyWorker() else { return }
+    let process = worker.process
+    let lease = plan.policy.lease.nanoseconds
+    switch kind {
+    case .tellerKilled:
+      statistics.note(kind)
+      guard chance.draw(0...1) == 0 else { return process.fuse = Int(chance.draw(0...12)) }
+      // What it said last may be lost with its connection.
+      if chance.draw(0...1) == 0, let stream = worker.stream {
+        statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
+      }
+      process.kill()
+    case .messageLate:
+      lateWords += 1
+      process.fuse = Int(chance.draw(1...8))
+    case .networkSlow:
+      guard let stream = worker.stream else { return }
+      statistics.note(kind)
+      stream.slow(by: chance.draw(20...400))
+    case .tellerStuck:
+      statistics.note(kind)
+      if chance.draw(0...1) == 0 { process.getStuck() } else { process.stop() }
+    case .tellerSlow:
+      statistics.note(kind)
+      process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
+    case .tellerFailed: worker.provider?.failsNext = true
+    case .tellerRogue:
+      statistics.note(kind)
+      lie(worker)
+    case .tellerBabbled:
+      statistics.note(kind)
+      var bytes: [UInt8] = [0, 0, 0, UInt8(chance.draw(0...9))]
+      for _ in 0..<chance.draw(1...24) { bytes.append(UInt8(chance.draw(0...255))) }
+      say(bytes, by: worker)
+    default: break
+    }
+  }
+
+  /// A worker says what it must not say.
+  private func lie(_ worker: SimulatedWorker) {
+    // A station may not say by chance that its own customer is done: that is a lie which nobody could find out.
+    let away: TicketNumber = worker.window.service.drawsOnStock ? 1_000_000 : 0
+    let other = Lease(
+      ticket: away + chance.draw(1...30), attempt: Int32(chance.draw(1...3)), generation: worker.generation)
+    let holders = checker.holders
+    let message: TellerMessage =
+      switch chance.draw(0...6) {
+      case 0: .done(other)
+      case 1: .beat(other)
+      case 2: .failed(other, reason: "somebody else's customer")
+      case 3: .returned(holders.first { $0.window == worker.window }?.lease ?? other)
+      case 4: .ready
+      case 5:
+        // Somebody else's lease to the letter, but for the window.
+        .done(holders.first { $0.window != worker.window }?.lease ?? other)
+      default: .hello(Hello(build: Self.build, role: .teller))
+      }
+    if let bytes = encode(message, limit: FrameLimits.teller) { say(bytes, by: worker) }
+  }
+
+  /// Something is said on a worker's connection that it has not said.
+  private func say(_ bytes: [UInt8], by worker: SimulatedWorker) {
+    guard let stream = worker.stream else { return }
+    trace.mix(bytes)
+    stream.send(bytes, at: clock.now, on: host)
+  }
+
+  /// The faults end here too.
+  func calmWorkers() {
+    stillborn = 0
+    lateWords = 0
+    for worker in workers {
+      worker.process.fuse = nil
+      worker.provider?.failsNext = false
+      worker.stream?.slow(by: 1)
+    }
+  }
+}
