@@ -17,7 +17,8 @@ struct SimulationTests {
 
   /// 305: part of a withdrawal is kept by a commit whose sync failed. 24130: a picture of the machine leaves in parts, and a
   /// purchase is refused meanwhile.
-  @Test("what nobody can see, and what changes while it is told, breaks no promise", arguments: [305, 24_130])
+  @Test(
+    "what nobody can see, and what changes while it is told, breaks no promise", arguments: [305, 24_130])
   func isNotMisjudged(seed: UInt64) { keepsPromises(seed: seed) }
 
   @Test(
