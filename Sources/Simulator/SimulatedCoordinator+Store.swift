@@ -10,7 +10,7 @@ import Storage
 extension SimulatedCoordinator {
   private static let diskPause = TimeSpan.milliseconds(250)
 
-  private var store: MemoryStore { world.disk }
+  private var store: QueueDisk { world.disk }
 
   func stage(_ change: StoreChange) {
     if change.leavesSomethingPutBy { releases.look() }

@@ -18,7 +18,8 @@ final class WireEar {
   weak var world: Simulation?
   private var decoders: [Int: FrameDecoder] = [:]
   private var stock: [Int: StockConnection] = [:]
-  private var vending: [Int: [UInt32: VendingRequest]] = [:]
+  /// What the machine is asked, and when.
+  private var vending: [Int: [UInt32: (request: VendingRequest, moment: Int)]] = [:]
 
   /// Bytes are written by one end of a connection.
   func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
@@ -39,7 +40,7 @@ final class WireEar {
         if end.isServers {
           if case .reply(let reply) = decode(VendingServiceMessage.self, body) { hear(reply, on: connection) }
         } else if case .request(let request) = decode(VendingMessage.self, body) {
-          vending[connection, default: [:]][request.number] = request
+          vending[connection, default: [:]][request.number] = (request, world.checker.vending.moment)
           if let name = request.order, request.command.side == .manager {
             world.checker.vending.hearsTheManager(name)
           }
@@ -107,10 +108,10 @@ final class WireEar {
   // MARK: - The vending machine
 
   private func hear(_ reply: VendingReply, on connection: Int) {
-    guard let request = vending[connection]?[reply.number] else {
+    guard let (request, moment) = vending[connection]?[reply.number] else {
       world?.violate(.conversation, "the machine answers request \(reply.number), which nobody has made")
       return
     }
-    world?.checker.vending.answered(request, reply.result)
+    world?.checker.vending.answered(request, askedAt: moment, reply.result)
   }
 }
