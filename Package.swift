@@ -128,8 +128,8 @@ let package = Package(
       "Simulator",
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Teller", "JuiceStation", "Coordinator", "StockService", "StockClient",
-        "VendingMachine", "VendingClient", "CSQLite",
+        "Supervision", "Logbook", "Teller", "JuiceStation", "Coordinator", "ServiceProcess", "StockService",
+        "StockClient", "VendingMachine", "VendingClient", "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
@@ -181,13 +181,19 @@ let package = Package(
       of: [
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
         "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
+        "ServiceProcess",
+      ]),
+    tests(
+      "ServiceProcessTests",
+      of: [
+        "ServiceProcess", "BankModel", "Logbook", "Posix", "QueueCore", "Storage", "Transport", "Wire",
       ]),
     tests(
       "VendingMachineTests",
       of: [
         "bank-stockd", "bank-vending", "VendingMachine", "VendingClient", "VendingCore", "Storage",
         "QueueCore",
-        "Transport", "StockClient", "BankModel", "Wire", "Posix",
+        "Transport", "StockClient", "BankModel", "Wire", "Posix", "ServiceProcess",
       ]),
     tests(
       "EndToEndTests",

@@ -41,7 +41,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
       guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
       link = try ParentLink(channel, loop: loop, role: Program.role)
     }
-    CurrentProcess.setName(Program.executable)
+    CurrentProcess.setName(Program.Handler.executable)
     while link?.state == .greeting { try loop.runOnce(until: nil) }
     switch link?.state {
     case .gone, .closing: return 0
@@ -69,17 +69,17 @@ public enum ServiceProcess<Program: ServiceProgram> {
     try home.prepare()
     let lock = try home.takeLock(loop)
     try home.examineDatabase(mustExist: options.mustExist)
-    let (store, desk) = try open(program, home, link)
-    let service = program.service(desk, in: home, on: loop, log: try log(home, link), link: link)
-    service.mark = DatabaseMark(identity: desk.identity, bank: try store.lastBank())
-    service.remember = store.remember
+    let (store, service) = try open(program, home, loop, link)
+    let server = Server(service, on: loop, log: try log(home, link), link: link)
+    server.mark = DatabaseMark(identity: service.driver.machine.identity, bank: try store.lastBank())
+    server.remember = store.remember
     // A terminal sends SIGINT and SIGHUP to everybody; under a coordinator the end is for the coordinator to say.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
-      if report.signal == SIGTERM || link == nil { service.askToEnd() }
+      if report.signal == SIGTERM || link == nil { server.askToEnd() }
     }
-    try service.open(in: home, store.files)
-    if let error = desk.failure { throw Failure(error, of: home) }
-    let code = try service.run()
+    try server.open(in: home, store.files)
+    if let error = service.driver.failure { throw Failure(error, of: home) }
+    let code = try server.run()
     withExtendedLifetime(signals) {}
     // Nothing is lost if the log cannot be copied now: the next start reads it.
     if code == 0 { try? store.close() }
@@ -88,13 +88,13 @@ public enum ServiceProcess<Program: ServiceProgram> {
   }
 
   private static func open(
-    _ program: Program, _ home: ServiceHome, _ link: ParentLink?
-  ) throws(Failure) -> (DatabaseStore, Program.Desk) {
+    _ program: Program, _ home: ServiceHome, _ loop: EventLoop, _ link: ParentLink?
+  ) throws(Failure) -> (DatabaseStore, Program.Handler) {
     do throws(StoreError) {
       let identity = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
-      let (store, desk) = try program.open(home.database, identity: identity) { link?.progressed() }
+      let (store, service) = try program.open(home, on: loop, identity: identity) { link?.progressed() }
       store.keepReserve()
-      return (store, desk)
+      return (store, service)
     } catch {
       throw Failure(error, of: home)
     }
@@ -118,7 +118,8 @@ public enum ServiceProcess<Program: ServiceProgram> {
   private static func complain(_ failure: Failure) {
     let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
     // Where nobody reads standard error there is nobody to tell.
-    _ = try? StandardStreams.write("\(Program.executable): \(words.joined(separator: ": "))\n", to: .error)
+    _ = try? StandardStreams.write(
+      "\(Program.Handler.executable): \(words.joined(separator: ": "))\n", to: .error)
   }
 }
 

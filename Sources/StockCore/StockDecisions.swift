@@ -5,18 +5,17 @@
 import BankModel
 
 /// The rules of a stock, as the process around them sees them.
-public protocol StockDecisions {
-  /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
-  mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect])
-
-  /// Whether something was decided that is not on disk.
-  var isUnsettled: Bool { get }
-  /// The last change that is on disk.
-  var settledSequence: Int64 { get }
+public protocol StockDecisions: Decisions where Event == StockEvent, Effect == StockEffect {
   /// The name of the ledger.
   var ledger: Int64 { get }
   /// Everything that is there, by what is on disk and what is staged.
   var picture: StockPicture { get }
 }
 
+extension StockDecisions {
+  /// The name of the ledger.
+  public var identity: Int64 { ledger }
+}
+
+extension StockEvent: StoreEvents {}
 extension StockMachine: StockDecisions {}

@@ -41,30 +41,9 @@ public struct StockAudit: Sendable, Equatable {
 }
 
 /// Keeps the stock. One user at a time; every call is synchronous.
-public protocol StockStore<Failure>: AnyObject {
-  /// How this store fails.
-  associatedtype Failure: Error
-
+public protocol StockStore<Failure>: EntryStore where Entry == StockEntry {
   /// Reads what is kept. A new store takes `ledger` as the name of its ledger.
   func load(newLedger ledger: Int64) throws(Failure) -> StoredStock
-
-  /// Adds to the open transaction. What is staged is visible to every question after it.
-  func stage(_ entry: StockEntry) throws(Failure)
-
-  /// Whether anything was staged since the last commit.
-  var hasStagedChanges: Bool { get }
-
-  /// Returns when everything that was staged is on disk.
-  func commit() throws(Failure)
-
-  /// Forgets everything that was staged since the last commit.
-  func rollBack()
-
-  /// Whether there is so little room that only those who wait for their orders are to be served.
-  var isShort: Bool { get }
-
-  /// Looks whether there is room again; ``isShort`` says what was found.
-  func lookForRoom()
 
   /// What is known of an order.
   func order(_ id: OrderID) throws(Failure) -> StoredOrder?
@@ -77,12 +56,4 @@ public protocol StockStore<Failure>: AnyObject {
 
   /// Checks everything that can be checked. Nothing may be staged.
   func audit() throws(Failure) -> StockAudit
-}
-
-extension StockStore {
-  /// A store that holds no room back is never short of it.
-  public var isShort: Bool { false }
-
-  /// There is nothing to look for.
-  public func lookForRoom() {}
 }

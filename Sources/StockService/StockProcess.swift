@@ -3,7 +3,6 @@
 
 import BankModel
 import Configuration
-import Logbook
 import Posix
 import QueueCore
 import ServiceProcess
@@ -21,7 +20,6 @@ public enum StockProcess {
 }
 
 private struct StockProgram: ServiceProgram {
-  static let executable = "bank-stockd"
   static let name = "stock"
   static let role = PeerRole.stock
   static let title = "the stock service"
@@ -36,15 +34,10 @@ private struct StockProgram: ServiceProgram {
   }
 
   func open(
-    _ path: String, identity: Int64, onProgress: @escaping () -> Void
-  ) throws(StoreError) -> (DatabaseStore, StockDesk<StockMachine>) {
-    let store = try SQLiteStockStore(path: path, onProgress: onProgress)
-    return (store, StockDesk(store, StockMachine(try store.load(newLedger: identity))))
-  }
-
-  func service(
-    _ desk: StockDesk<StockMachine>, in home: ServiceHome, on loop: EventLoop, log: LogFile, link: ParentLink?
-  ) -> any RunningService {
-    StockService(desk: desk, assortment: assortment, loop: loop, log: log, link: link)
+    _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
+  ) throws(StoreError) -> (DatabaseStore, StockService<StockMachine>) {
+    let store = try SQLiteStockStore(path: home.database, onProgress: onProgress)
+    let driver = MachineDriver(StockPersistence(store), StockMachine(try store.load(newLedger: identity)))
+    return (store, StockService(driver, assortment: assortment))
   }
 }

@@ -70,30 +70,9 @@ public struct VendingAudit: Sendable, Equatable {
 }
 
 /// Keeps a vending machine. One user at a time; every call is synchronous.
-public protocol VendingStore<Failure>: AnyObject {
-  /// How this store fails.
-  associatedtype Failure: Error
-
+public protocol VendingStore<Failure>: EntryStore where Entry == VendingEntry {
   /// Reads what is kept. A new store takes `machine` as the name of its machine.
   func load(newMachine machine: Int64) throws(Failure) -> StoredVending
-
-  /// Adds to the open transaction. What is staged is visible to every question after it.
-  func stage(_ entry: VendingEntry) throws(Failure)
-
-  /// Whether anything was staged since the last commit.
-  var hasStagedChanges: Bool { get }
-
-  /// Returns when everything that was staged is on disk.
-  func commit() throws(Failure)
-
-  /// Forgets everything that was staged since the last commit.
-  func rollBack()
-
-  /// Whether there is so little room that only what was begun is to be finished.
-  var isShort: Bool { get }
-
-  /// Looks whether there is room again; ``isShort`` says what was found.
-  func lookForRoom()
 
   /// What is known of a request.
   func request(_ id: OrderID) throws(Failure) -> StoredRequest?
@@ -109,12 +88,4 @@ public protocol VendingStore<Failure>: AnyObject {
 
   /// Checks everything that can be checked. Nothing may be staged.
   func audit() throws(Failure) -> VendingAudit
-}
-
-extension VendingStore {
-  /// A store that holds no room back is never short of it.
-  public var isShort: Bool { false }
-
-  /// There is nothing to look for.
-  public func lookForRoom() {}
 }

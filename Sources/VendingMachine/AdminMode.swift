@@ -5,6 +5,7 @@
 
 import BankModel
 import Posix
+import ServiceProcess
 import StockClient
 import Wire
 
@@ -12,11 +13,11 @@ import Wire
 final class AdminMode {
   private let shelf: DrinkShelf
   private let stock: StockClient
-  private let clock: MachineClock
+  private let clock: TurnClock
   /// How long the stock may take.
   private let patience: Duration
 
-  init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: MachineClock, _ patience: Duration) {
+  init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: TurnClock, _ patience: Duration) {
     self.patience = patience
     self.shelf = shelf
     self.stock = stock

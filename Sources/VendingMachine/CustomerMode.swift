@@ -1,38 +1,39 @@
-// Owns what a customer can do at the machine: put money in, buy, have the balance back. It must not know how drinks
-// come into it: there is no way from here to the manager's side.
+// Owns what the machine asks of the stock for its customers: a drink for a purchase, and to put it back where the purchase was
+// given up. It must not know how drinks come into it: there is no way from here to the manager's side.
 // Invariant: a purchase's drink is asked of the stock under the purchase's own name, as often as need be, so it is taken
 // once.
 
 import BankModel
 import Posix
+import ServiceProcess
 import StockClient
 import VendingCore
 import Wire
 
 /// The machine as its customers have it.
 final class CustomerMode<Machine: VendingDecisions> {
-  private let desk: VendingDesk<Machine>
+  private let driver: MachineDriver<Machine, VendingPersistence>
   private let shelf: DrinkShelf
   private let stock: StockClient
-  private let clock: MachineClock
+  private let clock: TurnClock
   private let patience: StockPatience
 
   init(
-    _ desk: VendingDesk<Machine>, _ shelf: DrinkShelf, _ stock: StockClient, _ clock: MachineClock,
-    _ patience: StockPatience
+    _ driver: MachineDriver<Machine, VendingPersistence>, _ shelf: DrinkShelf, _ stock: StockClient,
+    _ clock: TurnClock, _ patience: StockPatience
   ) {
     self.patience = patience
-    self.desk = desk
+    self.driver = driver
     self.shelf = shelf
     self.stock = stock
     self.clock = clock
-    desk.onTake = { [unowned self] purchase, product in take(product, for: purchase) }
-    desk.onRelease = { [unowned self] purchase in release(purchase) }
-  }
-
-  /// Lets a customer do something.
-  func ask(_ action: VendingAction, as name: OrderID, for request: VendingCore.RequestNumber) {
-    desk.happen(.asked(request, name, action), at: clock.now)
+    driver.onEffect = { [unowned self] effect in
+      switch effect {
+      case .take(let purchase, let product): take(product, for: purchase)
+      case .release(let purchase): release(purchase)
+      case .lookUp, .stage, .reply: break
+      }
+    }
   }
 
   // MARK: - The drink
@@ -42,7 +43,7 @@ final class CustomerMode<Machine: VendingDecisions> {
     shelf.whenKnown(until: deadline) { [weak self] isKnown in
       guard let self else { return }
       guard isKnown else { return settle(purchase, .away) }
-      guard var order = desk.machine.stockOrder(of: purchase) else { return }
+      guard var order = driver.machine.stockOrder(of: purchase) else { return }
       if Kernel.makes("renamesPurchases") { order = OrderID("\(order)-\(CurrentProcess.pid)") }
       let today = Kernel.makes("sellsTheExpired") ? 0 : clock.today
       let command = StockCommand.take([ItemAmount(product, 1)], today: today)
@@ -69,31 +70,33 @@ final class CustomerMode<Machine: VendingDecisions> {
   }
 
   private func settle(_ purchase: PurchaseNumber, _ outcome: StockOutcome) {
-    desk.happen(.stockAnswered(purchase, outcome), at: clock.now)
+    driver.happen(.stockAnswered(purchase, outcome), at: clock.now)
   }
 
   private func release(_ purchase: PurchaseNumber) {
-    guard let order = desk.machine.stockOrder(of: purchase) else { return }
+    guard let order = driver.machine.stockOrder(of: purchase) else { return }
     stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) {
       [weak self] result in
       guard let self else { return }
       // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
       guard case .success(.done) = result else { return again.append(purchase) }
-      desk.happen(.released(purchase), at: clock.now)
+      driver.happen(.released(purchase), at: clock.now)
     }
   }
 
   private var again: [PurchaseNumber] = []
+  /// When the stock is asked once more to put back what it would not; nil while there is nothing.
+  private(set) var nextDeadline: MonotonicInstant?
 
-  /// Asks the stock once more to put back what it would not.
-  func retryReleases() {
+  /// Asks the stock once more, some time after it would not.
+  func endTurn() {
     guard !again.isEmpty else { return }
+    guard let due = nextDeadline else { return nextDeadline = clock.instant + patience.pause }
+    guard due <= clock.instant else { return }
+    nextDeadline = nil
     let purchases = again
     again.removeAll()
     if Kernel.makes("releasesAreNotRetried") { return }
     for purchase in purchases { release(purchase) }
   }
-
-  /// Whether ``retryReleases()`` has something to do.
-  var hasReleasesToRetry: Bool { !again.isEmpty }
 }

@@ -3,7 +3,6 @@
 
 import BankModel
 import Configuration
-import Logbook
 import Posix
 import QueueCore
 import ServiceProcess
@@ -23,7 +22,6 @@ public enum VendingProcess {
 }
 
 private struct VendingProgram: ServiceProgram {
-  static let executable = "bank-vending"
   static let name = "vending"
   static let role = PeerRole.vending
   static let title = "the vending machine"
@@ -43,25 +41,12 @@ private struct VendingProgram: ServiceProgram {
   }
 
   func open(
-    _ path: String, identity: Int64, onProgress: @escaping () -> Void
-  ) throws(StoreError) -> (DatabaseStore, VendingDesk<VendingStateMachine>) {
-    let store = try SQLiteVendingStore(path: path, onProgress: onProgress)
+    _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
+  ) throws(StoreError) -> (DatabaseStore, VendingService<VendingStateMachine>) {
+    let store = try SQLiteVendingStore(path: home.database, onProgress: onProgress)
     let stored = try store.load(newMachine: identity)
-    return (store, try VendingDesk(store, VendingStateMachine(stored, table)))
-  }
-
-  func service(
-    _ desk: VendingDesk<VendingStateMachine>, in home: ServiceHome, on loop: EventLoop, log: LogFile,
-    link: ParentLink?
-  ) -> any RunningService {
+    let driver = MachineDriver(try VendingPersistence(store), VendingStateMachine(stored, table))
     let stock = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
-    return VendingService(desk: desk, table: table, stock: stock, loop: loop, log: log, link: link)
+    return (store, VendingService(driver, table: table, stock: stock))
   }
 }
-
-extension VendingDesk: ServiceDesk {
-  /// Which machine this is.
-  public var identity: Int64 { machine.machine }
-}
-
-extension VendingService: RunningService {}

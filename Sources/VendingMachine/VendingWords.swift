@@ -60,18 +60,3 @@ extension VendingFailure {
   /// A part of what a client wrote.
   static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }
-
-extension VendingResult {
-  /// What became of an audit.
-  init(_ audit: Result<VendingAudit, VendingFailure>, machine: Int64) {
-    switch audit {
-    case .success(let found):
-      self = .audit(
-        VendingAuditReport(
-          changes: found.changes, account: found.account, purchases: found.purchases,
-          unfinished: found.unfinished, difference: found.difference, remarks: found.remarks,
-          machine: machine))
-    case .failure(let refusal): self = .failure(refusal)
-    }
-  }
-}

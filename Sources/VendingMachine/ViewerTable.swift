@@ -14,8 +14,6 @@ final class ViewerTable<Machine: VendingDecisions> {
   /// Purchases in one message.
   private let page = 200
 
-  private typealias Views = ServiceViews<VendingRequest, VendingResult>
-
   /// What everybody on one side has been told, or is about to be.
   private struct Told {
     var sequence: Int64
@@ -24,7 +22,7 @@ final class ViewerTable<Machine: VendingDecisions> {
     var today: DayNumber
 
     func isBehind(_ service: VendingService<Machine>) -> Bool {
-      let machine = service.desk.machine
+      let machine = service.driver.machine
       return today != service.today || sequence < machine.settledSequence || version < service.shelf.version
         || free != machine.settledFree
     }
@@ -33,50 +31,35 @@ final class ViewerTable<Machine: VendingDecisions> {
   /// Customers, and then the manager.
   private let sides = 2
 
-  private let views = Views(
+  /// Those who follow, a topic for each side.
+  let views = VendingService<Machine>.Views(
     topics: 2,
     tooSlow: .failure(VendingFailure(.tooSlow, detail: "the news came faster than they were read")))
   private var told = [Told?](repeating: nil, count: 2)
 
-  /// Called when somebody was too slow.
-  var onSlow: (() -> Void)? {
-    get { views.onSlow }
-    set { views.onSlow = newValue }
-  }
-
   /// Takes a viewer in, who gets a picture. Nothing may be staged.
   ///
   /// - Returns: whether there was room for another view of this client.
-  func admit(_ asker: VendingAsker, showsLots: Bool, _ service: VendingService<Machine>) -> Bool {
+  func admit(_ call: VendingService<Machine>.Call, showsLots: Bool, _ service: VendingService<Machine>)
+    -> Bool
+  {
     let side = showsLots ? 1 : 0
     // The others are told what the newcomer sees in the picture.
     publish(on: side, service)
-    guard let view = views.open(asker.socket, asker.session, asker.number, topic: side) else { return false }
+    guard let view = call.open(in: views, topic: side) else { return false }
     let products = service.shelf.reports(on: service.today, withLots: showsLots)
     let picture = service.picture(products, withLots: showsLots)
-    service.tell(asker, .picture(picture), more: true)
+    call.answer(.picture(picture), more: true)
     told[side] = Told(
       sequence: picture.sequence, version: service.shelf.version, free: picture.free, today: picture.today)
     views.begin(view)
     return true
   }
 
-  /// Forgets the views of a client that has left.
-  func remove(_ session: VendingSession) { views.forget(session) }
-
   /// Whatever has changed is told to everybody. Nothing may be staged.
   func publish(_ service: VendingService<Machine>) {
     for side in 0..<sides { publish(on: side, service) }
   }
-
-  /// When ``tell(at:)`` has something to do by itself.
-  var nextDeadline: MonotonicInstant? { views.nextDeadline }
-
-  /// Tells everybody what was published, for as long as they may have.
-  func tell(at now: MonotonicInstant) { views.tell(at: now) }
-
-  /// The same without regard to the time, as far as they read: the machine ends.
-  func tellTheRest() { views.tellTheRest() }
 
   private func publish(on side: Int, _ service: VendingService<Machine>) {
     guard views.isWatched(side) else { return told[side] = nil }
@@ -93,7 +76,7 @@ final class ViewerTable<Machine: VendingDecisions> {
   }
 
   private func news(behind told: Told, withLots: Bool, _ service: VendingService<Machine>) -> VendingNews {
-    let machine = service.desk.machine
+    let machine = service.driver.machine
     let purchases = told.sequence < machine.settledSequence ? purchases(after: told.sequence, service) : []
     let isWhole = purchases.count < page
     let products = service.shelf.reports(
@@ -106,10 +89,10 @@ final class ViewerTable<Machine: VendingDecisions> {
 
   /// Purchases behind a place: from memory where they are still there, and from the disk otherwise.
   private func purchases(after sequence: Int64, _ service: VendingService<Machine>) -> [MoneyChange] {
-    let recent = service.desk.recent
-    if recent.count < service.desk.remembered || (recent.first?.sequence ?? 0) <= sequence + 1 {
-      return Array(recent.drop { $0.sequence <= sequence }.prefix(page))
+    let bought = service.driver.persistence
+    if bought.recent.count < bought.remembered || (bought.recent.first?.sequence ?? 0) <= sequence + 1 {
+      return Array(bought.recent.drop { $0.sequence <= sequence }.prefix(page))
     }
-    return service.desk.purchases(after: sequence, limit: page)
+    return service.driver.purchases(after: sequence, limit: page)
   }
 }

@@ -76,17 +76,20 @@ struct ProductionTests {
   func programs() throws {
     let service: Set = [
       "Posix.EventLoop", "Transport.Listener", "Transport.MessageChannel", "Transport.ServiceSocket",
-      "Transport.ServiceSession", "Transport.ServiceViews",
+      "Transport.ServiceSession", "Transport.ServiceViews", "ServiceProcess.Server",
+      "ServiceProcess.MachineDriver",
     ]
     let channel: Set = ["Posix.EventLoop", "Transport.MessageChannel"]
     let client = channel.union(["Transport.ServiceClient"])
     let expected: [String: (production: Set<String>, own: Set<String>)] = [
       "Simulator.StockProgram": (
-        service.union(["StockService.StockService", "StockService.StockDesk"]),
+        service.union(["StockService.StockService", "StockService.StockPersistence"]),
         ["Simulator.StockProgram", "Simulator.SimulatedStockStore", "Simulator.WatchedStock"]
       ),
       "Simulator.VendingProgram": (
-        service.union(client).union(["VendingMachine.VendingService", "VendingMachine.VendingDesk"]),
+        service.union(client).union([
+          "VendingMachine.VendingService", "VendingMachine.VendingPersistence",
+        ]),
         ["Simulator.VendingProgram", "Simulator.SimulatedVendingStore", "Simulator.WatchedVending"]
       ),
       "Simulator.SimulatedAsker<Wire.StockCommand": (client, ["Simulator.SimulatedAsker"]),

@@ -3,6 +3,7 @@
 import BankModel
 import Logbook
 import Posix
+import ServiceProcess
 import StockClient
 import StockCore
 import Storage
@@ -20,10 +21,11 @@ struct SharedAuditTests {
     let home = ServiceHome(path: house.home, name: "stock")
     try home.prepare()
     let store = MemoryStockStore()
-    let desk = StockDesk(store, StockMachine(try store.load(newLedger: 1)))
+    let driver = MachineDriver(StockPersistence(store), StockMachine(try store.load(newLedger: 1)))
     let log = try LogFile(path: home.log, worker: "stock", generation: 1, limit: 1 << 20, keep: 1)
-    let service = StockService(desk: desk, assortment: .standard, loop: house.loop, log: log, link: nil)
-    try service.open(in: home)
+    let server = Server(
+      StockService(driver, assortment: .standard), on: house.loop, log: log, link: nil)
+    try server.open(in: home)
     let clients = (0..<8).map { _ in house.client() }
     let until = SystemClock.monotonic() + StockHouse.patience
     var (audits, changes) = (0, 0)
@@ -36,7 +38,7 @@ struct SharedAuditTests {
     while audits < 64 || changes < 8 {
       try #require(SystemClock.monotonic() < until, "\(audits) audits, \(changes) changes")
       for client in clients { client.endTurn() }
-      try service.turn(until: SystemClock.monotonic() + .milliseconds(20))
+      try server.turn(until: SystemClock.monotonic() + .milliseconds(20))
     }
     #expect(store.audits <= 16, "\(store.audits) for 64")
     for client in clients { client.close() }

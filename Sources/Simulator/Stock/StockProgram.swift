@@ -5,6 +5,7 @@
 import BankModel
 import Logbook
 import Posix
+import ServiceProcess
 import StockCore
 import StockService
 import Storage
@@ -15,11 +16,11 @@ final class StockProgram: SimulatedProgram {
   /// Where everybody finds it.
   static let home = ServiceHome(path: "/bank", name: "stock")
 
-  private let service: StockService<WatchedStock>
+  private let server: Server<StockService<WatchedStock>>
   private let store: SimulatedStockStore
 
   /// Opens the service.
-  init(_ stored: StoredStock, of process: SimulatedProcess, in world: Simulation) throws(SystemError) {
+  init(_ stored: StoredStock, of process: SimulatedProcess, in world: Simulation) throws {
     let loop = try EventLoop()
     store = SimulatedStockStore(world.stockDisk, of: process, in: world)
     let rules: any StockDecisions =
@@ -28,23 +29,22 @@ final class StockProgram: SimulatedProgram {
       } else {
         StockMachine(stored)
       }
-    let desk = StockDesk(store, WatchedStock(rules, of: process, in: world))
+    let driver = MachineDriver(StockPersistence(store), WatchedStock(rules, of: process, in: world))
     let log = try LogFile(path: "/dev/null", worker: "stock", generation: 1, limit: 0, keep: 0)
     var limits = ViewingLimits()
     // Small, so that histories are long enough for more than one page and for a viewer who has missed too much.
     (limits.page, limits.replayed) = (4, 12)
-    service = StockService(
-      desk: desk, assortment: world.plan.stock.assortment, loop: loop, log: log, link: nil, limits: limits,
-      clients: world.clientLimits)
-    try service.open(in: Self.home)
+    let service = StockService(driver, assortment: world.plan.stock.assortment, limits: limits)
+    server = Server(service, on: loop, log: log, link: nil, clients: world.clientLimits)
+    try server.open(in: Self.home)
   }
 
   func turn() throws(SystemError) -> Int32? {
-    guard service.isAtWork else { return try service.run() }
-    try service.turn()
+    guard server.isAtWork else { return try server.run() }
+    try server.turn()
     store.payOff()
-    return service.isAtWork ? nil : try service.run()
+    return server.isAtWork ? nil : try server.run()
   }
 
-  func hear(signal: Int32) { service.askToEnd() }
+  func hear(signal: Int32) { server.askToEnd() }
 }

@@ -5,6 +5,7 @@
 import BankModel
 import Logbook
 import Posix
+import ServiceProcess
 import StockClient
 import Storage
 import Transport
@@ -16,7 +17,7 @@ final class VendingProgram: SimulatedProgram {
   /// Where everybody finds it.
   static let home = ServiceHome(path: "/bank", name: "vending")
 
-  private let service: VendingService<WatchedVending>
+  private let server: Server<VendingService<WatchedVending>>
   private let store: SimulatedVendingStore
 
   /// Opens the service.
@@ -30,24 +31,26 @@ final class VendingProgram: SimulatedProgram {
       } else {
         VendingStateMachine(stored, plan.table)
       }
-    let desk = try VendingDesk(store, WatchedVending(rules, of: process, in: world))
+    let driver = MachineDriver(
+      try VendingPersistence(store), WatchedVending(rules, of: process, in: world))
     let log = try LogFile(path: "/dev/null", worker: "vending", generation: 1, limit: 0, keep: 0)
     var patience = StockPatience()
     patience.purchase = .nanoseconds(plan.patience.nanoseconds)
     patience.manager = .nanoseconds(plan.managersPatience.nanoseconds)
     patience.release = .nanoseconds(plan.releasePatience.nanoseconds)
-    service = VendingService(
-      desk: desk, table: plan.table, stock: StockClient(socket: StockProgram.home.socket, loop: loop),
-      loop: loop, log: log, link: nil, patience: patience, clients: world.clientLimits)
-    try service.open(in: Self.home)
+    let service = VendingService(
+      driver, table: plan.table, stock: StockClient(socket: StockProgram.home.socket, loop: loop),
+      patience: patience)
+    server = Server(service, on: loop, log: log, link: nil, clients: world.clientLimits)
+    try server.open(in: Self.home)
   }
 
   func turn() throws(SystemError) -> Int32? {
-    guard service.isAtWork else { return try service.run() }
-    try service.turn()
+    guard server.isAtWork else { return try server.run() }
+    try server.turn()
     store.payOff()
-    return service.isAtWork ? nil : try service.run()
+    return server.isAtWork ? nil : try server.run()
   }
 
-  func hear(signal: Int32) { service.askToEnd() }
+  func hear(signal: Int32) { server.askToEnd() }
 }

@@ -3,6 +3,7 @@
 
 import BankModel
 import QueueCore
+import ServiceProcess
 import Storage
 import Testing
 import VendingCore
@@ -11,21 +12,21 @@ import Wire
 @testable import VendingMachine
 
 @Suite("A machine whose disk is full")
-struct VendingDeskTests {
+struct VendingDriverTests {
   private static let full = StoreError.diskFull(detail: "test")
 
   private final class Counter {
     let store = MemoryVendingStore()
-    let desk: VendingDesk<VendingStateMachine>
+    let driver: MachineDriver<VendingStateMachine, VendingPersistence>
     var answers: [UInt64: VendingAnswer] = [:]
     var taken: [PurchaseNumber] = []
     private var last: UInt64 = 0
 
     init() throws {
       let stored = try store.load(newMachine: 7)
-      desk = try VendingDesk(store, VendingStateMachine(stored, .standard))
-      desk.onReply = { [unowned self] in answers[$0] = $1 }
-      desk.onTake = { [unowned self] purchase, _ in taken.append(purchase) }
+      driver = MachineDriver(try VendingPersistence(store), VendingStateMachine(stored, .standard))
+      driver.onReply = { [unowned self] in answers[$0] = $1 }
+      driver.onEffect = { [unowned self] in if case .take(let purchase, _) = $0 { taken.append(purchase) } }
     }
 
     func moment(_ milliseconds: Int64) -> Moment {
@@ -36,7 +37,7 @@ struct VendingDeskTests {
 
     func ask(_ action: VendingAction, at milliseconds: Int64) -> UInt64 {
       last += 1
-      desk.happen(.asked(last, OrderID("r\(last)"), action), at: moment(milliseconds))
+      driver.happen(.asked(last, OrderID("r\(last)"), action), at: moment(milliseconds))
       return last
     }
 
@@ -45,11 +46,11 @@ struct VendingDeskTests {
       _ = ask(.insert(10_000), at: 1)
       _ = ask(.buy(ItemID("top")), at: 1)
       _ = ask(.buy(ItemID("hot6")), at: 1)
-      desk.commit(at: moment(1))
+      driver.commit(at: moment(1))
       for purchase in taken {
-        desk.happen(.stockAnswered(purchase, .taken(nil)), at: moment(2))
-        store.failCommit(with: VendingDeskTests.full)
-        desk.commit(at: moment(2))
+        driver.happen(.stockAnswered(purchase, .taken(nil)), at: moment(2))
+        store.failCommit(with: VendingDriverTests.full)
+        driver.commit(at: moment(2))
       }
     }
   }
@@ -58,21 +59,24 @@ struct VendingDeskTests {
   func toldWithTheCommit() throws {
     let counter = try Counter()
     let insertion = counter.ask(.insert(5_000), at: 1)
-    #expect(counter.answers.isEmpty && counter.desk.machine.settledAccount.balance == 0)
-    counter.desk.commit(at: counter.moment(1))
-    #expect(counter.answers[insertion] != nil && counter.desk.machine.settledAccount.balance == 5_000)
+    #expect(counter.answers.isEmpty && counter.driver.machine.settledAccount.balance == 0)
+    counter.driver.commit(at: counter.moment(1))
+    #expect(counter.answers[insertion] != nil && counter.driver.machine.settledAccount.balance == 5_000)
     let purchase = counter.ask(.buy(ItemID("top")), at: 2)
     #expect(counter.taken.isEmpty, "the stock is asked when the intent is on disk")
-    counter.desk.commit(at: counter.moment(2))
-    counter.desk.happen(.stockAnswered(counter.taken[0], .taken(nil)), at: counter.moment(3))
-    #expect(counter.answers[purchase] == nil && counter.desk.recent.isEmpty && counter.desk.sales.isEmpty)
-    #expect(counter.desk.machine.settledAccount.balance == 5_000)
+    counter.driver.commit(at: counter.moment(2))
+    counter.driver.happen(.stockAnswered(counter.taken[0], .taken(nil)), at: counter.moment(3))
+    #expect(
+      counter.answers[purchase] == nil && counter.driver.persistence.recent.isEmpty
+        && counter.driver.persistence.sales.isEmpty)
+    #expect(counter.driver.machine.settledAccount.balance == 5_000)
     // Whoever repeats the request meanwhile is told no sooner.
-    counter.desk.happen(.asked(99, OrderID("r2"), .buy(ItemID("top"))), at: counter.moment(3))
+    counter.driver.happen(.asked(99, OrderID("r2"), .buy(ItemID("top"))), at: counter.moment(3))
     #expect(counter.answers[99] == nil)
-    counter.desk.commit(at: counter.moment(3))
+    counter.driver.commit(at: counter.moment(3))
     #expect(counter.answers[purchase] != nil && counter.answers[99] == counter.answers[purchase])
-    #expect(counter.desk.recent.count == 1 && counter.desk.sales[ItemID("top")] == 1)
+    #expect(
+      counter.driver.persistence.recent.count == 1 && counter.driver.persistence.sales[ItemID("top")] == 1)
   }
 
   @Test("refuses an audit for which there is no room, and goes on")
@@ -80,16 +84,16 @@ struct VendingDeskTests {
     let counter = try Counter()
     counter.store.failAudit(with: .diskFull(detail: "no room to sort"))
     let refusal = VendingFailure(.diskFull, detail: "no room to sort")
-    #expect(counter.desk.audit() == .failure(refusal) && counter.desk.failure == nil)
+    #expect(counter.driver.audit() == .failure(refusal) && counter.driver.failure == nil)
     let request = counter.ask(.insert(1_000), at: 1)
-    counter.desk.commit(at: counter.moment(1))
+    counter.driver.commit(at: counter.moment(1))
     #expect(counter.answers[request] != nil)
-    guard case .success? = counter.desk.audit() else {
+    guard case .audit? = counter.driver.audit() else {
       Issue.record("no audit")
       return
     }
     counter.store.failAudit(with: .damaged(path: "memory", detail: "a page"))
-    #expect(counter.desk.audit() == nil && counter.desk.failure != nil)
+    #expect(counter.driver.audit() == nil && counter.driver.failure != nil)
   }
 
   @Test("says that it is")
@@ -97,7 +101,7 @@ struct VendingDeskTests {
     let counter = try Counter()
     let request = counter.ask(.insert(1_000), at: 1)
     counter.store.failCommit(with: Self.full)
-    counter.desk.commit(at: counter.moment(1))
+    counter.driver.commit(at: counter.moment(1))
     let answer = try #require(counter.answers[request])
     #expect(answer == .refused(.diskFull))
     #expect(VendingResult(answer) == .failure(VendingFailure(VendingFailure.Code.diskFull)))
@@ -121,12 +125,12 @@ struct VendingDeskTests {
   func retries() throws {
     let counter = try Counter()
     counter.buyTwoWithoutRoom()
-    #expect(counter.desk.machine.hasUnwritten)
+    #expect(counter.driver.machine.hasUnwritten)
     _ = counter.ask(.insert(1_000), at: 3)
-    counter.desk.commit(at: counter.moment(3))
-    let due = try #require(counter.desk.commitDue)
+    counter.driver.commit(at: counter.moment(3))
+    let due = try #require(counter.driver.commitDue)
     #expect(due <= counter.moment(3).monotonic)
-    counter.desk.commit(at: counter.moment(3))
+    counter.driver.commit(at: counter.moment(3))
     #expect(counter.store.committedChanges.count { $0.kind == .bought } == 2)
     #expect(counter.answers.count == 4)
     #expect(try counter.store.audit().problems.isEmpty)
@@ -138,10 +142,10 @@ struct VendingDeskTests {
     counter.buyTwoWithoutRoom()
     // There is no room for the first of both, and there would be some for the second.
     counter.store.failStage(with: Self.full)
-    counter.desk.commit(at: counter.moment(600))
+    counter.driver.commit(at: counter.moment(600))
     #expect(!counter.store.hasStagedChanges)
-    #expect(counter.desk.failure == nil)
-    counter.desk.commit(at: counter.moment(1_200))
+    #expect(counter.driver.failure == nil)
+    counter.driver.commit(at: counter.moment(1_200))
     #expect(counter.store.committedChanges.count { $0.kind == .bought } == 2)
     #expect(try counter.store.audit().problems.isEmpty)
   }
@@ -153,18 +157,19 @@ struct VendingDeskTests {
     for round in 1...150 as ClosedRange<Int64> {
       _ = counter.ask(.insert(5_000), at: round)
       for product in ["top", "hot6"] { _ = counter.ask(.buy(ItemID(product)), at: round) }
-      counter.desk.commit(at: counter.moment(round))
+      counter.driver.commit(at: counter.moment(round))
       for purchase in counter.taken {
-        counter.desk.happen(.stockAnswered(purchase, .taken(nil)), at: counter.moment(round))
+        counter.driver.happen(.stockAnswered(purchase, .taken(nil)), at: counter.moment(round))
       }
       counter.taken = []
       _ = counter.ask(.giveChange, at: round)
-      counter.desk.commit(at: counter.moment(round))
+      counter.driver.commit(at: counter.moment(round))
     }
     let watched = WatchedStore(counter.store)
-    let desk = try VendingDesk(watched, VendingStateMachine(try counter.store.load(newMachine: 7), .standard))
-    #expect(desk.recent == counter.desk.recent && desk.recent.count == counter.desk.remembered)
-    #expect(watched.rowsRead == counter.desk.remembered)
+    let persistence = try VendingPersistence(watched)
+    let bought = counter.driver.persistence
+    #expect(persistence.recent == bought.recent && persistence.recent.count == bought.remembered)
+    #expect(watched.rowsRead == bought.remembered)
   }
 }
 

@@ -1,7 +1,8 @@
-// The desk between the stock's rules and its disk, on a store in memory that fails when it is told to.
+// The stock's rules driven over its disk, on a store in memory that fails when it is told to.
 
 import BankModel
 import QueueCore
+import ServiceProcess
 import StockCore
 import Storage
 import Testing
@@ -9,27 +10,27 @@ import Wire
 
 @testable import StockService
 
-@Suite("The desk of the stock")
-struct StockDeskTests {
+@Suite("The stock over its disk")
+struct StockDriverTests {
   private final class Counter {
     let store = MemoryStockStore()
-    let desk: StockDesk<StockMachine>
+    let driver: MachineDriver<StockMachine, StockPersistence>
     var answers: [UInt64: StockAnswer] = [:]
     var troubles: [StoreError?] = []
 
     init() throws {
-      desk = StockDesk(store, StockMachine(try store.load(newLedger: 1)))
-      desk.onReply = { [unowned self] in answers[$0] = $1 }
-      desk.onDiskFull = { [unowned self] in troubles.append($0) }
-      desk.happen(.furnish([ItemAmount(ItemID("kiwi"), 10)]), at: at)
-      desk.commit(at: at)
-      _ = desk.takeCommitted()
+      driver = MachineDriver(StockPersistence(store), StockMachine(try store.load(newLedger: 1)))
+      driver.onReply = { [unowned self] in answers[$0] = $1 }
+      driver.onDiskFull = { [unowned self] in troubles.append($0) }
+      driver.happen(.furnish([ItemAmount(ItemID("kiwi"), 10)]), at: at)
+      driver.commit(at: at)
+      _ = driver.persistence.takeCommitted()
     }
 
     let at = Moment(monotonic: MonotonicTime(nanoseconds: 5), wall: WallTime(milliseconds: 5))
 
     func take(_ request: UInt64, _ order: String, _ quantity: Quantity = 1) {
-      desk.happen(
+      driver.happen(
         .order(request, OrderID(order), .take([ItemAmount(ItemID("kiwi"), quantity)], today: 1)), at: at)
     }
   }
@@ -38,11 +39,11 @@ struct StockDeskTests {
   func commits() throws {
     let counter = try Counter()
     counter.take(1, "a")
-    #expect(counter.answers.isEmpty && counter.desk.takeCommitted().isEmpty)
-    counter.desk.commit(at: counter.at)
+    #expect(counter.answers.isEmpty && counter.driver.persistence.takeCommitted().isEmpty)
+    counter.driver.commit(at: counter.at)
     #expect(counter.answers.count == 1)
-    #expect(counter.desk.takeCommitted().map(\.difference) == [-1])
-    #expect(counter.desk.takeCommitted().isEmpty)
+    #expect(counter.driver.persistence.takeCommitted().map(\.difference) == [-1])
+    #expect(counter.driver.persistence.takeCommitted().isEmpty)
   }
 
   @Test(
@@ -50,22 +51,22 @@ struct StockDeskTests {
   func toldWithTheCommit() throws {
     let counter = try Counter()
     counter.take(1, "a")
-    counter.desk.happen(.look(2), at: counter.at)
+    counter.driver.happen(.look(2), at: counter.at)
     counter.take(3, "a")
     counter.take(4, "b", 10)
-    #expect(counter.answers.isEmpty && counter.desk.machine.settledSequence == 1)
-    counter.desk.commit(at: counter.at)
+    #expect(counter.answers.isEmpty && counter.driver.machine.settledSequence == 1)
+    counter.driver.commit(at: counter.at)
     #expect(counter.answers.count == 4 && counter.answers[3] == counter.answers[1])
     guard case .picture(let picture) = counter.answers[2] else {
       Issue.record("no picture in \(counter.answers)")
       return
     }
-    #expect(picture.items.first?.quantity == 9 && picture.sequence == counter.desk.machine.settledSequence)
+    #expect(picture.items.first?.quantity == 9 && picture.sequence == counter.driver.machine.settledSequence)
     // What is taken back was never shown.
     counter.take(5, "c")
-    counter.desk.happen(.look(6), at: counter.at)
+    counter.driver.happen(.look(6), at: counter.at)
     counter.store.failCommit(with: .diskFull(detail: "test"))
-    counter.desk.commit(at: counter.at)
+    counter.driver.commit(at: counter.at)
     #expect(counter.answers[6] == counter.answers[2])
   }
 
@@ -75,20 +76,20 @@ struct StockDeskTests {
     for round in 1...2 as ClosedRange<UInt64> {
       counter.take(round, "a")
       counter.store.failCommit(with: .diskFull(detail: "test"))
-      counter.desk.commit(at: counter.at)
+      counter.driver.commit(at: counter.at)
       #expect(counter.answers[round] == .refused(.diskFull))
     }
     #expect(counter.troubles == [.diskFull(detail: "test")])
     counter.take(3, "a")
-    counter.desk.commit(at: counter.at)
+    counter.driver.commit(at: counter.at)
     #expect(counter.troubles == [.diskFull(detail: "test"), nil])
     guard case .done(let rows)? = counter.answers[3] else {
       Issue.record("\(counter.answers)")
       return
     }
     #expect(rows.map(\.sequence) == [2] && rows.map(\.present) == [9])
-    #expect(counter.desk.takeCommitted() == rows)
-    guard case .audit(let report)? = counter.desk.answer(.audit) else {
+    #expect(counter.driver.persistence.takeCommitted() == rows)
+    guard case .audit(let report)? = counter.driver.answer(.audit) else {
       Issue.record("no audit")
       return
     }
@@ -100,16 +101,16 @@ struct StockDeskTests {
     let counter = try Counter()
     counter.store.failAudit(with: .diskFull(detail: "no room to sort"))
     let refusal = StockFailure(.diskFull, detail: "no room to sort")
-    #expect(counter.desk.answer(.audit) == .failure(refusal) && counter.desk.failure == nil)
+    #expect(counter.driver.answer(.audit) == .failure(refusal) && counter.driver.failure == nil)
     counter.take(1, "a")
-    counter.desk.commit(at: counter.at)
+    counter.driver.commit(at: counter.at)
     #expect(counter.answers.count == 1)
-    guard case .audit? = counter.desk.answer(.audit) else {
+    guard case .audit? = counter.driver.answer(.audit) else {
       Issue.record("no audit")
       return
     }
     counter.store.failAudit(with: .damaged(path: "memory", detail: "a page"))
-    #expect(counter.desk.answer(.audit) == nil && counter.desk.failure != nil)
+    #expect(counter.driver.answer(.audit) == nil && counter.driver.failure != nil)
   }
 
   @Test("after a failed commit nothing is answered and nothing is done any more")
@@ -117,23 +118,23 @@ struct StockDeskTests {
     let counter = try Counter()
     counter.take(1, "a")
     counter.store.failCommit(with: .failed(path: "memory", detail: "fsync"))
-    counter.desk.commit(at: counter.at)
-    #expect(counter.desk.failure == .failed(path: "memory", detail: "fsync"))
+    counter.driver.commit(at: counter.at)
+    #expect(counter.driver.failure == .failed(path: "memory", detail: "fsync"))
     counter.take(2, "b")
-    counter.desk.commit(at: counter.at)
+    counter.driver.commit(at: counter.at)
     #expect(counter.answers.isEmpty)
-    #expect(counter.desk.answer(.audit) == nil)
+    #expect(counter.driver.answer(.audit) == nil)
   }
 
   @Test("a stock that has no room for its shelves does not open")
   func noShelves() throws {
     let store = MemoryStockStore()
-    let desk = StockDesk(store, StockMachine(try store.load(newLedger: 1)))
+    let driver = MachineDriver(StockPersistence(store), StockMachine(try store.load(newLedger: 1)))
     store.failCommit(with: .diskFull(detail: "test"))
     let now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
-    desk.furnish([ItemAmount(ItemID("kiwi"), 3)], at: now)
-    guard case .diskFull? = desk.failure else {
-      Issue.record("\(String(describing: desk.failure))")
+    driver.furnish([ItemAmount(ItemID("kiwi"), 3)], at: now)
+    guard case .diskFull? = driver.failure else {
+      Issue.record("\(String(describing: driver.failure))")
       return
     }
     #expect(try store.changes(after: 0, limit: 10) == [])
@@ -159,32 +160,12 @@ struct StockDeskTests {
     }
   }
 
-  @Test("a commit waits for those who were answered before, and no longer than a quarter of a commit")
-  func gathering() {
-    func at(_ microseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: microseconds * 1_000) }
-    var gathering = CommitGathering()
-    #expect(gathering.due(1, since: at(7)) == at(7))
-    for round in 1...40 as ClosedRange<Int64> {
-      gathering.committed(64, from: at(round * 1_000), to: at(round * 1_000 + 400))
-    }
-    let end: Int64 = 40_400
-    let pause = gathering.due(8, since: at(end)).since(at(end))
-    #expect(pause > TimeSpan(nanoseconds: 95_000) && pause <= TimeSpan(nanoseconds: 100_000))
-    #expect(gathering.due(64, since: at(end)) == at(end))
-    #expect(gathering.due(8, since: at(end + 401)) == at(end + 401))
-    for round in 1...40 as ClosedRange<Int64> {
-      gathering.committed(2, from: at(round * 100_000), to: at(round * 100_000 + 50_000))
-    }
-    #expect(gathering.due(1, since: at(4_050_000)) == at(4_052_000))
-    #expect(gathering.due(2, since: at(4_050_000)) == at(4_050_000))
-  }
-
   @Test("a flood of orders is committed in portions")
   func portions() throws {
     let counter = try Counter()
     for number in 1...5_000 as ClosedRange<UInt64> { counter.take(number, "o\(number)", 11) }
     #expect(counter.answers.count == 4_096)
-    counter.desk.commit(at: counter.at)
+    counter.driver.commit(at: counter.at)
     #expect(counter.answers.count == 5_000)
   }
 }

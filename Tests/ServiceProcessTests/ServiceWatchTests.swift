@@ -4,9 +4,10 @@
 import Glibc
 import Posix
 import Testing
+import Transport
 import Wire
 
-@testable import Transport
+@testable import ServiceProcess
 
 @Suite("The files of a service") struct ServiceWatchTests {
   private final class Service {

@@ -6,39 +6,25 @@
 // Failure: none; where the kernel has no watch left, the service lives without one, and says so.
 
 import Posix
+import Transport
 import Wire
 
 /// Watches over the files of one service.
-public final class ServiceWatch {
+final class ServiceWatch {
   /// What the service itself does about a loss.
-  public struct Remedies {
+  struct Remedies {
     /// The log of the database was removed: what is in it is copied.
-    public var rescueLog: () -> Void
+    var rescueLog: () -> Void
     /// Begins a new log; false where that has to be tried again.
-    public var renewLog: () -> Bool
+    var renewLog: () -> Bool
     /// Holds the room back again that was held back in a file that is gone.
-    public var renewReserve: () -> Void
+    var renewReserve: () -> Void
     /// Binds a socket anew.
-    public var listen: (_ path: String) throws -> Void
+    var listen: (_ path: String) throws -> Void
     /// The database is gone.
-    public var end: (Failure) -> Void
+    var end: (Failure) -> Void
     /// Says what was made again, or could not be, in English.
-    public var note: (_ words: String, _ isRepaired: Bool) -> Void
-
-    /// Puts the parts together.
-    public init(
-      rescueLog: @escaping () -> Void, renewLog: @escaping () -> Bool,
-      renewReserve: @escaping () -> Void, listen: @escaping (_ path: String) throws -> Void,
-      end: @escaping (Failure) -> Void,
-      note: @escaping (_ words: String, _ isRepaired: Bool) -> Void
-    ) {
-      self.rescueLog = rescueLog
-      self.renewLog = renewLog
-      self.renewReserve = renewReserve
-      self.listen = listen
-      self.end = end
-      self.note = note
-    }
+    var note: (_ words: String, _ isRepaired: Bool) -> Void
   }
 
   private let home: ServiceHome
@@ -49,7 +35,7 @@ public final class ServiceWatch {
   private var owesLog = false
 
   /// Takes what is in the home now for what belongs there.
-  public init(_ home: ServiceHome, sockets: [String], on loop: EventLoop, _ remedies: Remedies) {
+  init(_ home: ServiceHome, sockets: [String], on loop: EventLoop, _ remedies: Remedies) {
     self.home = home
     self.sockets = sockets
     self.remedies = remedies
@@ -65,10 +51,10 @@ public final class ServiceWatch {
   }
 
   /// When ``endTurn(_:)`` has something to do by itself.
-  public var nextDeadline: MonotonicInstant? { names?.repairAt }
+  var nextDeadline: MonotonicInstant? { names?.repairAt }
 
   /// Does what is to be done about what was removed. Comes before anything is committed in a turn.
-  public func keepTime(_ now: MonotonicInstant) {
+  func keepTime(_ now: MonotonicInstant) {
     if !lost.isEmpty { meet(lost) }
     guard let names, let due = names.repairAt, due <= now else { return }
     let missing = names.losses()

@@ -1,0 +1,79 @@
+// Owns the sockets of one service, which are one to its server: who may come to which, and that each is bound anew when it is
+// removed. It knows no request.
+// Invariant: a socket is for the bank's owner alone, unless its endpoint names a group; nothing else is opened to that group
+// but the way there.
+
+import Posix
+import Transport
+import Wire
+
+/// A socket of a service.
+public struct ServiceEndpoint: Sendable {
+  /// What it is called in the directory of the sockets, without `.sock`.
+  public var name: String
+  /// The group whose members may connect as well, and the setting that names it.
+  public var group: (name: String, setting: String)?
+
+  /// A socket for the owner alone, or for a group as well.
+  public init(_ name: String, group: (name: String, setting: String)? = nil) {
+    (self.name, self.group) = (name, group)
+  }
+}
+
+/// The sockets of a service.
+final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Codable & Sendable & Equatable> {
+  typealias Socket = ServiceCall<Command, Reply>.Socket
+
+  /// The sockets, as the endpoints are.
+  let all: [Socket]
+  private let endpoints: [ServiceEndpoint]
+
+  init(_ endpoints: [ServiceEndpoint], on loop: EventLoop, _ limits: ServiceLimits) {
+    self.endpoints = endpoints
+    all = endpoints.map { endpoint in
+      var limits = limits
+      if endpoint.group != nil { limits.admitsOthers = true }
+      return Socket(loop: loop, limits: limits)
+    }
+  }
+
+  /// Where the sockets are, as the endpoints are.
+  func paths(in home: ServiceHome) -> [String] {
+    endpoints.map { Paths.join(home.run, $0.name + ".sock") }
+  }
+
+  /// Begins to listen. Whoever can come to the first socket finds the others, too.
+  func listen(in home: ServiceHome) throws {
+    for path in paths(in: home).reversed() { try listen(at: path, home) }
+  }
+
+  /// Binds one of them, anew if need be.
+  func listen(at path: String, _ home: ServiceHome) throws {
+    for (index, present) in paths(in: home).enumerated() where present == path {
+      all[index].stopListening()
+      try all[index].listen(at: path)
+      guard let group = endpoints[index].group else { continue }
+      do throws(SystemError) {
+        let number = try Sharing.group(named: group.name)
+        for directory in [home.path, home.run] { try Sharing.share(directory, with: number, mode: 0o710) }
+        try Sharing.share(path, with: number, mode: 0o660)
+      } catch {
+        throw Failure(.badConfiguration, subject: group.setting, detail: error.description)
+      }
+    }
+  }
+
+  /// Whether nobody is connected.
+  var isEmpty: Bool { all.allSatisfy(\.sessions.isEmpty) }
+  /// When ``keepTime(_:)`` wants to be called.
+  var nextDeadline: MonotonicInstant? { all.lazy.compactMap(\.nextDeadline).min() }
+
+  /// See `ServiceSocket`.
+  func keepTime(_ moment: MonotonicInstant) { for socket in all { socket.keepTime(moment) } }
+  /// Writes everything that was said since the last time.
+  func flush() { for socket in all { socket.flush() } }
+  /// Whatever is heard from now on is as if it had not come.
+  func stopHearing() { for socket in all { socket.stopHearing() } }
+  /// Ends every connection as soon as everything that was said is written.
+  func closeAfterFlush() { for socket in all { socket.closeAfterFlush() } }
+}

@@ -1,0 +1,67 @@
+// Owns what the machine has on its disk: how an effect of its rules meets the store, what is kept in memory of what was bought,
+// and the answers that are read from there. What concerns the stock is the service's own.
+
+import BankModel
+import QueueCore
+import ServiceProcess
+import VendingCore
+import Wire
+
+/// The store of a vending machine, as the machine is driven over it.
+package final class VendingPersistence: ServicePersistence {
+  /// Purchases that are kept in memory for those who look.
+  let remembered = 200
+  /// How many of each product were bought, all of it on disk.
+  private(set) var sales: [ItemID: Int64] = [:]
+  /// The latest purchases that are on disk, oldest first.
+  private(set) var recent: [MoneyChange] = []
+  package let store: any EntryStore<VendingEntry, StoreError>
+  fileprivate let vending: any VendingStore<StoreError>
+
+  package init(_ store: some VendingStore<StoreError>) throws(StoreError) {
+    vending = store
+    self.store = store
+    for sale in try store.sales() { sales[sale.product] = sale.count }
+    recent = try store.latestPurchases(limit: remembered)
+  }
+
+  package func step(
+    for effect: VendingEffect
+  ) throws(StoreError) -> EffectStep<VendingEvent, VendingEntry, VendingAnswer> {
+    switch effect {
+    case .lookUp(let id): .follow(.found(id, try vending.request(id)))
+    case .stage(let entry): .stage(entry)
+    case .reply(let request, let answer): .reply(request, answer)
+    case .take, .release: .own
+    }
+  }
+
+  package func committed(_ entries: [VendingEntry]) {
+    for case let change? in entries.lazy.map(\.change) where change.kind == .bought {
+      if let product = change.product { sales[product, default: 0] += 1 }
+      recent.append(change)
+    }
+    recent = recent.suffix(remembered)
+  }
+}
+
+extension MachineDriver where Machine: VendingDecisions, Persistence == VendingPersistence {
+  /// Purchases that are on disk. Nothing may be staged.
+  func purchases(after sequence: Int64, limit: Int) -> [MoneyChange] {
+    read { persistence throws(StoreError) in
+      try persistence.vending.purchases(after: sequence, limit: limit)
+    } ?? []
+  }
+
+  /// Checks everything that can be checked. Nothing may be staged. Nil where the disk has failed.
+  func audit() -> VendingResult? {
+    read(orRefuse: { .failure(VendingFailure(.diskFull, remark: $0)) }) { persistence throws(StoreError) in
+      let found = try persistence.vending.audit()
+      return .audit(
+        VendingAuditReport(
+          changes: found.changes, account: found.account, purchases: found.purchases,
+          unfinished: found.unfinished, difference: found.difference, remarks: found.remarks,
+          machine: machine.machine))
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// Owns a third service for tests, as small as one can be: what it costs to have one is all here. Its core is a count of rings,
+// its messages are a command and an answer, and its words are what it says of itself.
+
+import BankModel
+import Logbook
+import Posix
+import QueueCore
+import ServiceProcess
+import Transport
+import Wire
+
+// MARK: - The messages
+
+/// What a bell can be asked.
+enum BellCommand: Int, ServiceCommand {
+  case look = 1
+  case ring = 2
+  case audit = 3
+  case follow = 4
+
+  typealias Answer = BellAnswer
+  typealias View = BellView
+
+  static var serviceName: String { "the bell" }
+  var changesSomething: Bool { self == .ring }
+  var isLong: Bool { self == .audit }
+}
+
+/// How often the bell has rung; nil where it could not be written down.
+struct BellAnswer: Codable, Sendable, Equatable {
+  var rings: Int64?
+
+  enum CodingKeys: Int, CodingKey { case rings = 1 }
+}
+
+/// Whoever listens to the bell hears every ring.
+struct BellView: ServiceView {
+  var question: BellCommand { .follow }
+  mutating func hear(_ answer: BellAnswer) -> ViewStep<Int64> { answer.rings.map { .news($0) } ?? .nothing }
+}
+
+// MARK: - The core
+
+/// What can happen to a bell.
+enum BellEvent: StoreEvents {
+  case ring(UInt64)
+  case committed
+  case commitRefused
+  case roomChanged(isShort: Bool)
+}
+
+/// What follows from it.
+enum BellEffect {
+  case stage(Int64)
+  case reply(UInt64, BellAnswer)
+}
+
+/// A bell that counts how often it has rung.
+struct BellMachine: Decisions {
+  let identity: Int64 = 7
+  private(set) var settledSequence: Int64
+  private var staged: [UInt64] = []
+
+  init(rings: Int64) { settledSequence = rings }
+
+  var isUnsettled: Bool { !staged.isEmpty }
+
+  mutating func apply(_ event: BellEvent, at now: WallTime, into effects: inout [BellEffect]) {
+    switch event {
+    case .ring(let request):
+      staged.append(request)
+      effects.append(.stage(settledSequence + Int64(staged.count)))
+    case .committed:
+      for request in staged {
+        settledSequence += 1
+        effects.append(.reply(request, BellAnswer(rings: settledSequence)))
+      }
+      staged = []
+    case .commitRefused:
+      for request in staged { effects.append(.reply(request, BellAnswer())) }
+      staged = []
+    case .roomChanged: break
+    }
+  }
+}
+
+// MARK: - The store
+
+/// Keeps a bell, and fails as it is told.
+final class BellStore: EntryStore {
+  private(set) var rings: [Int64] = []
+  private(set) var commits = 0
+  private(set) var audits = 0
+  var fault: StoreError?
+  private var staged: [Int64] = []
+
+  var hasStagedChanges: Bool { !staged.isEmpty }
+  func stage(_ entry: Int64) throws(StoreError) { staged.append(entry) }
+  func rollBack() { staged = [] }
+
+  func commit() throws(StoreError) {
+    if let fault { throw fault }
+    rings += staged
+    staged = []
+    commits += 1
+  }
+
+  func audit() -> Int64 {
+    audits += 1
+    return Int64(rings.count)
+  }
+}
+
+/// The store of a bell, as its machine is driven over it.
+final class BellPersistence: ServicePersistence {
+  let bell: BellStore
+  private(set) var last: Int64?
+
+  init(_ store: BellStore) { bell = store }
+
+  var store: any EntryStore<Int64, StoreError> { bell }
+
+  func step(for effect: BellEffect) throws(StoreError) -> EffectStep<BellEvent, Int64, BellAnswer> {
+    switch effect {
+    case .stage(let ring): .stage(ring)
+    case .reply(let request, let answer): .reply(request, answer)
+    }
+  }
+
+  func committed(_ entries: [Int64]) { last = entries.last }
+
+  func takeLast() -> Int64? {
+    defer { last = nil }
+    return last
+  }
+}
+
+// MARK: - The service
+
+/// The bell at work.
+final class BellService: ServiceHandler {
+  static let executable = "bank-bell"
+  static let whileShort = "it rings all the same"
+  static let audit = BellCommand.audit
+
+  let driver: MachineDriver<BellMachine, BellPersistence>
+  let clock = TurnClock()
+  let endpoints = [ServiceEndpoint("bell")]
+  let views = Views(tooSlow: BellAnswer())
+
+  typealias Command = BellCommand
+  typealias Reply = BellAnswer
+
+  init(_ store: BellStore) {
+    driver = MachineDriver(BellPersistence(store), BellMachine(rings: Int64(store.rings.count)))
+  }
+
+  func begin() {}
+  func describe(in fields: inout LogFields) { fields.field("rings", driver.machine.settledSequence) }
+
+  func react(
+    to request: ServiceRequest<BellCommand>, _ call: Call
+  ) -> ServiceReaction<BellEvent, BellAnswer> {
+    switch request.command {
+    case .look: return .answer(BellAnswer(rings: driver.machine.settledSequence))
+    case .ring: return .event(.ring(call.id))
+    case .audit: return .question()
+    case .follow:
+      guard let view = call.open(in: views) else { return .answer(BellAnswer()) }
+      call.answer(BellAnswer(rings: driver.machine.settledSequence), more: true)
+      views.begin(view)
+      return .later
+    }
+  }
+
+  static func isWork(_ answer: BellAnswer) -> Bool { answer.rings != nil }
+  func reply(_ answer: BellAnswer, to call: Call) { call.answer(answer) }
+
+  func answer(_ question: BellCommand, of call: Call) -> BellAnswer? {
+    driver.read { persistence in BellAnswer(rings: persistence.bell.audit()) }
+  }
+
+  func publish() { if let ring = driver.persistence.takeLast() { views.publish(BellAnswer(rings: ring)) } }
+}

@@ -1,0 +1,153 @@
+// A service as its server runs it: the bell, which knows nothing of sockets, turns and ends, on one loop with its clients.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import QueueCore
+import Testing
+import Transport
+import Wire
+
+@testable import ServiceProcess
+
+@Suite("A server", .serialized)
+struct ServerTests {
+  /// A home with a bell at work.
+  private final class BellHouse {
+    static let patience = Duration.seconds(30)
+
+    let store = BellStore()
+    let loop: EventLoop
+    let server: Server<BellService>
+    private let home: ServiceHome
+    private var clients: [ServiceClient<BellCommand>] = []
+
+    init() throws {
+      var template = Array("/tmp/bank-bell-XXXXXX".utf8CString)
+      let path = template.withUnsafeMutableBufferPointer {
+        mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? ""
+      }
+      home = ServiceHome(path: path, name: "bell")
+      try home.prepare()
+      loop = try EventLoop()
+      let log = try LogFile(path: home.log, worker: "bell", generation: 1, limit: 1 << 20, keep: 1)
+      server = Server(BellService(store), on: loop, log: log, link: nil)
+      try server.open(in: home)
+    }
+
+    deinit {
+      for client in clients { client.close() }
+      for directory in [home.run, home.logs, home.path] {
+        for name in (try? Directory.entries(of: directory)) ?? [] { unlink(Paths.join(directory, name)) }
+        rmdir(directory)
+      }
+    }
+
+    func client() -> ServiceClient<BellCommand> {
+      clients.append(ServiceClient(socket: home.socket, loop: loop))
+      return clients[clients.count - 1]
+    }
+
+    var log: String {
+      (try? FileDescriptor.open(home.log, .readOnly).readAll(limit: 1 << 20)).map {
+        String(decoding: $0, as: UTF8.self)
+      } ?? ""
+    }
+
+    var deadline: MonotonicInstant { SystemClock.monotonic() + Self.patience }
+
+    /// Turns the server and its clients until something is so.
+    func wait(until condition: () throws -> Bool) throws {
+      let deadline = deadline
+      while try !condition() {
+        try #require(SystemClock.monotonic() < deadline, "it did not happen")
+        for client in clients { client.endTurn() }
+        try server.turn(until: SystemClock.monotonic() + .milliseconds(20))
+      }
+    }
+  }
+
+  @Test("answers when the ring is on disk, and tells everybody who follows")
+  func rings() throws {
+    let house = try BellHouse()
+    let (ringer, listener) = (house.client(), house.client())
+    var (heard, answers): ([Int64], [Int64?]) = ([], [])
+    listener.follow(BellView()) { heard.append($0) }
+    try house.wait { heard == [0] }
+    for _ in 0..<2 {
+      let count = answers.count
+      ringer.ask(.ring, until: house.deadline) {
+        if case .success(let answer) = $0 {
+          answers.append(answer.rings)
+          #expect(house.store.rings.count == answers.count, "it is on disk before it is told")
+        }
+      }
+      try house.wait { answers.count > count && heard.count == answers.count + 1 }
+    }
+    #expect(answers == [1, 2] && heard == [0, 1, 2])
+    #expect(house.store.commits == 2)
+  }
+
+  @Test("makes one commit of everything that it hears at once, and one audit of all who ask for one")
+  func shares() throws {
+    let house = try BellHouse()
+    let clients = (0..<8).map { _ in house.client() }
+    var (rings, audits) = (0, 0)
+    for client in clients {
+      client.ask(.look, until: house.deadline) { _ in rings += 1 }
+    }
+    try house.wait { rings == 8 }
+    for client in clients {
+      client.ask(.ring, until: house.deadline) { _ in rings += 1 }
+      client.ask(.audit, until: house.deadline) { if case .success = $0 { audits += 1 } }
+    }
+    try house.wait { rings == 16 && audits == 8 }
+    #expect(house.store.rings == Array(1...8))
+    #expect(house.store.commits <= 4 && house.store.audits <= 4)
+  }
+
+  @Test("says that the disk is full, and that it is not any more")
+  func fullDisk() throws {
+    let house = try BellHouse()
+    let client = house.client()
+    var answers: [Int64?] = []
+    for fault in [StoreError.diskFull(detail: "test"), nil] {
+      house.store.fault = fault
+      let count = answers.count
+      client.ask(.ring, until: house.deadline) {
+        if case .success(let answer) = $0 { answers.append(answer.rings) }
+      }
+      try house.wait { answers.count > count }
+    }
+    #expect(answers == [nil, 1])
+    #expect(house.server.isAtWork)
+    try house.wait { house.log.contains("event=disk_full") && house.log.contains("event=disk_available") }
+  }
+
+  @Test("answers what it has heard when it is asked to end, and nobody connects any more")
+  func ends() throws {
+    let house = try BellHouse()
+    let client = house.client()
+    var answers: [Int64?] = []
+    client.ask(.look, until: house.deadline) {
+      if case .success(let answer) = $0 { answers.append(answer.rings) }
+    }
+    try house.wait { answers == [0] }
+    house.server.askToEnd()
+    client.close()
+    #expect(try house.server.run() == 0)
+    #expect(house.log.contains("event=ready rings=0") && house.log.contains("event=exit code=0"))
+  }
+
+  @Test("ends with its reason when the disk has failed")
+  func fails() throws {
+    let house = try BellHouse()
+    let client = house.client()
+    client.ask(.ring, until: house.deadline) { _ in }
+    house.store.fault = .failed(path: "memory", detail: "fsync")
+    try house.wait { !house.server.isAtWork }
+    #expect(try house.server.run() == 1)
+    #expect(house.log.contains("event=exit code=1") && house.store.rings.isEmpty)
+  }
+}
