@@ -68,7 +68,8 @@ package final class ControlServer {
   ) {
     // A withdrawal has no answer of its own, and a list has one for all of its parts.
     if case .withdraw = request.command { return }
-    guard turnedAway.insert(Asked(session: session.id, number: request.number)).inserted else { return }
+    let isFirst = turnedAway.insert(Asked(session: session.id, number: request.number)).inserted
+    guard isFirst || Kernel.makes("answersEveryPart") else { return }
     answer(session, request.number, .failure(refusal))
   }
 
@@ -118,7 +119,7 @@ package final class ControlServer {
       let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
       for session in waiting {
-        session.isUnflushed = false
+        session.isUnflushed = Kernel.makes("speaksOnce")
         session.channel.flush()
       }
     }

@@ -222,7 +222,7 @@ extension WindowStaff {
     switch decision {
     case .atOnce: start(post, at: now)
     case .after(let pause) where !isHopeless:
-      post.restartAt = now.monotonic + pause
+      if !Kernel.makes("forgetsTheSuccessor") { post.restartAt = now.monotonic + pause }
       log.write(event: "backoff", level: .warn, at: now) {
         $0.field("window", post.window.description)
         $0.field("deaths", post.history.deathsInARow)

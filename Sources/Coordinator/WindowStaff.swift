@@ -138,7 +138,7 @@ package final class WindowStaff {
     post.phase = .leaving
     child.kill(SIGABRT)
     child.kill(SIGCONT)
-    post.killAt = now.attended + TellerLimits.abort
+    if !Kernel.makes("abortsOnly") { post.killAt = now.attended + TellerLimits.abort }
   }
 
   /// Ends a teller that broke the rules of the conversation.
@@ -151,7 +151,7 @@ package final class WindowStaff {
       $0.field("msg", "the teller \(reason)")
     }
     post.phase = .leaving
-    post.child?.kill(SIGKILL)
+    if !Kernel.makes("expelsInWords") { post.child?.kill(SIGKILL) }
   }
 
   /// Ends the teller at a window at once, whatever it is doing.

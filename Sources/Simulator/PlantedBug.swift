@@ -46,6 +46,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   // In those who ask the stock.
   case neverGivesBack, givesBackTooEarly, takesSilenceForGivenBack
   case servesWithoutTaking, asksAnewEachAttempt, takesSilenceForShortage
+  case believesALateAnswer, takesAFullStockForShortage, takesAFullStockForGivenBack, putsOffForGood,
+    takesAFullStockForSoldOut
+  // In the staff behind the windows, and at the control socket.
+  case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
 
   /// Whether the stock's core is wrong.
   var isOfTheStock: Bool {
@@ -82,7 +86,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .renamesPurchases,
       .sellsTheExpired, .takesSilenceForSoldOut, .takesSilenceForTaken, .stocksAgain, .introducesOnce,
       .vendingForgetsToRetry, .listenerStaysDeaf, .channelForgetsTheRest, .neverResumesReading,
-      .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried:
+      .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried,
+      .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack, .putsOffForGood,
+      .takesAFullStockForSoldOut, .forgetsTheSuccessor, .abortsOnly,
+      .expelsInWords, .speaksOnce, .answersEveryPart:
       false
     default: true
     }
@@ -198,6 +205,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesSilenceForGivenBack: "A stock that does not answer counts as one that has given back."
     case .servesWithoutTaking: "Now and then a juice is served for which nothing was taken."
     case .asksAnewEachAttempt: "Every attempt at a juice is a new order."
+    case .believesALateAnswer: "A station takes the answer for an earlier customer for that of the present one."
+    case .takesAFullStockForShortage: "A stock without room on its disk counts as one that has too little."
+    case .takesAFullStockForGivenBack: "A stock without room on its disk counts as one that has given back."
+    case .putsOffForGood: "What could not be given back while the disk was full is never given back."
+    case .takesAFullStockForSoldOut:
+      "A stock without room on its disk counts as one that has none of the drink."
+    case .forgetsTheSuccessor: "A teller whose successor comes after a pause has none."
+    case .abortsOnly: "A stuck teller that does not hear SIGABRT stays."
+    case .expelsInWords: "A teller that breaks the rules is told off, and stays."
+    case .speaksOnce: "A client is told only what is said in the first turn that says something to it."
+    case .answersEveryPart: "A bank that closes answers a list once for each of its parts."
     case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
     }
   }
@@ -282,6 +300,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .channelForgetsTheRest: [.conversation, .notDrained]
     case .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack: [.taking]
     case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
+    case .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack: [.taking]
+    case .takesAFullStockForSoldOut: [.purchase, .refusal]
+    case .putsOffForGood, .forgetsTheSuccessor, .abortsOnly, .expelsInWords, .speaksOnce: [.notDrained]
+    case .answersEveryPart: [.answer]
     }
   }
 }

@@ -224,8 +224,7 @@ extension SimulatedCoordinator {
   /// Customers of a request that never became whole are taken out, a few at a time.
   private func withdrawArrivals() {
     do throws(StoreError) {
-      world.meetDisk(.stage)
-      try world.disk.withdrawArrivals(limit: Int(chance.draw(1...4)))
+      try store.withdrawArrivals(limit: Int(chance.draw(1...4)))
       if stagedSince == nil { stagedSince = now.monotonic }
       commit()
     } catch {

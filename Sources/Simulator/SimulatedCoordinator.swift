@@ -9,6 +9,7 @@ import Glibc
 import Logbook
 import Posix
 import QueueCore
+import StockClient
 import Storage
 import Supervision
 import Transport
@@ -58,7 +59,11 @@ final class SimulatedCoordinator: SimulatedProgram {
   var windowWaiters: [(link: Int, number: UInt32)] = []
   /// Before this nobody is taken out of a request that was never whole: the last try has found no room.
   var withdrawalRestsUntil: MonotonicTime?
-  private(set) var releases: SimulatedReleases!
+  /// The way to the stock, and what is asked of it.
+  let stock: StockClient
+  let releases: ReleaseDesk
+  /// The disk as this process meets it.
+  let store: SimulatedQueueStore
 
   init(
     number: Int, stored: StoredQueue, of process: SimulatedProcess, in world: Simulation
@@ -82,10 +87,16 @@ final class SimulatedCoordinator: SimulatedProgram {
     } else {
       core = QueueMachine(stored, policy: world.plan.policy, at: now)
     }
-    releases = SimulatedReleases(self, world: world)
+    store = SimulatedQueueStore(of: process, in: world)
+    stock = StockClient(socket: StockProgram.home.socket, loop: loop)
+    releases = ReleaseDesk(stock, patience: .nanoseconds(world.plan.stock.releasePatience.nanoseconds))
     loop.onWake = { [unowned self] in takeTime() }
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+    releases.onReleased = { [unowned self] ticket in released(ticket) }
+    releases.onTrouble = { [unowned self] ticket, trouble in
+      self.world.violate(.conversation, "the stock does not give back what \(ticket) holds: \(trouble)")
+    }
     server.onCommand = { [unowned self] session, request in hear(request, from: session) }
     server.onEnd = { [unowned self] session in forget(session) }
   }
@@ -163,14 +174,12 @@ final class SimulatedCoordinator: SimulatedProgram {
   private func rest() {
     guard isAlive else { return }
     var earliest = core.nextDeadline
-    let releaseDue = retryAt == nil ? releases.retryAt : nil
-    let judgements = [staff.nextJudgement, server.nextJudgement].map { $0.map { loop.wake(for: $0) } }
-    for moment in judgements + [server.nextDeadline] + [
-      staff.nextDeadline, lateWords.map(\.due).min(), commitDue, retryAt, room.dueAt,
-      ending?.nextDeadline, releaseDue,
-    ] {
-      if let moment { earliest = min(earliest ?? moment, moment) }
-    }
+    let releaseDue = retryAt == nil && world.hasStock ? releases.nextDeadline : nil
+    let stockDue = stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
+    var moments = [staff.nextJudgement, server.nextJudgement].map { $0.map { loop.wake(for: $0) } }
+    moments += [staff.nextDeadline, server.nextDeadline, lateWords.map(\.due).min()]
+    moments += [commitDue, retryAt, room.dueAt, ending?.nextDeadline, releaseDue, stockDue]
+    for case let moment? in moments { earliest = min(earliest ?? moment, moment) }
     if !intake.isEmpty {
       let pause: TimeSpan = isWithdrawalResting ? .milliseconds(5) : TimeSpan(nanoseconds: 20_000)
       earliest = min(earliest ?? now.monotonic + pause, now.monotonic + pause)

@@ -237,7 +237,6 @@ public final class Simulation {
     disk.crash()
     checker.crashed()
     coordinator = nil
-    ended.releases.asker.close()
     orphanStock()
     orphanVending()
     if isDone, isCalm, finale.hasAskedForTheEnd {

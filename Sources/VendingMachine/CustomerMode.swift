@@ -62,7 +62,9 @@ final class CustomerMode<Machine: VendingDecisions> {
     case .success(.short):
       let hasExpired = shelf.lots(of: product).contains { $0.isExpired(on: clock.today) }
       settle(purchase, .none(onlyExpired: hasExpired))
-    case .failure where Kernel.makes("takesSilenceForSoldOut"): settle(purchase, .none(onlyExpired: false))
+    case .failure where Kernel.makes("takesSilenceForSoldOut"),
+      .success(.failure) where Kernel.makes("takesAFullStockForSoldOut"):
+      settle(purchase, .none(onlyExpired: false))
     case .failure where Kernel.makes("takesSilenceForTaken"): settle(purchase, .taken(nil))
     case .success, .failure: settle(purchase, .away)
     }

@@ -98,14 +98,14 @@ struct ProductionTests {
       ),
       // What the coordinator does with its store and its requests is told again by these.
       "Simulator.SimulatedCoordinator": (
-        channel.union([
+        client.union([
           "Transport.Listener", "Coordinator.WindowStaff", "Coordinator.ControlServer", "Coordinator.ControlSession",
-          "QueueCore.QueueMachine", "Logbook.LogFile",
+          "Coordinator.ReleaseDesk", "QueueCore.QueueMachine", "Logbook.LogFile",
         ]),
         [
           "Simulator.SimulatedCoordinator", "Simulator.Simulation", "Simulator.SimulatedProcess", "Simulator.FaultPlan",
           "Simulator.ClientSession", "Simulator.OpenRequest", "Simulator.IntakeOrder", "Simulator.SimulatedEnding",
-          "Simulator.SimulatedReleases", "Simulator.LateWord",
+          "Simulator.SimulatedQueueStore", "Simulator.LateWord",
         ]
       ),
     ]

@@ -4,6 +4,7 @@
 // It must not change a byte.
 
 import BankModel
+import QueueCore
 import StockCore
 import Wire
 
@@ -75,8 +76,13 @@ final class WireEar {
     if case .follow(let place) = request.command {
       stock[connection]?.told[request.number] = .some(place?.sequence)
     }
-    if let world, let order = request.order, process === world.vending.machine {
-      world.machineAsks(request.command, as: order)
+    guard let world, let order = request.order else { return }
+    if process === world.vending.machine { world.machineAsks(request.command, as: order) }
+    if process === world.coordinator?.process, case .giveBack = request.command {
+      world.statistics.releases += 1
+      let numbers = order.text.split(separator: "-").compactMap { Int64($0) }
+      guard numbers.count == 2 else { return }
+      world.checker.stock.asked(for: TicketOfDay(day: numbers[0], ticket: numbers[1]))
     }
   }
 
