@@ -10,7 +10,7 @@ import Wire
 typealias HouseChannel = MessageChannel<WorkerMessage, SupervisorMessage>
 
 /// One process behind the windows.
-final class HousePost {
+package final class HousePost {
   /// How far the present process is.
   enum Phase: Equatable {
     /// There is none.
@@ -26,9 +26,9 @@ final class HousePost {
   }
 
   /// What is to be started, and how it is told apart.
-  struct Trade {
+  package struct Trade {
     /// The worker's name in reports and logs: `stock`.
-    var name: String
+    package var name: String
     /// What it says that it is.
     var peerRole: PeerRole
     /// What it is in a report.
@@ -37,11 +37,22 @@ final class HousePost {
     var program: String
     /// Its arguments.
     var arguments: [String]
+
+    /// What is to be started.
+    package init(
+      name: String, peerRole: PeerRole, workerRole: WorkerRole, program: String, arguments: [String]
+    ) {
+      self.name = name
+      self.peerRole = peerRole
+      self.workerRole = workerRole
+      self.program = program
+      self.arguments = arguments
+    }
   }
 
-  var trade: Trade
+  package var trade: Trade
   var phase = Phase.empty
-  var generation: Generation = 0
+  package var generation: Generation = 0
   var child: ChildProcess?
   var childRegistration: Registration?
   var channel: HouseChannel?

@@ -211,7 +211,7 @@ extension HouseStaff {
     switch post.history.died(at: now.monotonic) {
     case .atOnce: start(post, at: now)
     case .after(let pause):
-      post.restartAt = now.monotonic + pause
+      if !Kernel.makes("forgetsTheNextService") { post.restartAt = now.monotonic + pause }
       log.write(event: "backoff", level: .warn, at: now) {
         $0.field("worker_name", post.trade.name)
         $0.field("deaths", post.history.deathsInARow)

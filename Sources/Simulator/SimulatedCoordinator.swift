@@ -22,8 +22,12 @@ final class SimulatedCoordinator: SimulatedProgram {
   let loop: EventLoop
   /// The workers behind the windows, as in production.
   let staff: WindowStaff
+  /// The services behind them, and when the vending machine arrives.
+  let house: HouseStaff
+  private var vendingDue: MonotonicTime?
   /// Its clients, too.
   let server: ControlServer
+  private let programs: WorkerPrograms
   let number: Int
   let plan: FaultPlan
   let bug: PlantedBug?
@@ -76,10 +80,16 @@ final class SimulatedCoordinator: SimulatedProgram {
     bug = world.bug
     chance = SeededGenerator(seed: world.seed &* 31 &+ UInt64(number))
     now = SystemClock.moment()
+    let log = try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0)
+    programs = try WorkerPrograms()
     staff = WindowStaff(
-      home: StockProgram.home.path, loop: loop,
-      log: try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0),
-      programs: try WorkerPrograms(), policy: RestartPolicy(), seed: chance.next())
+      home: StockProgram.home.path, loop: loop, log: log, programs: programs, policy: RestartPolicy(),
+      seed: chance.next())
+    // In some histories a service that stands still is soon found out.
+    let standstill = TimeSpan.seconds(chance.draw(0...1) == 0 ? 1 : 10)
+    house = HouseStaff(
+      loop: loop, log: log, policy: RestartPolicy(), standstill: standstill, seed: chance.next())
+    loop.attend(inStridesOf: .nanoseconds(min(standstill.nanoseconds / 4, 1_000_000_000)))
     staff.hasOpened = true
     server = ControlServer(loop: loop, build: BuildIdentity.current)
     if let bug = world.bug, bug.isOfTheCore {
@@ -97,6 +107,11 @@ final class SimulatedCoordinator: SimulatedProgram {
     releases.onTrouble = { [unowned self] ticket, trouble in
       self.world.violate(.conversation, "the stock does not give back what \(ticket) holds: \(trouble)")
     }
+    house.orders = { post in
+      WorkerOrders(
+        name: post.trade.name, generation: post.generation, language: .english, logPath: "", logLimit: 0,
+        logKeep: 0)
+    }
     server.onCommand = { [unowned self] session, request in hear(request, from: session) }
     server.onEnd = { [unowned self] session in forget(session) }
   }
@@ -107,11 +122,22 @@ final class SimulatedCoordinator: SimulatedProgram {
   /// Opens the windows.
   func open() {
     noteRoom()
+    if world.hasStock { openHouse("stock", .stock, .stock, programs.stock) }
+    if world.hasVending {
+      vendingDue = now.monotonic + (world.vending.machines == 0 ? plan.vending.arrival : .zero)
+    }
     for service in Service.allCases {
       happen(.scale(service, windows: plan.windows[service] ?? 0))
     }
     do throws(SystemError) { try server.listen(at: Self.socket) } catch { return die() }
     rest()
+  }
+
+  private func openHouse(_ name: String, _ peer: PeerRole, _ role: WorkerRole, _ program: String) {
+    let trade = HousePost.Trade(
+      name: name, peerRole: peer, workerRole: role, program: program,
+      arguments: ["--home", StockProgram.home.path])
+    house.open(trade, at: loop.moment())
   }
 
   /// Where everybody finds it.
@@ -162,7 +188,12 @@ final class SimulatedCoordinator: SimulatedProgram {
   private func keepTime() {
     guard isAlive else { return }
     staff.keepTime(loop.moment())
+    house.keepTime(loop.moment())
     server.keepTime(loop.moment())
+    if let due = vendingDue, due <= now.monotonic, ending == nil {
+      vendingDue = nil
+      openHouse("vending", .vending, .vending, programs.vending)
+    }
     hearLateWords()
     if let due = core.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
@@ -176,8 +207,11 @@ final class SimulatedCoordinator: SimulatedProgram {
     var earliest = core.nextDeadline
     let releaseDue = retryAt == nil && world.hasStock ? releases.nextDeadline : nil
     let stockDue = stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
-    var moments = [staff.nextJudgement, server.nextJudgement].map { $0.map { loop.wake(for: $0) } }
+    var moments = [staff.nextJudgement, house.nextJudgement, server.nextJudgement].map {
+      $0.map { loop.wake(for: $0) }
+    }
     moments += [staff.nextDeadline, server.nextDeadline, lateWords.map(\.due).min()]
+    moments += [house.nextDeadline, ending == nil ? vendingDue : nil]
     moments += [commitDue, retryAt, room.dueAt, ending?.nextDeadline, releaseDue, stockDue]
     for case let moment? in moments { earliest = min(earliest ?? moment, moment) }
     if !intake.isEmpty {

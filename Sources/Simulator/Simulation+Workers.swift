@@ -11,6 +11,11 @@ extension Simulation {
   func program(
     at path: String, _ arguments: [String]
   ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    switch Paths.lastPart(of: path) {
+    case "bank-stockd": return stockProgram()
+    case "bank-vending": return vendingProgram()
+    default: break
+    }
     guard ["bank-teller", "bank-juice"].contains(Paths.lastPart(of: path)), arguments.count == 4,
       let window = Window(name: arguments[0]), let generation = Generation(arguments[1])
     else { return nil }

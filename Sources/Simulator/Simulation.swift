@@ -3,6 +3,7 @@
 // no order of a dictionary gets in. A broken promise ends the history at once and is its outcome.
 
 import BankModel
+import Glibc
 import Storage
 import Wire
 
@@ -91,6 +92,12 @@ public final class Simulation {
       self.trace.mix(Int64(end.number))
       self.trace.mix(bytes)
       ear.hear(bytes, by: process, on: end)
+    }
+    host.onSignal = { [unowned self] sender, target, signal in
+      guard signal == SIGABRT, target === scene.service || target === vending.machine,
+        !target.standsStill(at: sender.clock)
+      else { return }
+      violate(.conversation, "process \(target.pid) is at work, or waits for its disk, and is ended")
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)
@@ -184,11 +191,7 @@ public final class Simulation {
   private func happen(_ occurrence: Occurrence) {
     switch occurrence {
     case .coordinatorStart: startCoordinator()
-    case .stockStart: startStock()
-    case .stockOrphaned(let pid): if scene.service?.pid == pid { scene.service?.kill() }
     case .keeperActs(let number): scene.keepers[number].act()
-    case .vendingStart: startVending()
-    case .vendingOrphaned(let pid): if vending.machine?.pid == pid { vending.machine?.kill() }
     case .visitorActs(let number): vending.visitors[number].act()
     case .clientActs(let number): clients[number].act()
     case .relief(let pid): host.processes[pid]?.relieve()
@@ -220,11 +223,6 @@ public final class Simulation {
       }
       checker.began(started.core)
       process.call { started.open() }
-      agenda.add(.stockStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
-      guard hasVending else { return }
-      let late = TimeSpan(nanoseconds: chance.draw(400_000...6_000_000))
-      agenda.add(
-        .vendingStart, at: clock.now + late + (vending.machines == 0 ? plan.vending.arrival : .zero))
     } catch {
       violate(.storeContradiction, "the store cannot be opened: \(error)")
     }
@@ -237,8 +235,6 @@ public final class Simulation {
     disk.crash()
     checker.crashed()
     coordinator = nil
-    orphanStock()
-    orphanVending()
     if isDone, isCalm, finale.hasAskedForTheEnd {
       isOver = true
     } else {

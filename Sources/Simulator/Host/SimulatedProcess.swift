@@ -137,11 +137,20 @@ final class SimulatedProcess {
     host.wake(self, at: host.now)
   }
 
+  /// Whether it does nothing at a moment, and not because there is nothing to do.
+  func standsStill(at moment: MonotonicTime) -> Bool { isStopped || standsUntil.map { $0 > moment } ?? false }
+
   /// The connections that it has, in the order of their numbers.
   var streams: [StreamEnd] {
     descriptors.sorted { $0.key < $1.key }.compactMap {
       if case .stream(let end) = $0.value { end } else { nil }
     }
+  }
+
+  /// The same without the channel to whoever has started it: nothing comes between the two.
+  var connections: [StreamEnd] {
+    let link: StreamEnd? = if parent != nil, case .stream(let end)? = descriptors[3] { end } else { nil }
+    return streams.filter { $0 !== link }
   }
 
   /// For a while it has no descriptor for anything new, or even fewer than it has.

@@ -52,19 +52,25 @@ extension Simulation {
 
   // MARK: - The service
 
-  func startStock() {
-    guard hasStock, scene.service == nil, coordinator != nil else { return }
-    scene.services += 1
-    statistics.stockStarts += 1
-    trace.line(clock.now, "stock \(scene.services) starts")
-    scene.service = host.start { [unowned self] process in open(process) }
+  /// What the path of the stock service starts.
+  func stockProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    guard hasStock else { return nil }
+    return { [unowned self] process in
+      scene.services += 1
+      statistics.stockStarts += 1
+      scene.service = process
+      trace.line(clock.now, "stock \(scene.services) starts")
+      return try? SupervisedProgram(.stock) { [unowned self] loop, link in open(process, loop, link) }
+    }
   }
 
-  private func open(_ process: SimulatedProcess) -> (any SimulatedProgram)? {
+  private func open(
+    _ process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink
+  ) -> (any SimulatedProgram)? {
     do {
       let stored = try stockDisk.load(newLedger: stockLedger)
       checker.stock.checkShelves(stored.items)
-      return try StockProgram(stored, of: process, in: self)
+      return try StockProgram(stored, of: process, loop, link, in: self)
     } catch let error as SystemError where error.isShortage {
       // It ends, and is started again.
       return nil
@@ -83,15 +89,6 @@ extension Simulation {
     stockDisk.crash()
     checker.stock.forgotten()
     scene.service = nil
-    agenda.add(.stockStart, at: clock.now + .milliseconds(chance.draw(2...150)))
-  }
-
-  /// The coordinator has ended, and with it its child.
-  func orphanStock() {
-    guard let service = scene.service else { return }
-    agenda.add(
-      .stockOrphaned(pid: service.pid),
-      at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
   }
 
   /// What the disk does with the next commit.
@@ -185,7 +182,7 @@ extension Simulation {
   /// A process has no descriptor left for a while, not even one for somebody who comes back.
   func starve(_ process: SimulatedProcess) {
     process.starve(byAtMost: 4)
-    if let stream = process.streams.first, chance.draw(0...1) == 0 {
+    if let stream = process.connections.first, chance.draw(0...1) == 0 {
       statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
     }
     agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
@@ -200,7 +197,7 @@ extension Simulation {
 
   /// One of the connections to the stock service.
   private func someStream() -> StreamEnd? {
-    let streams = scene.service?.streams ?? []
+    let streams = scene.service?.connections ?? []
     return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
   }
 
