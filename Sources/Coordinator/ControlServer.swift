@@ -144,10 +144,11 @@ package final class ControlServer {
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   package func keepTime(_ now: Moment) {
     listener?.keepTime(MonotonicInstant(now.monotonic))
-    guard let due = nextCheck, due <= now.attended else { return }
+    let heard = Kernel.makes("blamesClientsForItsOwnPause") ? now.monotonic : now.attended
+    guard let due = nextCheck, due <= heard else { return }
     for session in inOrder {
       let silence = session.silence(until: now)
-      if !session.isGreeted, now.attended.since(session.connectedAt) >= ClientLimits.hello {
+      if !session.isGreeted, heard.since(session.connectedAt) >= ClientLimits.hello {
         refuse(session, .hello, "no hello within \(ClientLimits.hello.milliseconds) ms")
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused {
         if silence >= ClientLimits.midFrame {

@@ -86,7 +86,7 @@ extension HouseStaff {
     case (.starting, .beat(WorkerMessage.progress)), (.welcomed, .beat(WorkerMessage.progress)):
       post.readyBy = loop.moment().attended + Self.patience
     case (.ready, .beat(WorkerMessage.progress)):
-      post.silence?.heard(at: loop.moment().attended)
+      if !Kernel.makes("isDeafToProgress") { post.silence?.heard(at: loop.moment().attended) }
     case (.ready, .beat(WorkerMessage.worked)): post.history.didWork()
     case (.ready, .beat(let number)) where number == post.unanswered:
       (post.unanswered, post.silence) = (nil, nil)

@@ -150,24 +150,25 @@ package final class HouseStaff {
 
   /// Does what is due. Everything that was said has been heard before.
   package func keepTime(_ now: Moment) {
+    let heard = Kernel.makes("blamesServicesForItsOwnPause") ? now.monotonic : now.attended
     for post in posts {
       if let due = post.restartAt, due <= now.monotonic {
         post.restartAt = nil
         start(post, at: now)
       }
-      if let due = post.readyBy, due <= now.attended {
+      if let due = post.readyBy, due <= heard {
         // Whoever waits for a disk cannot report how it goes on.
         let isExcused = post.sight == .excused
         post.readyBy = isExcused ? now.attended + Self.patience : nil
         if !isExcused { abort(post, reason: "was not ready in time", at: now) }
       }
-      if let due = post.killAt, due <= now.attended {
+      if let due = post.killAt, due <= heard {
         post.killAt = nil
         post.child?.kill(SIGKILL)
       }
-      if let due = post.drainBy, due <= now.attended { settleEnd(of: post) }
-      if let due = post.silence?.lookAt, due <= now.attended,
-        post.silence?.seen(post.sight, at: now.attended) == true || Kernel.makes("judgesBySilence")
+      if let due = post.drainBy, due <= heard { settleEnd(of: post) }
+      if let due = post.silence?.lookAt, due <= heard,
+        post.silence?.seen(post.sight, at: heard) == true || Kernel.makes("judgesBySilence")
       {
         abort(post, reason: "stands still", at: now)
       }
@@ -178,7 +179,7 @@ package final class HouseStaff {
   /// Asks for a sign of life, which is given by the loop that does the work, or by a long work as it goes on. Whether one
   /// that gives none is stuck depends on what it is seen doing; see ``Standstill``.
   private func check(_ post: HousePost, at now: Moment) {
-    post.checkAt = now.monotonic + standstill
+    post.checkAt = Kernel.makes("checksOnce") ? nil : now.monotonic + standstill
     guard post.unanswered == nil else { return }
     post.checks += 1
     post.unanswered = post.checks
@@ -199,6 +200,6 @@ package final class HouseStaff {
     post.endChecks()
     post.child?.kill(SIGABRT)
     post.child?.kill(SIGCONT)
-    post.killAt = now.attended + Self.abortGrace
+    if !Kernel.makes("abortsServicesOnly") { post.killAt = now.attended + Self.abortGrace }
   }
 }

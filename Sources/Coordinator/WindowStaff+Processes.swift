@@ -35,7 +35,7 @@ extension WindowStaff {
     }
     post.phase = .starting
     (post.beats, post.beatsSince) = (0, now.monotonic)
-    post.readyBy = now.attended + TellerLimits.ready
+    if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
     if isRestart {
       post.restarts += 1
       log.write(event: "restarted", at: now) {

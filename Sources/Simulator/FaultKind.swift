@@ -21,6 +21,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case tellerBabbled
   /// A teller dies before it is ready.
   case tellerStillborn
+  /// A teller is slow to start, or stands still before it is ready.
+  case tellerLate
   /// A client's connection breaks.
   case connectionLost
   /// Bytes are lost with their connection.
@@ -47,6 +49,10 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stockKilled
   /// The stock service stands still for a while.
   case stockSlow
+  /// The stock service stands still for good.
+  case stockStuck
+  /// An audit of the stock takes long.
+  case stockAuditLong
   /// The stock's disk is full for a while.
   case stockDiskFull
   /// A write or an fsync of the stock fails.
@@ -73,6 +79,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case vendingKilled
   /// The vending machine stands still for a while.
   case vendingSlow
+  /// The vending machine stands still for good.
+  case vendingStuck
   /// The vending machine's disk is full for a while.
   case vendingDiskFull
   /// A write or an fsync of the vending machine fails.

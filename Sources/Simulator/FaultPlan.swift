@@ -40,15 +40,18 @@ struct FaultPlan {
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
-    .tellerRogue, .tellerBabbled, .tellerStillborn, .connectionLost, .messageLate, .networkSlow, .diskFull,
+    .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
+    .diskFull,
     .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow,
   ]
   private static let stockKinds: [FaultKind] = [
-    .stockKilled, .stockSlow, .stockDiskFull, .stockDiskFailed, .stockCut, .stockLate, .stationKilled,
+    .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockCut,
+    .stockLate, .stationKilled,
     .releaseInterrupted, .stockCommitSlow, .stockCrowded, .stockReaderDeaf, .stockEnded,
   ]
   private static let vendingKinds: [FaultKind] = [
-    .vendingKilled, .vendingSlow, .vendingDiskFull, .vendingDiskFailed, .vendingCut, .vendingLate,
+    .vendingKilled, .vendingSlow, .vendingStuck, .vendingDiskFull, .vendingDiskFailed, .vendingCut,
+    .vendingLate,
     .purchaseInterrupted, .stockKilledInPurchase, .vendingCommitSlow, .vendingCrowded, .vendingEnded,
   ]
 
@@ -73,6 +76,8 @@ struct FaultPlan {
       case .coordinatorKilled, .tellerKilled, .stockKilled, .vendingKilled: (kind, weight * 3 + 1)
       case .messageLate, .tellerFailed, .diskFull, .stationKilled, .vendingDiskFull, .purchaseInterrupted:
         (kind, weight * 4)
+      // Whoever stands still for good is away for seconds.
+      case .stockStuck, .vendingStuck: (kind, weight / 2)
       default: (kind, weight * weight)
       }
     }

@@ -49,9 +49,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case believesALateAnswer, takesAFullStockForShortage, takesAFullStockForGivenBack, putsOffForGood,
     takesAFullStockForSoldOut
   // In the supervision of the services.
-  case judgesBySilence, forgetsTheNextService, givesNoSignOfLife
+  case judgesBySilence, forgetsTheNextService, givesNoSignOfLife, ignoresTheClose, checksOnce,
+    abortsServicesOnly, isDeafToProgress, blamesServicesForItsOwnPause
   // In the staff behind the windows, and at the control socket.
   case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
+  case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause
+  // In what the services and those who ask them share, in their shells, and in what is put by.
+  case servicesBlameClients, hearsTwice, forgetsWhatWasHeldBack, callsEveryErrorAFullDisk,
+    asksForEachTicketOnce, takesSilenceForDone, takesSilenceForPutBack
 
   /// Whether the stock's core is wrong.
   var isOfTheStock: Bool {
@@ -74,29 +79,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   }
 
   /// Whether the queue's core is wrong, and not the shell around it.
-  var isOfTheCore: Bool {
-    switch self {
-    case _ where isOfTheStock || isOfTheMachine: false
-    case .saysCommittedTooEarly, .takesAFullDiskForACommit, .performsLastFirst, .forgetsWhatItHeldBack,
-      .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
-      .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
-      .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
-      .stagesTwice, .closesTheDayTwice, .takesInTheWithdrawn, .keepsAPartOfTheWithdrawn,
-      .stockAnswersTooEarly, .stockBelievesAFullDisk, .leavesOutAChange,
-      .showsTooEarly, .forgetsWhoComesBack, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
-      .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage,
-      .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .renamesPurchases,
-      .sellsTheExpired, .takesSilenceForSoldOut, .takesSilenceForTaken, .stocksAgain, .introducesOnce,
-      .vendingForgetsToRetry, .listenerStaysDeaf, .channelForgetsTheRest, .neverResumesReading,
-      .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried,
-      .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack, .putsOffForGood,
-      .takesAFullStockForSoldOut, .judgesBySilence, .forgetsTheNextService, .givesNoSignOfLife,
-      .forgetsTheSuccessor, .abortsOnly,
-      .expelsInWords, .speaksOnce, .answersEveryPart:
-      false
-    default: true
-    }
-  }
+  var isOfTheCore: Bool { Self.core.contains(self) }
+
+  /// Those of the queue's core come first.
+  private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
 
   /// What it does, in a sentence.
   public var sentence: String {
@@ -219,6 +205,22 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       "A service that waits for its disk, or is at a long work, is ended as if it stood still."
     case .forgetsTheNextService: "A service whose successor comes after a pause has none."
     case .givesNoSignOfLife: "The stock service does not answer when it is asked whether it lives."
+    case .ignoresTheClose: "A service that is told to go stays."
+    case .checksOnce: "A service is asked only once whether it lives."
+    case .abortsServicesOnly: "A service that stands still and does not hear SIGABRT stays."
+    case .isDeafToProgress: "A service that reports how a long work goes on is ended as if it stood still."
+    case .blamesServicesForItsOwnPause: "A slow commit of the coordinator is held against its services."
+    case .waitsForTheUnready: "A teller that is never ready is waited for without end."
+    case .blamesTellersForItsOwnPause: "A slow commit of the coordinator is held against its tellers."
+    case .blamesClientsForItsOwnPause: "A slow commit of the coordinator is held against its clients."
+    case .servicesBlameClients: "A slow commit of a service is held against its clients."
+    case .hearsTwice: "A request that was answered is answered once more at its deadline."
+    case .forgetsWhatWasHeldBack: "What came before a client was no longer heard is not delivered afterwards."
+    case .callsEveryErrorAFullDisk: "A service goes on after an error of its disk as if it were full."
+    case .asksForEachTicketOnce: "A stock that did not answer is not asked again to give back."
+    case .takesSilenceForDone:
+      "A stock that does not answer counts as one that has done what the manager wants."
+    case .takesSilenceForPutBack: "A stock that does not answer counts as one that has put a drink back."
     case .forgetsTheSuccessor: "A teller whose successor comes after a pause has none."
     case .abortsOnly: "A stuck teller that does not hear SIGABRT stays."
     case .expelsInWords: "A teller that breaks the rules is told off, and stays."
@@ -310,8 +312,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
     case .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack: [.taking]
     case .takesAFullStockForSoldOut: [.purchase, .refusal]
-    case .judgesBySilence, .givesNoSignOfLife: [.conversation]
-    case .forgetsTheNextService: [.notDrained]
+    case .judgesBySilence, .givesNoSignOfLife, .ignoresTheClose, .isDeafToProgress: [.conversation]
+    case .blamesServicesForItsOwnPause: [.conversation]
+    case .forgetsTheNextService, .checksOnce, .abortsServicesOnly: [.notDrained]
+    case .waitsForTheUnready, .blamesTellersForItsOwnPause: [.notDrained]
+    case .blamesClientsForItsOwnPause: [.conversation]
+    case .servicesBlameClients, .forgetsWhatWasHeldBack, .asksForEachTicketOnce: [.notDrained]
+    case .hearsTwice: [.answer]
+    case .callsEveryErrorAFullDisk: [.notDrained]
+    case .takesSilenceForDone: [.drinks]
+    case .takesSilenceForPutBack: [.purchase]
     case .putsOffForGood, .forgetsTheSuccessor, .abortsOnly, .expelsInWords, .speaksOnce: [.notDrained]
     case .answersEveryPart: [.answer]
     }

@@ -52,6 +52,7 @@ extension Simulation {
       clock.jump(byMilliseconds: jump)
       host.calendarOrigin += jump * 1_000_000
     case .tellerStillborn: stillborn += Int(chance.draw(1...4))
+    case .tellerLate: lateStarters += Int(chance.draw(1...2))
     case .commitLost, .messageLost: break
     case _ where kind.isOfTheStock: troubleStock(kind)
     case _ where kind.isOfTheMachine: troubleVending(kind)

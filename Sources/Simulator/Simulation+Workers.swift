@@ -30,6 +30,15 @@ extension Simulation {
       worker.process.kill(by: SIGSEGV)
       return nil
     }
+    if lateStarters > 0 {
+      lateStarters -= 1
+      statistics.note(.tellerLate)
+      if chance.draw(0...3) == 0 {
+        worker.process.getStuck()
+      } else {
+        worker.process.stand(until: clock.now + .milliseconds(chance.draw(50...12_000)))
+      }
+    }
     return try? WorkerProgram(worker, in: self)
   }
 
@@ -119,6 +128,7 @@ extension Simulation {
   /// The faults end here too.
   func calmWorkers() {
     stillborn = 0
+    lateStarters = 0
     lateWords = 0
     for worker in workers {
       worker.process.fuse = nil

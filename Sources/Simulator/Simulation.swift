@@ -67,6 +67,8 @@ public final class Simulation {
   var slowCommit: TimeSpan?
   /// So many tellers die before they are ready.
   var stillborn = 0
+  /// So many workers take long to begin, or never do.
+  var lateStarters = 0
   /// Of so many of those who die with a customer a word is heard later.
   var lateWords = 0
 
@@ -94,10 +96,15 @@ public final class Simulation {
       ear.hear(bytes, by: process, on: end)
     }
     host.onSignal = { [unowned self] sender, target, signal in
-      guard signal == SIGABRT, target === scene.service || target === vending.machine,
-        !target.standsStill(at: sender.clock)
-      else { return }
-      violate(.conversation, "process \(target.pid) is at work, or waits for its disk, and is ended")
+      guard target === scene.service || target === vending.machine else { return }
+      switch signal {
+      case SIGABRT where !target.standsStill(at: sender.clock):
+        violate(.conversation, "process \(target.pid) is at work, or waits for its disk, and is ended")
+      case SIGKILL where target.isIdle(at: sender.clock):
+        violate(
+          .conversation, "process \(target.pid) has nothing to do, and has not gone when it was told to")
+      default: break
+      }
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)

@@ -80,7 +80,11 @@ final class CustomerMode<Machine: VendingDecisions> {
       [weak self] result in
       guard let self else { return }
       // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
-      guard case .success(.done) = result else { return again.append(purchase) }
+      switch result {
+      case .success(.done): break
+      case .failure where Kernel.makes("takesSilenceForPutBack"): break
+      default: return again.append(purchase)
+      }
       desk.happen(.released(purchase), at: clock.now)
     }
   }

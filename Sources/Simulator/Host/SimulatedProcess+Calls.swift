@@ -243,8 +243,8 @@ extension SimulatedProcess: SystemCalls {
         ? .ended
         : process.standsStill(at: clock)
           ? .stopped
-          // Who is ahead of everybody else waits for its disk.
-          : process.clock > clock ? .waitingForDisk : .sleeping,
-      processorTicks: 0, hasTerminal: false)
+          // Who is ahead of everybody else is at work, or waits for its disk.
+          : process.clock <= clock ? .sleeping : process.worksUntil > clock ? .running : .waitingForDisk,
+      processorTicks: UInt64(min(clock, process.worksUntil).nanoseconds / 10_000_000), hasTerminal: false)
   }
 }

@@ -22,6 +22,8 @@ struct StockScene {
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
+  /// How long the next audit takes, where it takes long.
+  var longAudit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
   var failingCommit: (isKept: Bool, Void)?
   /// So many stations die when they are told that their fruit was taken.
@@ -110,6 +112,14 @@ extension Simulation {
     return scene.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
+  /// How long an audit of the stock takes.
+  func timeOfStockAudit() -> TimeSpan {
+    guard let span = scene.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
+    scene.longAudit = nil
+    statistics.note(.stockAuditLong)
+    return span
+  }
+
   // MARK: - Those who ask
 
   func newAsker() -> SimulatedAsker<StockCommand> {
@@ -145,6 +155,11 @@ extension Simulation {
       statistics.note(kind)
       let lease = plan.policy.lease.nanoseconds
       service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
+    case .stockStuck:
+      guard let service = scene.service else { return }
+      statistics.note(kind)
+      service.getStuck()
+    case .stockAuditLong: scene.longAudit = .seconds(chance.draw(31...45))
     case .stockDiskFull:
       statistics.note(kind)
       scene.fullUntil = clock.now + .milliseconds(chance.draw(1...700))
@@ -208,7 +223,7 @@ extension Simulation {
     scene.doomedStations = 0
     scene.doomedReleases = 0
     scene.service?.fuse = nil
-    scene.slowCommit = nil
+    (scene.slowCommit, scene.longAudit) = (nil, nil)
     for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }
   }
 

@@ -23,7 +23,7 @@ final class StockProgram: SimulatedProgram {
     _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
     in world: Simulation
   ) throws(SystemError) {
-    store = SimulatedStockStore(world.stockDisk, of: process, in: world)
+    store = SimulatedStockStore(world.stockDisk, of: process, in: world) { link.progressed() }
     let rules: any StockDecisions =
       if let bug = world.bug, bug.isOfTheStock {
         MutantStock(bug, stored, world.stockDisk)

@@ -158,6 +158,10 @@ extension Simulation {
       guard let machine = vending.machine else { return }
       statistics.note(kind)
       machine.stand(until: clock.now + .milliseconds(chance.draw(1...400)))
+    case .vendingStuck:
+      guard let machine = vending.machine else { return }
+      statistics.note(kind)
+      machine.getStuck()
     case .vendingDiskFull:
       // What the stock has said is the hardest to lose: often the disk is full just when it says something.
       vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
