@@ -56,10 +56,15 @@ package final class ControlServer {
   ///
   /// - Parameter refusal: Why nothing of it was done.
   package func close(saying refusal: Failure = Failure(.notOpen)) {
-    onCommand = { [unowned self] session, request in turnAway(request, of: session, saying: refusal) }
+    turnEverybodyAway(saying: refusal)
     for session in inOrder { session.channel.hearOut() }
     flush()
     for session in inOrder { session.channel.closeAfterFlush() }
+  }
+
+  /// Does nothing more of what is asked, and says why to whoever asks.
+  func turnEverybodyAway(saying refusal: Failure) {
+    onCommand = { [unowned self] session, request in turnAway(request, of: session, saying: refusal) }
   }
 
   /// Answers a request of which nothing is done, because the bank has ended.

@@ -1,128 +1,52 @@
-// Owns the coordinator process: one loop on which the queue, its store, the tellers and the clients meet.
-// It knows no rule of the queue (QueueMachine does) and no byte of a message (Transport does).
+// Owns how the parts of the coordinator are put together, and its turn: one loop on which the queue, its store, the tellers
+// and the clients meet. It knows no rule of the queue (QueueMachine does), no byte of a message (Transport does), and nothing
+// of what its parts remember.
 // The turn: hear everyone, perform what the queue wants, send what was assigned, commit, send what was promised.
 // Assignments leave before the commit because they wait for no disk; replies leave after it.
+// Invariant: a part knows those that were made before it; what those have to say to it is passed on here, in `connect()`.
 // When the store fails in a way that leaves the disk in doubt, the process ends, and a new one reads the disk again.
 
 import BankModel
 import Configuration
-import Glibc
 import Logbook
 import Posix
 import QueueCore
 import StockClient
-import VendingClient
-import Storage
 import Supervision
 import Transport
 import Wire
 
 /// The coordinator of one bank.
 final class Coordinator {
-  let home: BankHome
-  let options: CoordinatorOptions
-  let loop: EventLoop
-  let log: LogFile
-  let store: any QueueStore
-  let incarnation: Int64
-  /// What the orders of this bank's tickets are called by at the stock.
-  let booksName: BooksName
-  let openedAt: Moment
-  /// What these books remember of the databases beside them; nil where nobody remembers.
-  var memory: SQLiteStore?
-  /// What is to be written down of them as soon as nothing is staged.
-  var databasesToNote: [String: KnownDatabase] = [:]
-
-  var configuration: BankConfiguration
-  var machine: QueueMachine
+  /// What all parts go by.
+  let context: BankContext
+  let server: ControlServer
   let staff: WindowStaff
   let house: HouseStaff
-  /// The way to the stock service, for what the coordinator itself has to ask.
-  let stock: StockClient
-  /// The way to the manager's side of the vending machine.
-  let vending: VendingClient
-  let releases: ReleaseDesk
-  /// The fruits and juices by which the present stock service works; nil where their file made no sense.
-  var assortmentAtWork: Assortment?
-  /// The products that the present vending machine has read; nil where they could not be read.
-  var productsAtWork: ProductTable?
-  let server: ControlServer
-  let intake = EnqueueIntake()
-  /// In a turn in which customers of a large request are taken in: since when.
-  var intakeBegan: MonotonicTime?
-  /// Until then nobody of a large request is taken in, because others are served.
-  var intakeRestsUntil: MonotonicTime?
-  /// There was no time for all who could come in beside a large request.
-  var hasMoreBeside = false
-  /// Somebody came in beside it since its last turn.
-  var cameBeside = false
   let followers = Followers()
-  var requests = RequestTable()
-
-  /// Questions of clients that wait until nothing is staged.
-  var readings: [PendingReading] = []
-  /// The books as they are on disk.
-  var keptBooks: Books
-  /// Before this the next pages of long answers are not made.
-  var pumpDue = MonotonicTime(nanoseconds: 0)
-  /// Whose pages come first then.
-  var nextStream: UInt64 = 0
-
-  /// Both clocks, as of the beginning of this turn.
-  var now: Moment
-  var effects: [QueueEffect] = []
-  var isPerforming = false
-  /// The first change since the last commit was staged then; nil while nothing is staged.
-  var stagedSince: MonotonicTime?
-  var pacing = CommitPacing()
-  /// After a full disk: when it is tried again, and what could not be read until then.
-  var retryAt: MonotonicTime?
-  var heldBack: [QueueEffect] = []
-  /// What is done in pieces.
-  var patient = PatientWork()
-  /// While the store is short of room: when it looks again.
-  var room = RoomWatch()
-
-  /// Whether every window has had a teller at work once.
-  var isOpen = false
-  /// Why the bank cannot open, and how long it stays to say so.
-  var openingFailure: Failure?
-  var tellFailureUntil: MonotonicTime?
-  static let failurePatience = TimeSpan.seconds(5)
-  /// Changes to come that were staged before, when the disk was full, and were counted then.
-  var repeats = 0
-  var ending: Ending?
-  /// The audit that is being made, those who share the next one, and who reads rows for one or ends after it.
-  var auditing: Auditing?
-  var auditSeats: [Followers.Seat] = []
-  var readers: [RowCount] = []
-  /// Whose teller is being replaced because it has worked long enough.
-  var recycling = Recycling<Window>()
-  /// The tie to whoever restarts this process when it dies.
-  var guardianship: Guardianship?
-  /// Clients whose long answers can go on.
-  var streaming: Set<UInt64> = []
-  /// Clients who have as many requests open as they may, and are not heard until some are answered.
-  var crowded: [ControlSession] = []
-  /// Called when everything is kept and before the last word is spoken: closes the store and gives up the lock.
-  var onClosed: (() -> Void)?
-  /// Notices when the home is removed; nil where the system has no watch left.
-  var homeWatch: HomeWatch?
-  /// What was removed a moment ago, and what could not be made good at once: the lock and the database's log.
-  var freshLosses: [HomeWatch.Loss] = []
-  var owed: Set<HomeWatch.Loss> = []
-  /// Called when the lock file was removed: takes the lock again; false where somebody else has it at this moment.
-  var onLockLost: (() -> Bool)?
-  /// Called when the room that is held back was removed: holds it back again.
-  var onReserveLost: (() -> Void)?
-  /// Called when the directory of the logs was removed, and is there again: sends standard error there.
-  var onLogsLost: (() -> Void)?
-  /// What is done when the store's files are removed.
-  var files: DatabaseFiles?
-  /// Whether nobody is left for whom this bank was open.
-  var isAbandoned = false
-  /// Set when the process is to end, with its exit code.
-  var exitCode: Int32?
+  let releases: ReleaseDesk
+  /// The queue and its store.
+  let queue: QueueDriver
+  /// Clients, and what they are owed.
+  let requests: RequestTable
+  let readings: Readings
+  let reports: BankReports
+  let streams: AnswerStreams
+  let views: LiveViews
+  /// The way in.
+  let intake: Intake
+  let long: LongRequests
+  /// Who works.
+  let tellers: Tellers
+  let marks: DatabaseMarks
+  let services: HouseServices
+  let windows: WindowPlan
+  /// The life of the bank.
+  let opening: Opening
+  let ending: Ending
+  let audits: Audits
+  let home: HomeKeeper
+  let router: RequestRouter
 
   /// How long the coordinator stays awake after a word: about as long as a teller takes to answer who has nothing to do.
   /// With tellers who sleep it made 38,000 customers a second of 36,000, and theirs builds on it; see `TellerProcess`.
@@ -137,90 +61,180 @@ final class Coordinator {
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
     server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
-    incarnation: Int64, booksName: BooksName, programs: WorkerPrograms, now: Moment
+    incarnation: Int64, booksName: BooksName, programs: WorkerPrograms, now: Moment,
+    bindings: HomeBindings = HomeBindings()
   ) {
-    self.home = home
-    self.options = options
-    self.configuration = configuration
-    self.loop = loop
-    self.log = log
-    self.store = store
-    self.now = now
-    openedAt = now
-    self.incarnation = incarnation
-    keptBooks = contents.books
-    self.booksName = booksName
-    machine = QueueMachine(contents, policy: configuration.policy, at: now)
+    self.server = server
+    context = BankContext(
+      home: home, options: options, configuration: configuration, loop: loop, log: log,
+      incarnation: incarnation, booksName: booksName, now: now, bindings: bindings)
     staff = WindowStaff(
       home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
       seed: RandomSeed.fromSystem())
     house = HouseStaff(
       loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
       seed: RandomSeed.fromSystem())
-    stock = StockClient(socket: home.stockSocket, loop: loop)
-    vending = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
+    let stock = StockClient(socket: home.stockSocket, loop: loop)
     releases = ReleaseDesk(stock, booksName)
-    self.server = server
+    queue = QueueDriver(
+      QueueMachine(contents, policy: configuration.policy, at: now),
+      CommitEngine(store, kept: contents.books, context), context, staff: staff, followers: followers,
+      releases: releases)
+
+    requests = RequestTable(server)
+    readings = Readings(context, queue, store, server)
+    reports = BankReports(context, queue, store, staff, house)
+    streams = AnswerStreams(context, queue, store, readings, server)
+    views = LiveViews(context, queue, followers, reports, server)
+    intake = Intake(context, queue, store, requests, readings, server)
+    long = LongRequests(context, queue, intake, requests, server)
+
+    tellers = Tellers(context, queue, staff, followers)
+    marks = DatabaseMarks(context, queue, house, followers)
+    services = HouseServices(context, queue, store, house, programs, stock, releases, marks, followers)
+    windows = WindowPlan(
+      context, queue, staff, tellers, house, services, marks, followers, server)
+
+    opening = Opening(context, queue, staff, house, followers, reports, server)
+    let words = LastWords(context, queue, store, followers, streams, views, reports, server)
+    ending = Ending(
+      context, queue, intake, staff, house, services, followers, words, server)
+    audits = Audits(
+      context, queue, store, readings, staff, house, services, releases, marks, server)
+    self.home = HomeKeeper(context, queue, staff, house, windows, server)
+    router = RequestRouter(
+      context, queue, requests, readings, reports, followers, views, streams, intake, long, windows,
+      opening, ending, audits, server)
+    connect()
   }
+
+  /// What happens in one part and concerns another that was made after it.
+  private func connect() {
+    queue.onReply = { [unowned router] request, answer in router.finish(request, with: answer) }
+    queue.onDrained = { [unowned ending] in ending.drained() }
+    queue.onCommitted = { [unowned self] in
+      streams.noteCommit()
+      answerReadings()
+    }
+    queue.onRefused = { [unowned intake] in intake.diskIsFull() }
+    queue.onBroken = { [unowned self] error in sayLastWords(error) }
+    tellers.onGivenUp = { [unowned opening] window, lastEnd in opening.windowGivenUp(window, lastEnd: lastEnd)
+    }
+    server.mayQuote = { [unowned queue] in queue.engine.isKept }
+    server.onCommand = { [unowned router] session, request in router.serve(request, for: session) }
+    server.onEnd = { [unowned router] session in router.forget(session) }
+  }
+
+  // MARK: - From the opening to the end
 
   /// Opens the windows and begins to listen to everybody.
   func open() throws(SystemError) {
-    loop.onWake = { [unowned self] in
-      now = loop.momentOfWaking()
-    }
-    listenByLease()
-    staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
-    staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
-    server.mayQuote = { [unowned self] in isKept }
-    server.onCommand = { [unowned self] session, request in serve(request, for: session) }
-    server.onEnd = { [unowned self] session in forget(session) }
-    log.write(event: "opening", at: now) {
-      $0.field("day", machine.books.day)
-      $0.field("incarnation", incarnation)
-      $0.field("waiting", machine.waitingCount)
+    context.loop.onWake = { [unowned context] in context.takeTimeOfWaking() }
+    context.listenByLease()
+    tellers.listen()
+    context.write(event: "opening") {
+      $0.field("day", queue.machine.books.day)
+      $0.field("incarnation", context.incarnation)
+      $0.field("waiting", queue.machine.waitingCount)
       $0.field("build", BuildIdentity.current)
     }
-    holdBackForJuices()
-    noteRoom()
-    openHouse()
-    openWindows()
-    perform()
-    try server.listen(at: home.socket)
-    watchHome()
+    services.holdBackForJuices()
+    queue.noteRoom()
+    services.open()
+    windows.open()
+    guard !context.isCutOff else { return }
+    try server.listen(at: context.home.socket)
+    home.begin()
   }
 
   /// Runs until the bank has ended, and returns the process's exit code.
   func run() throws(SystemError) -> Int32 {
-    while exitCode == nil { try turn() }
-    if isAbandoned { leaveAtOnce() } else if exitCode != 0 { turnAway() }
-    log.flush()
-    return exitCode ?? 0
+    while context.exitCode == nil { try turn() }
+    return leave()
   }
 
+  /// What is left to be done after the last turn; the process's exit code.
+  func leave() -> Int32 {
+    if !context.isCutOff {
+      if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAway() }
+    }
+    context.log.flush()
+    return context.exitCode ?? 0
+  }
+
+  /// Ends as if this process had been killed itself, and only tidier.
+  func leaveAtOnce() {
+    ending.breakOff()
+    // The last words are still sent while those who were killed end, and others may answer: nothing follows from it.
+    tellers.stopListening()
+    services.stopListening()
+    home.stop()
+    ending.leave()
+  }
+
+  /// Nobody knows any more what is on disk: this process ends, and the next one reads it again.
+  private func sayLastWords(_ error: StoreError) {
+    context.write(event: "store_failed", level: .error) { $0.field("msg", error.description) }
+    context.log.flush()
+    _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
+  }
+
+  /// A signal asks for the end; after the end, while the last words leave, none does anything.
+  func stopBySignal(now isUrgent: Bool) {
+    guard mayBegin else { return }
+    context.takeTime()
+    ending.stopBySignal(now: isUrgent)
+  }
+
+  /// A signal asks for the configuration to be read again.
+  func reloadBySignal() {
+    guard mayBegin else { return }
+    context.takeTime()
+    windows.reloadBySignal()
+  }
+
+  /// Whoever opened this bank in its foreground was killed.
+  func openerIsGone() {
+    if mayBegin { ending.openerIsGone() }
+  }
+
+  /// Whether something can be begun that takes more than the present turn.
+  private var mayBegin: Bool { context.exitCode == nil && !context.isCutOff }
+
+  // MARK: - The turn
+
   /// Hears who has something to say, serves customers and commits; now and then looks after everything else.
+  ///
+  /// Once the process was cut off nothing leaves any more, whatever was said before.
   func turn() throws(SystemError) {
+    if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()
-    if !freshLosses.isEmpty { meetLosses() }
+    if !context.isCutOff { home.meetLosses() }
+    guard !context.isCutOff else { return }
     // Whoever is still talking is heard before the disk is asked, within bounds.
     if isRound { try keepTime() }
     // The bank has ended: everything was said, and the store is closed.
-    guard exitCode == nil else { return }
-    advanceIntake()
-    advancePatientWork()
+    guard mayBegin else { return }
+    intake.advance()
+    router.advanceLongRequests()
+    guard !context.isCutOff else { return }
     staff.flush()
-    commitIfDue()
-    if isRound {
-      advanceReleases()
-      advanceAudit()
-      reportProgress()
-      log.flushIfDue(MonotonicInstant(now.monotonic))
-      wasRound = true
-      roundDue = now.monotonic + Self.roundPause
-    }
+    queue.commitIfDue(isHurried: intake.isShared)
+    if isRound, !context.isCutOff { makeRound() }
+    guard !context.isCutOff else { return }
     staff.flush()
     server.flush()
-    tidyStore()
-    restFromIntake()
+    queue.tidyUp()
+    intake.endTurn()
+  }
+
+  private func makeRound() {
+    services.advance()
+    audits.advance()
+    reportProgress()
+    context.log.flushIfDue(MonotonicInstant(context.now.monotonic))
+    wasRound = true
+    roundDue = context.now.monotonic + Self.roundPause
   }
 
   /// Hears whoever speaks, and waits for it.
@@ -229,172 +243,71 @@ final class Coordinator {
   /// fifth of the coordinator's own time, by perf. After the last word there is always one, before the loop sleeps.
   /// - Returns: whether a round is to be made in this turn.
   private func hear() throws(SystemError) -> Bool {
-    if isAwaited, try loop.runAwake(for: hasOwnWork ? .zero : Self.wakefulness) > 0 {
+    if isAwaited, try context.loop.runAwake(for: hasOwnWork ? .zero : Self.wakefulness) > 0 {
       wasRound = false
-      return now.monotonic >= roundDue
+      return context.now.monotonic >= roundDue
     }
     isAwaited = false
     guard wasRound else {
-      takeTime()
+      context.takeTime()
       return true
     }
-    isAwaited = try loop.runOnce(until: nextDeadline) > 0
-    takeTime()
+    isAwaited = try context.loop.runOnce(until: nextDeadline) > 0
+    context.takeTime()
     return true
-  }
-
-  func takeTime() { now = loop.moment() }
-
-  /// However long a turn was, it counts for a fraction of a lease, and of what a silent process behind the windows has.
-  func listenByLease() {
-    let shortest = min(configuration.lease, configuration.standstill)
-    let fraction = TimeSpan(nanoseconds: shortest.nanoseconds / 4)
-    loop.attend(inStridesOf: .nanoseconds(min(fraction, .seconds(1)).nanoseconds))
-  }
-
-  /// Lets an event happen and does everything that follows from it.
-  func happen(_ event: QueueEvent) {
-    machine.apply(event, at: now, into: &effects)
-    perform()
   }
 
   private func keepTime() throws(SystemError) {
     if isJudgementDue {
       // Whatever somebody has said until now is heard before anybody is judged by silence.
-      try loop.hearEverybody()
-      takeTime()
-      guard exitCode == nil else { return }
+      try context.loop.hearEverybody()
+      context.takeTime()
+      guard mayBegin else { return }
     }
-    staff.keepTime(now)
-    house.keepTime(now)
-    server.keepTime(now)
-    if isDue(machine.nextRetry) || isJudged(machine.nextLeaseEnd) { happen(.tick) }
-    if let due = retryAt, due <= now.monotonic { retryStore() }
-    lookForRoomIfDue()
-    if let due = tellFailureUntil, due <= now.monotonic { exitCode = 1 }
-    keepHome()
-    keepAuditTime()
-    continueRecycling()
-    advanceEnding()
-    guardianship?.keepTime(now)
+    staff.keepTime(context.now)
+    house.keepTime(context.now)
+    server.keepTime(context.now)
+    if isDue(queue.machine.nextRetry) || isJudged(queue.machine.nextLeaseEnd) { queue.happen(.tick) }
+    queue.retryIfDue()
+    queue.lookForRoomIfDue()
+    opening.keepTime()
+    home.keepTime()
+    guard !context.isCutOff else { return }
+    audits.keepTime()
+    tellers.continueRecycling()
+    ending.advance()
+    context.bindings.guardianship?.keepTime(context.now)
   }
 
-  private func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= now.monotonic } ?? false }
-  private func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= now.attended } ?? false }
-
-  /// When somebody is judged next by what was heard, in the time that was attended.
-  private var nextJudgement: MonotonicTime? {
-    var earliest = machine.nextLeaseEnd
-    for moment in [
-      staff.nextJudgement, house.nextJudgement, server.nextJudgement, guardianship?.nextJudgement,
-    ] {
-      if let moment { earliest = min(earliest ?? moment, moment) }
+  /// Tells everyone who waits or watches what has happened in this turn.
+  func reportProgress() {
+    opening.tellWaiting()
+    views.tell()
+    // Whoever begins to wait for tickets that have ended already is answered with those who have waited.
+    answerReadings()
+    followers.tickets.count(at: context.now.monotonic)
+    if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
+    if !followers.idleWaiters.isEmpty, queue.machine.isIdle, !queue.machine.isUnsettled, intake.isEmpty {
+      let report = reports.status()
+      for seat in followers.takeIdleWaiters() { server.answer(seat.session, seat.number, .status(report)) }
     }
-    return earliest
+    streams.pump()
+    ending.advance()
+    ending.tellProgress()
+    router.hearCrowded()
   }
 
-  /// A drain that takes customers from their windows judges, too.
-  private var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending?.drain.nextDeadline) }
-
-  /// Whether there is something to do for which nobody has to speak.
-  var hasOwnWork: Bool {
-    // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
-    let canRead = isKept && (isPumpDue || canAuditGoOn)
-    return (hasIntake && (isIntakeDue || hasMoreBeside)) || hasPatientWork || canRead
-      || crowded.contains { $0.canBeHeard(within: server.share) }
+  /// Tells what the store keeps to everybody who has waited for a moment in which nothing is staged.
+  private func answerReadings() {
+    guard queue.engine.isKept else { return }
+    readings.answerWaiting()
+    audits.advance()
+    streams.pump()
   }
 
-  private var isPumpDue: Bool { !streaming.isEmpty && pumpDue <= now.monotonic }
-
-  /// Whether customers are to be taken in, or out.
-  var hasIntake: Bool {
-    !isEmptying && (!intake.isEmpty || isWithdrawing)
-  }
-
-  /// When the loop has to wake up by itself.
-  private var nextDeadline: MonotonicInstant? {
-    if hasOwnWork { return MonotonicInstant(now.monotonic) }
-    var earliest = machine.nextRetry
-    func consider(_ moment: MonotonicTime?) {
-      if let moment { earliest = min(earliest ?? moment, moment) }
+  private func answerTicketWatches() {
+    for watch in followers.tickets.takeEnded() {
+      server.answer(watch.seat.session, watch.seat.number, .ended(EndedReport(dead: max(0, watch.dead))))
     }
-    consider(nextJudgement.map { loop.wake(for: $0) })
-    if !streaming.isEmpty, isKept { consider(pumpDue) }
-    consider(staff.nextDeadline)
-    consider(house.nextDeadline)
-    // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.
-    if retryAt == nil { consider(releases.nextDeadline) }
-    consider(stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
-    consider(vending.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
-    consider(server.nextDeadline)
-    consider(commitDue)
-    if hasIntake { consider(intakeRestsUntil) }
-    consider(retryAt)
-    consider(room.dueAt)
-    consider(tellFailureUntil)
-    consider(followers.nextDeadline(isTimerRunning: machine.isTimerRunning))
-    consider(ending?.nextDeadline)
-    consider(auditing?.nextLook)
-    consider(homeWatch?.repairAt)
-    consider(guardianship?.nextDeadline)
-    let deadline = earliest.map { MonotonicInstant($0) }
-    guard let flush = log.nextFlush else { return deadline }
-    return min(deadline ?? flush, flush)
-  }
-
-  // MARK: - Tellers
-
-  private func hear(_ word: WindowStaff.Word, from window: Window, _ generation: Generation) {
-    switch word {
-    case .ready(let pid):
-      log.write(event: "window_open", at: now) {
-        $0.field("window", window.description)
-        $0.field("child", pid)
-        $0.field("child_gen", generation)
-      }
-      happen(.tellerReady(window, generation, pid: pid))
-      // Orders that changed after this teller had heard them, and before it was ready.
-      if staff.posts[window]?.isOutdated == true { happen(.replace(window)) }
-      followers.changed = true
-    case .said(let message):
-      hear(message, from: window, generation)
-      // The next customer leaves before the next teller is heard: a teller that waited for the end of the turn would
-      // leave a core without work meanwhile. Who has said more in one breath gets all answers in one.
-      if staff.posts[window]?.channel?.isMidFrame != true { staff.flush() }
-    case .ended(let end):
-      takeTime()
-      happen(.tellerLost(window, generation, end))
-      followers.changed = true
-    case .givenUp(let lastEnd): windowGivenUp(window, lastEnd: lastEnd)
-    }
-  }
-
-  private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
-    switch message {
-    case .done(let lease):
-      considerRecycling(window)
-      happen(.tellerAnswered(window, generation, lease, .done))
-    case .outOfStock(let lease, let missing):
-      considerRecycling(window)
-      happen(.tellerAnswered(window, generation, lease, .outOfStock(missing)))
-    case .failed(let lease, let reason):
-      considerRecycling(window)
-      happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
-    case .returned(let lease): happen(.tellerAnswered(window, generation, lease, .returned))
-    case .beat(let lease): happen(.tellerProgressed(window, generation, lease))
-    case .hello, .ready: break
-    }
-  }
-
-  /// What a teller is told when it comes.
-  private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
-    let work = configuration.scaledWork(window.service)
-    return TellerOrders(
-      name: window.description, service: window.service, generation: generation,
-      workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: configuration.lease.nanoseconds / 4_000,
-      language: configuration.language ?? .english, logPath: home.log(of: window.description),
-      logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep,
-      logsCustomers: configuration.log.customers,
-      stockSocket: window.service.drawsOnStock ? home.stockSocket : nil)
   }
 }

@@ -99,24 +99,14 @@ public enum CoordinatorProcess {
     } else {
       RecoveryNote.keepConfiguration(of: options, home)
     }
+    let guardianship = Guardianship(
+      home, options, lock: lock, loop: loop, log: log, pulse: pulse,
+      executable: try sibling("bank-guardian"))
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
       store: store, contents: contents, incarnation: incarnation, booksName: booksName,
-      programs: try WorkerPrograms(), now: now)
-    coordinator.onClosed = { [unowned coordinator] in
-      // Nothing is lost if the log cannot be copied now: the next start reads it.
-      try? store.close()
-      coordinator.guardianship?.closed()
-      lock.release()
-    }
-    coordinator.onLockLost = { lock.retake(home) }
-    coordinator.files = store.files
-    coordinator.memory = store
-    coordinator.onReserveLost = { store.files.renewReserve() }
-    coordinator.onLogsLost = { redirectStandardError(to: home.standardError) }
-    coordinator.guardianship = Guardianship(
-      home, options, lock: lock, loop: loop, log: log, pulse: pulse,
-      executable: try sibling("bank-guardian"))
+      programs: try WorkerPrograms(), now: now,
+      bindings: bindings(of: home, store, lock, guardianship))
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       switch report.signal {
       case SIGHUP: coordinator.reloadBySignal()
@@ -125,14 +115,35 @@ public enum CoordinatorProcess {
       }
     }
     if let descriptor = starter.descriptor { try server.adopt(FileDescriptor(owning: descriptor)) }
-    coordinator.guardianship?.begin()
+    guardianship.begin()
     // Nothing is opened for somebody who is gone by now.
     let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
-    if coordinator.exitCode == nil { try coordinator.open() }
+    if coordinator.context.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
     withExtendedLifetime((signals, opener)) {}
-    sayGoodbye(server, loop)
+    guard !coordinator.context.isCutOff else {
+      // The database stays as it lies: whoever closed it now would write to a disk that is in doubt, or to another bank's
+      // files. The lock goes with the process.
+      _ = Unmanaged.passRetained(coordinator)
+      return code
+    }
+    withExtendedLifetime(coordinator) { sayGoodbye(server, loop) }
     return code
+  }
+
+  private static func bindings(
+    of home: BankHome, _ store: SQLiteStore, _ lock: HomeLock, _ guardianship: Guardianship
+  ) -> HomeBindings {
+    HomeBindings(
+      memory: store, files: store.files, guardianship: guardianship,
+      close: {
+        // Nothing is lost if the log cannot be copied now: the next start reads it.
+        try? store.close()
+        guardianship.closed()
+        lock.release()
+      },
+      retakeLock: { lock.retake(home) }, renewReserve: { store.files.renewReserve() },
+      renewLogs: { redirectStandardError(to: home.standardError) })
   }
 
   /// The last words may still be on their way to a client that reads slowly: a second is enough for any that reads.

@@ -1,49 +1,317 @@
-// Owns what the coordinator remembers of the end of the bank: how far it has come, who asked for it, what they were told.
-// It decides nothing: the drain does. It knows no queue and no process.
+// Owns the end of the bank: what the drain wants is done here, step by step, logged, and told to whoever asked, and the
+// last word is spoken when nothing is left to be done. It decides nothing about the steps: the drain does.
+// Invariants: whoever was told "stopped" can start the bank again at once; a day is closed once, however often the disk is
+// full; and a drain that is being looked at is not looked at by what it wants done.
 
 import BankModel
+import Logbook
+import QueueCore
 import Supervision
 import Wire
 
 /// The end of the bank.
-struct Ending {
-  var drain: Drain
-  /// Clients who are told about it.
-  var seats: [Followers.Seat] = []
-  /// When the clients were last told how far it is.
-  var toldAt = MonotonicTime(nanoseconds: 0)
-  /// The last word and the last picture, once the day is closed: a day is closed once, however often the disk is full.
-  var last: (report: StoppedReport, picture: StatusReport)?
-  /// Customers who were there when the present step began.
-  var total: Int64 = 0
-  /// Customers who had been served when it began.
-  var servedBefore: Int64
-  /// Windows whose tellers had to be killed.
-  var killed: Set<Window> = []
-  /// The queue has reported that nobody is at a window any more, and nobody will be.
-  var isDrained = false
-  /// Everybody of the house was sent home: the stock and the machine can be asked no more.
-  var isDismissing = false
-  /// There is nobody left; the day can be closed.
-  var isOver = false
-  /// The drain is being looked at: what it wants done makes other things happen.
-  var isLooking = false
-
+final class Ending {
   /// How often clients are told how far it is.
-  static let tellPause = TimeSpan.milliseconds(200)
+  private static let tellPause = TimeSpan.milliseconds(200)
 
-  init(at now: MonotonicTime, served: Int64) {
-    drain = Drain(at: now)
-    servedBefore = served
+  /// How far it is, once somebody has asked for it.
+  private struct State {
+    var drain: Drain
+    /// Clients who are told about it.
+    var seats: [Followers.Seat] = []
+    /// When the clients were last told how far it is.
+    var toldAt = MonotonicTime(nanoseconds: 0)
+    /// The last word and the last picture, once the day is closed.
+    var last: (report: StoppedReport, picture: StatusReport)?
+    /// Customers who were there when the present step began.
+    var total: Int64 = 0
+    /// Customers who had been served when it began.
+    var servedBefore: Int64
+    /// Windows whose tellers had to be killed.
+    var killed: Set<Window> = []
+    /// The queue has reported that nobody is at a window any more, and nobody will be.
+    var isDrained = false
+    /// There is nobody left; the day can be closed.
+    var isOver = false
+    /// The drain is being looked at: what it wants done makes other things happen.
+    var isLooking = false
+    /// Whether somebody wants to know how far it is.
+    var isTold: Bool { !seats.isEmpty && drain.step != .kill }
   }
+
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let intake: Intake
+  private let staff: WindowStaff
+  private let house: HouseStaff
+  private let services: HouseServices
+  private let followers: Followers
+  private let words: LastWords
+  private let server: ControlServer
+  private var state: State?
+  /// Whether nobody is left for whom this bank was open.
+  private(set) var isAbandoned = false
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ intake: Intake, _ staff: WindowStaff,
+    _ house: HouseStaff, _ services: HouseServices, _ followers: Followers, _ words: LastWords,
+    _ server: ControlServer
+  ) {
+    self.context = context
+    self.queue = queue
+    self.intake = intake
+    self.staff = staff
+    self.house = house
+    self.services = services
+    self.followers = followers
+    self.words = words
+    self.server = server
+  }
+
+  // MARK: - What is asked
+
+  /// A client asks for the end, or for a step of it.
+  func stop(_ order: StopOrder, _ seat: Followers.Seat) {
+    if let timeout = order.timeoutMilliseconds, timeout < 0 {
+      let failure = Failure(.badRequest, remark: Remark(.timeoutNegative))
+      return server.answer(seat.session, seat.number, .failure(failure))
+    }
+    if state != nil { tell(progress(), to: [seat]) }
+    begin(now: order.now)
+    state?.seats.append(seat)
+    state?.drain.ask(
+      for: [order.step, order.now ? .finishServing : nil].compactMap { $0 }.max(),
+      bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: context.now.monotonic)
+    advance()
+    // The last ones may have been served by a drain that was in no hurry, as far as they could be.
+    if order.now, state?.drain.step == .finishServing { queue.happen(.finish) }
+  }
+
+  /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
+  /// start. Each further one goes one step further.
+  func stopBySignal(now isUrgent: Bool) {
+    if state != nil {
+      state?.drain.askFurther(at: context.now.monotonic)
+    } else {
+      begin(now: isUrgent)
+      if isUrgent { state?.drain.ask(for: .finishServing, at: context.now.monotonic) }
+    }
+    advance()
+  }
+
+  /// Whoever opened this bank in its foreground was killed.
+  func openerIsGone() {
+    context.write(event: "opener_lost", level: .warn) {
+      $0.field("waiting", queue.machine.waitingCount)
+      $0.field("serving", queue.machine.serving)
+      $0.field("msg", "whoever had opened this bank in the foreground is gone; the bank closes")
+    }
+    isAbandoned = true
+    context.end(with: 1)
+  }
+
+  private func begin(now isUrgent: Bool) {
+    guard state == nil else { return }
+    state = State(drain: Drain(at: context.now.monotonic), servedBefore: queue.machine.books.served)
+    context.beginEnding()
+    context.write(event: "stopping") {
+      $0.field("waiting", queue.machine.waitingCount)
+      $0.field("serving", queue.machine.serving)
+      $0.field("now", isUrgent ? "true" : "false")
+    }
+    for seat in followers.takeWindowWaiters() {
+      server.answer(seat.session, seat.number, .failure(Failure(.draining)))
+    }
+    context.bindings.guardianship?.stopping()
+  }
+
+  // MARK: - The steps
+
+  /// The queue has nobody left who can be served, and no window is busy.
+  func drained() { state?.isDrained = true }
+
+  /// Lets the drain look at the bank, and does what it wants.
+  func advance() {
+    guard let state, !state.isLooking else { return }
+    self.state?.isLooking = true
+    closeFailedServices()
+    let sight = DrainSight(
+      isTakingIn: queue.machine.isTakingIn || !intake.isEmpty, hasWaiting: queue.machine.hasWaitingToServe,
+      isDrained: state.isDrained, tellers: staff.posts.values.count { $0.child != nil } + house.count)
+    for action in self.state?.drain.look(at: sight, now: context.now.monotonic) ?? [] { perform(action) }
+    self.state?.isLooking = false
+    if self.state?.isOver == true { finishDay() }
+  }
+
+  /// Nobody will come to windows that were given up, nor can those serve who depend on a stock that was: a drain does not
+  /// wait for them.
+  private func closeFailedServices() {
+    for service in Service.allCases {
+      let posts = staff.posts.values.filter { $0.window.service == service }
+      let isWithoutStock = service.drawsOnStock && house.isStockGivenUp
+      if !posts.isEmpty, posts.allSatisfy(\.isGivenUp) || isWithoutStock {
+        queue.happen(.scale(service, windows: 0))
+      }
+    }
+  }
+
+  private func perform(_ action: DrainAction) {
+    switch action {
+    case .begin(let step): begin(step)
+    case .closeDoor: queue.happen(.drain)
+    case .turnAway: turnAway()
+    case .leaveWaiting: queue.happen(.finish)
+    case .takeBack: takeBack()
+    case .dismiss:
+      for service in Service.allCases { queue.happen(.scale(service, windows: 0)) }
+      services.dismiss()
+    case .killRest:
+      let left = staff.posts.values.filter { $0.child != nil }.map(\.window).sorted()
+      state?.killed.formUnion(left)
+      for window in left { staff.kill(window, reason: "has not gone", at: context.now) }
+      house.killAll()
+    case .end: state?.isOver = true
+    }
+  }
+
+  private func begin(_ step: DrainStep) {
+    state?.total = customersLeft(in: step)
+    context.write(event: "drain") {
+      $0.field("step", step.name)
+      $0.field("waiting", queue.machine.waitingCount + queue.machine.books.delayed)
+      $0.field("serving", queue.machine.serving)
+    }
+    followers.changed = true
+    tell(progress(), to: state?.seats ?? [])
+    state?.toldAt = context.now.monotonic
+  }
+
+  /// Requests that are not taken in, or half, are refused; everything else is kept.
+  func turnAway() {
+    intake.turnAway(because: Failure(.draining))
+    queue.commit()
+  }
+
+  /// Everyone at a window goes back to the line, and the tellers who served them are killed.
+  private func takeBack() {
+    let windows = queue.machine.atWindows.map(\.window)
+    queue.happen(.vacate)
+    state?.killed.formUnion(windows)
+    for window in windows {
+      staff.kill(window, reason: "was serving when the time was up", at: context.now)
+    }
+  }
+
+  // MARK: - What is told
 
   /// Answers that a client is waiting for here.
-  func count(of session: ControlSession) -> Int { seats.count { $0.session === session } }
+  func count(of session: ControlSession) -> Int { state?.seats.count { $0.session === session } ?? 0 }
 
+  /// A client has left.
+  func forget(_ session: ControlSession) { state?.seats.removeAll { $0.session === session } }
+
+  /// When the drain cuts a step short, for which everybody is heard first who has spoken until then.
+  var nextStep: MonotonicTime? { state?.drain.nextDeadline }
+
+  /// When something has to be done by itself next.
   var nextDeadline: MonotonicTime? {
-    [drain.nextDeadline, isTold ? toldAt + Self.tellPause : nil].compactMap { $0 }.min()
+    guard let state else { return nil }
+    return [state.drain.nextDeadline, state.isTold ? state.toldAt + Self.tellPause : nil].compactMap { $0 }
+      .min()
   }
 
-  /// Whether somebody wants to know how far it is.
-  var isTold: Bool { !seats.isEmpty && drain.step != .kill }
+  private func customersLeft(in step: DrainStep) -> Int64 {
+    switch step {
+    case .closeDoor, .serveWaiting:
+      queue.machine.waitingCount + queue.machine.books.delayed + queue.machine.serving
+    case .finishServing: queue.machine.serving
+    case .kill: 0
+    }
+  }
+
+  private func progress() -> ProgressReport? {
+    guard let state else { return nil }
+    let step = state.drain.step
+    let phase: ProgressReport.Phase =
+      switch step {
+      case .closeDoor: .enqueuing
+      case .serveWaiting: .serving
+      case .finishServing: .finishing
+      case .kill: .leaving
+      }
+    return ProgressReport(
+      phase: phase, done: max(0, state.total - customersLeft(in: step)), total: state.total,
+      drain: DrainReport(
+        step: step, waiting: queue.machine.waitingCount + queue.machine.books.delayed,
+        serving: queue.machine.serving,
+        leftMilliseconds: state.drain.nextDeadline.map { $0.since(context.now.monotonic).milliseconds }))
+  }
+
+  private func tell(_ report: ProgressReport?, to seats: [Followers.Seat]) {
+    guard let report else { return }
+    for seat in seats { server.answer(seat.session, seat.number, .progress(report), more: true) }
+  }
+
+  /// Tells those who asked how far it is.
+  func tellProgress() {
+    guard let state, state.isTold, context.now.monotonic.since(state.toldAt) >= Self.tellPause else { return }
+    tell(progress(), to: state.seats)
+    self.state?.toldAt = context.now.monotonic
+  }
+
+  // MARK: - The last word
+
+  /// Everyone has gone: the day is closed if it is finished, and the bank ends.
+  private func finishDay() {
+    guard context.exitCode == nil, !queue.engine.isEmptying, let state else { return }
+    // With the day goes whoever came with a request that was never whole: a few in each turn. Where the day goes on, the
+    // next start does it.
+    guard intake.remains == nil || !queue.machine.books.isFinished else { return }
+    queue.commit()
+    // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
+    guard queue.engine.isWorking, !queue.machine.isUnsettled else { return }
+    if state.last == nil {
+      let report = words.report(servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
+      self.state?.last = (report, words.picture())
+      queue.happen(.endDay)
+      queue.commit()
+    }
+    guard queue.engine.isWorking, let (report, picture) = self.state?.last else { return }
+    words.log(report)
+    server.stopListening()
+    // Who came in this very turn, after the drain had looked at the door.
+    intake.refuseAll(because: Failure(.notOpen))
+    words.tellLookersOn(picture)
+    context.bindings.close()
+    words.tellLastEvents()
+    for seat in state.seats { server.answer(seat.session, seat.number, .stopped(report)) }
+    server.flush()
+    context.end(with: 0)
+  }
+
+  // MARK: - Without an end
+
+  /// Breaks everything off as if this process had been killed itself, and only tidier: what has happened is kept, who is at
+  /// a window waits again at the head of the line, and of a request that is half taken in nothing is kept.
+  func breakOff() {
+    staff.killAll()
+    let isTakingIn = queue.machine.isTakingIn
+    turnAway()
+    if isTakingIn {
+      context.write(event: "withdrawn") {
+        $0.field("issued", queue.machine.issuedCount)
+        $0.field("msg", "the request that was being taken in is not kept: nobody of it was added")
+      }
+    }
+    server.stopListening()
+  }
+
+  /// Closes the books of a bank that was broken off.
+  func leave() {
+    context.bindings.close()
+    context.write(event: "left") {
+      $0.field("day", queue.machine.books.day)
+      $0.field("waiting", queue.machine.waitingCount)
+    }
+  }
 }

@@ -25,8 +25,6 @@ final class Followers {
   private(set) var windowWaiters: [Seat] = []
   /// Something has changed that watchers want to see.
   var changed = false
-  /// A commit has come, so there may be new receipts.
-  var committed = false
   /// When the watchers were last shown something new.
   var toldAt = MonotonicTime(nanoseconds: 0)
 

@@ -12,7 +12,9 @@ struct HomeAudit {
   /// After how long it is looked again for a process that nobody knows, and how often: one that is just ending may need
   /// a while on a busy machine, and whoever is still there afterwards is reported.
   static let nextLook = Duration.milliseconds(200)
-  static let looks = 15
+  private static let looks = 15
+  /// How often it is looked at most where somebody may be on the way to an end, or to a bank.
+  private static let longestLooks = 150
 
   // MARK: - Processes
 
@@ -23,14 +25,26 @@ struct HomeAudit {
     /// Together with the number it is one process, although numbers are used again.
     var startedAt: UInt64
 
-    /// Whether it may be a guardian or a coordinator that waits for the lock of the home. They wait for 5 seconds.
+    /// Whether it may be a guardian or a coordinator that waits for the lock of the home, or is about to say that it cannot
+    /// have it. They wait for 5 seconds, and on a busy machine longer.
     var mayBeOpening: Bool {
-      name != "bank-teller" && (ProcessTable.age(of: pid) ?? .zero) < HomeAudit.opening
+      ["bankd", "bank-guardian"].contains(name) && (ProcessTable.age(of: pid) ?? .zero) < HomeAudit.opening
+    }
+
+    /// Whether it has something to do, and only waits for a processor or a disk: it may be ending.
+    fileprivate var isAtWork: Bool {
+      guard let state = ProcessTable.activity(of: pid)?.state else { return false }
+      return state == .running || state == .waitingForDisk
     }
   }
 
   /// How long it may take somebody to open a bank that is being looked into.
-  private static let opening = Duration.seconds(6)
+  private static let opening = Duration.seconds(12)
+
+  /// Whether those who are still there after so many looks are there to stay.
+  static func areToStay(_ strangers: Set<Stranger>, after looks: Int) -> Bool {
+    looks >= longestLooks || looks >= Self.looks && !strangers.contains { $0.mayBeOpening || $0.isAtWork }
+  }
 
   /// The programs of a bank, by the names that the kernel keeps of them.
   private static let programs = [

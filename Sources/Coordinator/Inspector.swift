@@ -100,10 +100,13 @@ final class Inspector {
     let outside = HomeAudit(home: home)
     var strangers = outside.strangers(known: [CurrentProcess.pid])
     if strangers.contains(where: \.mayBeOpening) { return nil }
-    let deadline = SystemClock.monotonic() + HomeAudit.nextLook * HomeAudit.looks
-    while !strangers.isEmpty, SystemClock.monotonic() < deadline {
-      _ = poll(nil, 0, 50)
-      strangers.formIntersection(outside.strangers(known: [CurrentProcess.pid]))
+    var looks = 0
+    while !strangers.isEmpty, !HomeAudit.areToStay(strangers, after: looks) {
+      _ = poll(nil, 0, CInt(clamping: HomeAudit.nextLook.wholeMilliseconds))
+      looks += 1
+      let present = outside.strangers(known: [CurrentProcess.pid])
+      if present.contains(where: \.mayBeOpening) { return nil }
+      strangers.formIntersection(present)
     }
     var report = AuditReport(try store.audit())
     for remark in HomeAudit.remarks(on: strangers) + outside.permissions() { report.add(remark) }

@@ -5,7 +5,7 @@ import BankModel
 import QueueCore
 import Wire
 
-extension QueueStore {
+extension QueueReading {
   /// The sums of the ledger, for a client.
   func ledgerAnswer() throws(StoreError) -> ControlAnswer {
     let balance = try trialBalance()

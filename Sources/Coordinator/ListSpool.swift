@@ -155,25 +155,3 @@ final class ListSpool {
     throw Failure(.system, remark: Remark(.listEnded))
   }
 }
-
-extension EnqueueEntry {
-  /// What is wrong with this entry; nil for nothing.
-  var fault: Remark? {
-    if !service.movesMoney { return Remark(.notInList, service.name) }
-    if !(1...BankModel.Limits.amount).contains(amount) {
-      return Remark(.moneyRange, BankModel.Limits.amount, amount)
-    }
-    if !(0...BankModel.Limits.account).contains(account) {
-      return Remark(.accountRange, BankModel.Limits.account, account)
-    }
-    return key.flatMap(keyFault)
-  }
-}
-
-/// What is wrong with an idempotency key; nil for nothing.
-func keyFault(_ key: String) -> Remark? {
-  if key.isEmpty || key.utf8.count > BankModel.Limits.keyLength {
-    return Remark(.keyLength, BankModel.Limits.keyLength, key.utf8.count)
-  }
-  return nil
-}

@@ -72,7 +72,7 @@ package final class ReleaseDesk {
 
   /// Asks for what is noted in the store and was not asked for yet. Only what is on disk is asked for: a cancellation
   /// that is lost with a crash must have given nothing back.
-  package func advance(_ store: any QueueStore, now: MonotonicTime) throws(StoreError) {
+  package func advance(_ store: any QueueReading, now: MonotonicTime) throws(StoreError) {
     if let due = retryAt, due <= now {
       retryAt = nil
       isDue = true
@@ -88,7 +88,7 @@ package final class ReleaseDesk {
   }
 
   /// Goes on with the walk as far as the stock may be asked at once.
-  private func goOn(_ store: any QueueStore) throws(StoreError) {
+  private func goOn(_ store: any QueueReading) throws(StoreError) {
     while asked.count < Self.limit, let walk {
       let page = try store.unreleased(after: walk.place, limit: Self.limit)
       for ticket in page where asked.count < Self.limit {

@@ -1,12 +1,13 @@
-// Owns which client is owed which answer by the queue. It knows no queue and writes nothing.
-// Invariant: a number is given once, and forgotten with the answer or with the client.
+// Owns which client is owed which answer by the queue. It knows no queue.
+// Invariant: a number is given once, and forgotten with the answer or with the client. So every request is answered at most
+// once, whoever answers it: the queue, or the part in which it has failed before the queue heard of it.
 
 import BankModel
 import QueueCore
 import Wire
 
 /// Requests that the queue is working on.
-struct RequestTable {
+final class RequestTable {
   /// What is to be made of the queue's answer.
   enum Purpose {
     /// Tickets; some customers of a list may have been known already, and have these.
@@ -28,11 +29,14 @@ struct RequestTable {
     var purpose: Purpose
   }
 
+  private let server: ControlServer
   private var entries: [RequestNumber: Entry] = [:]
   private var last: RequestNumber = 0
 
+  init(_ server: ControlServer) { self.server = server }
+
   /// A number for a request of a client.
-  mutating func open(_ session: ControlSession, _ number: UInt32, for purpose: Purpose) -> RequestNumber {
+  func open(_ session: ControlSession, _ number: UInt32, for purpose: Purpose) -> RequestNumber {
     last += 1
     session.openRequests += 1
     entries[last] = Entry(session: session, number: number, purpose: purpose)
@@ -40,14 +44,14 @@ struct RequestTable {
   }
 
   /// Takes the request out, with the answer on its way; nil when the client has gone.
-  mutating func close(_ request: RequestNumber) -> Entry? {
+  func close(_ request: RequestNumber) -> Entry? {
     guard let entry = entries.removeValue(forKey: request) else { return nil }
     entry.session.openRequests -= 1
     return entry
   }
 
   /// Remembers who of a list was known already.
-  mutating func setKnown(_ known: Int64, _ tickets: KnownTickets, for request: RequestNumber) {
+  func setKnown(_ known: Int64, _ tickets: KnownTickets, for request: RequestNumber) {
     guard known > 0 else { return }
     entries[request]?.purpose = .enqueue(known: known, tickets)
   }
@@ -55,16 +59,24 @@ struct RequestTable {
   /// The client of a request that is still open.
   func entry(_ request: RequestNumber) -> Entry? { entries[request] }
 
-  /// A client's request for tickets that is still open; nil where it was answered, or was another one.
+  /// A client's request for tickets that is still open; nil where it was answered, or was another one. Of two with one
+  /// number it is the first.
   func enqueue(_ number: UInt32, of session: ControlSession) -> RequestNumber? {
-    entries.first { _, entry in
-      guard case .enqueue = entry.purpose else { return false }
-      return entry.session === session && entry.number == number
-    }?.key
+    var first: RequestNumber?
+    for (request, entry) in entries where entry.session === session && entry.number == number {
+      if case .enqueue = entry.purpose { first = min(first ?? request, request) }
+    }
+    return first
+  }
+
+  /// A request has failed: its client is told so, if it is still there and was not answered.
+  func fail(_ request: RequestNumber, _ failure: Failure) {
+    guard let entry = close(request) else { return }
+    server.answer(entry.session, entry.number, .failure(failure))
   }
 
   /// Forgets everything that a client was owed. What it asked for is done all the same.
-  mutating func forget(_ session: ControlSession) {
+  func forget(_ session: ControlSession) {
     guard session.openRequests > 0 else { return }
     entries = entries.filter { $0.value.session !== session }
   }

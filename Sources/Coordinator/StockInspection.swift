@@ -24,7 +24,7 @@ struct StockInspection {
   private static let patience = Duration.seconds(3)
 
   /// Adds what is found to a report.
-  func audit(_ store: any QueueStore, into report: inout AuditReport) throws(StoreError) {
+  func audit(_ store: any QueueReading, into report: inout AuditReport) throws(StoreError) {
     var reckoning = StockReckoning(books)
     guard let facts = try? FileFacts.inspect(home.stockDatabase) else {
       guard try !store.receipts(of: .juice, after: 0, through: .max, limit: 1).isEmpty else { return }

@@ -55,7 +55,7 @@ struct StockReckoning {
   private var isIncomplete = false
 
   /// What the stock is to be asked next; nil at the end.
-  mutating func question(from store: any QueueStore) throws(StoreError) -> StockCommand? {
+  mutating func question(from store: any QueueReading) throws(StoreError) -> StockCommand? {
     if !suspects.isEmpty { return .known(suspects.map(\.order)) }
     switch stage {
     case .greeting: return .look
@@ -75,7 +75,7 @@ struct StockReckoning {
   }
 
   /// Hears the answer to the last question.
-  mutating func hear(_ result: StockResult, _ store: any QueueStore, day: BusinessDay) throws(StoreError) {
+  mutating func hear(_ result: StockResult, _ store: any QueueReading, day: BusinessDay) throws(StoreError) {
     let presentDay = day
     switch (stage, result) {
     case (_, .orders(let known)) where !suspects.isEmpty: try lookAgain(known, store, day)
@@ -134,7 +134,7 @@ struct StockReckoning {
   // MARK: - Judgement
 
   private mutating func lookAgain(
-    _ known: [KeptOrder], _ store: any QueueStore, _ day: BusinessDay
+    _ known: [KeptOrder], _ store: any QueueReading, _ day: BusinessDay
   ) throws(StoreError) {
     let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for suspect in suspects {
@@ -149,7 +149,7 @@ struct StockReckoning {
 
   /// What is wrong with a ticket and its order; nil where nothing is. `pieces` are those that are on the wrong side.
   private func verdict(
-    _ ticket: TicketOfDay, _ name: OrderID, _ order: KeptOrder?, _ store: any QueueStore, _ day: BusinessDay
+    _ ticket: TicketOfDay, _ name: OrderID, _ order: KeptOrder?, _ store: any QueueReading, _ day: BusinessDay
   ) throws(StoreError) -> (remark: Remark, pieces: Int64)? {
     let receipt = try receipt(of: ticket, name, store)
     func about(_ kind: Remark.Kind) -> Remark { Remark(kind, ticket.ticket, ticket.day) }
@@ -179,7 +179,7 @@ struct StockReckoning {
   /// The receipt of the ticket for which an order of this name was made; that of another ticket of the same number, in
   /// another copy of the books, is none.
   private func receipt(
-    of ticket: TicketOfDay, _ name: OrderID, _ store: any QueueStore
+    of ticket: TicketOfDay, _ name: OrderID, _ store: any QueueReading
   ) throws(StoreError) -> Receipt? {
     let receipt = try store.receipt(day: ticket.day, ticket: ticket.ticket)
     return receipt.map(books.order) == name ? receipt : nil
@@ -187,7 +187,7 @@ struct StockReckoning {
 
   /// The same for a customer of the present day who has none yet.
   private func isKept(
-    _ ticket: TicketOfDay, _ name: OrderID, _ store: any QueueStore
+    _ ticket: TicketOfDay, _ name: OrderID, _ store: any QueueReading
   ) throws(StoreError) -> Bool {
     guard let customer = try store.find(ticket.ticket)?.customer else { return false }
     return books.order(day: ticket.day, ticket: ticket.ticket, issuedAt: customer.issuedAt) == name

@@ -7,7 +7,7 @@ import Wire
 
 /// Finds tickets in a store.
 struct TicketArchive {
-  let store: any QueueStore
+  let store: any QueueReading
   /// The day that is meant where none is named.
   let presentDay: BusinessDay
   /// The highest number that was spoken on the present day.
@@ -15,7 +15,7 @@ struct TicketArchive {
   /// The attempt under way at a ticket of the present day, where there is one.
   var isServed: (TicketNumber) -> AttemptReport? = { _ in nil }
 
-  init(store: any QueueStore, presentDay: BusinessDay, issued: TicketNumber) {
+  init(store: any QueueReading, presentDay: BusinessDay, issued: TicketNumber) {
     self.store = store
     self.presentDay = presentDay
     self.issued = issued

@@ -79,7 +79,8 @@ package final class WindowStaff {
     }
   }
 
-  private func add(_ window: Window) -> WindowPost {
+  /// A window at which nobody stands yet.
+  func add(_ window: Window) -> WindowPost {
     let post = WindowPost(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
     posts[window] = post
     inOrder.insert(post, at: inOrder.firstIndex { window < $0.window } ?? inOrder.count)

@@ -239,7 +239,7 @@ extension QueueStore {
 ///
 /// Changes are staged into one open transaction and become durable with ``commit(_:)``. After an error nothing that
 /// was staged since the last commit is kept, and nothing is staged any more.
-public protocol QueueStore: AnyObject {
+public protocol QueueStore: QueueReading {
   /// Reads what is kept. A new store begins with day 1 at `now`.
   func load(now: WallTime) throws(StoreError) -> StoredQueue
 
@@ -250,21 +250,11 @@ public protocol QueueStore: AnyObject {
   /// Adds a change to the open transaction. What is wrong with it may only be found out by a later call.
   func stage(_ change: StoreChange) throws(StoreError)
 
-  /// Whether anything was staged since the last commit.
-  var hasStagedChanges: Bool { get }
-
   /// Saves the books with everything that was staged, and returns when it is on disk.
   ///
   /// - Parameter arriving: The request that is half taken in: whoever was staged under its numbers is nobody's yet, and
   ///   comes into force with later books or never. Without one such a row is damage, and the audit says so.
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError)
-
-  /// The first number of customers who are kept and were never issued their numbers: of a request that is half taken in,
-  /// or was never whole; nil where there are none.
-  ///
-  /// Nobody sees them. They come into force with the commit whose books have issued their numbers; until then these are
-  /// not to be given to anybody else.
-  var arrivingFrom: TicketNumber? { get }
 
   /// Takes out customers and keys of a request that will never be whole; at most so many. Staged as a change is. It is
   /// to be called until there are none.
@@ -296,80 +286,9 @@ public protocol QueueStore: AnyObject {
 
   /// Whether there is room for changing so many customers in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool
-
-  /// The next waiting customers of a line, by number, beginning behind `after`.
-  func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer]
-
-  /// The customer with this number among those who wait, are delayed, or are dead letters.
-  func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer?
-
-  /// Customers of one state, line after line; nil begins. At most `limit`.
-  func customers(
-    in state: CustomerState, after cursor: TicketCursor?, limit: Int
-  ) throws(StoreError) -> [StoredCustomer]
-
-  /// The customers of the present day in a range of numbers who wait or are delayed.
-  func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
-
-  /// The dead letters of the present day in a range of numbers.
-  func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
-
-  /// The receipts of a day that say out of stock.
-  func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64
-
-  /// The waiting customers of a line whose numbers lie between two others, both exclusive.
-  func countWaiting(
-    in line: Line, after first: TicketNumber, below last: TicketNumber
-  ) throws(StoreError) -> Int64
-
-  /// What a key stands for. Keys are compared byte by byte: two spellings of one character are two keys.
-  func request(forKey key: String) throws(StoreError) -> KeyedRequest?
-
-  /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
-  func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt]
-
-  /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
-  /// between the two are looked at, whatever their service.
-  func receipts(
-    of service: Service, after sequence: Int64, through last: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt]
-
-  /// Tickets for which something may still be put by in the stock, though they were cancelled: in the order of their days
-  /// and numbers, beginning behind one; nil begins. At most `limit`.
-  ///
-  /// Every cancelled receipt of a service that draws on the stock adds its ticket, in its own transaction, because a
-  /// worker that died may have put something by without telling anybody. `.released` takes it out again.
-  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
-
-  /// The receipt of one ticket.
-  func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
-
-  /// The attempts at one ticket that ended without a receipt, in order.
-  func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt]
-
-  /// The sums of the ledger over all days.
-  func trialBalance() throws(StoreError) -> TrialBalance
-
-  /// One customer's account over all days, with its last receipts, at most `limit`.
-  func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement
-
-  /// Checks everything that can be checked from what is kept and committed.
-  func audit() throws(StoreError) -> StoreAudit
 }
 
 extension QueueStore {
-  /// The tickets that a key stands for.
-  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
-    try request(forKey: key)?.tickets
-  }
-
-  /// Whether something may still be put by in the stock for a ticket that was cancelled.
-  public func isUnreleased(_ ticket: TicketOfDay) throws(StoreError) -> Bool {
-    try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket
-  }
-
   /// A store that holds nothing back has nothing to do.
   public func holdBack(forJuicesOf assortment: Assortment) {}
 }
@@ -377,7 +296,4 @@ extension QueueStore {
 extension QueueStore {
   /// Saves the books with everything that was staged, where no request is open; returns when it is on disk.
   public func commit(_ books: Books) throws(StoreError) { try commit(books, arriving: nil) }
-
-  /// Whether customers are kept who were never issued their numbers.
-  public var hasArrivals: Bool { arrivingFrom != nil }
 }

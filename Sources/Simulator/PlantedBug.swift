@@ -242,7 +242,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
-    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books]
+    // The books begin a new day, and whoever comes then gets a ticket of the old one.
+    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable]
     case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]

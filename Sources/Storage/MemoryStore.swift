@@ -35,6 +35,8 @@ public final class MemoryStore: QueueStore {
   /// The first number of a request that is not whole, as of the last commit. See `QueueStore`.
   public private(set) var arrivingFrom: TicketNumber?
   private var reverse: [MemoryStep] = []
+  /// The day to which everybody was carried over since the last commit; nil where nobody was.
+  private var stagedDay: BusinessDay?
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
   private var end: StoreError?
 
@@ -115,7 +117,8 @@ public final class MemoryStore: QueueStore {
       try meet(.stage)
       hasStagedChanges = true
       if case .cancelEveryone = change { withdraw(limit: .max) }
-      try contents.write(change, day: books?.day, reverse: &reverse)
+      try contents.write(change, day: stagedDay ?? books?.day, reverse: &reverse)
+      if case .cancelEveryone(let ended, _) = change { stagedDay = ended + 1 }
     } catch {
       recover(from: error)
       throw error
@@ -149,6 +152,7 @@ public final class MemoryStore: QueueStore {
     }
     self.books = books
     reverse = []
+    stagedDay = nil
     hasStagedChanges = false
     commits += 1
     do throws(StoreError) { try meet(.commitThatIsKept) } catch {
@@ -206,6 +210,7 @@ public final class MemoryStore: QueueStore {
   public func rollBack() {
     if end != nil { return }
     while let step = reverse.popLast() { contents.take(back: step) }
+    stagedDay = nil
     hasStagedChanges = false
   }
 }

@@ -29,6 +29,7 @@ extension SQLiteStore {
         key, KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request))
     case .cancelEveryone(let day, let moment):
       sweep = QueueSweep(day: day, at: moment, total: saved?.kept ?? 0)
+      stagedDay = day + 1
     case .released(let ticket): try note(released: ticket)
     }
   }
@@ -133,7 +134,7 @@ extension SQLiteStore {
   /// After which attempt a customer was put aside is a named number in `meta`: the rows of attempts have no place for it,
   /// and it is true also when the customer was brought back, or taken out.
   private func noteBurial(of customer: Customer) throws(StoreError) {
-    guard let day = saved?.day else { return }
+    guard let day = stagedDay ?? saved?.day else { return }
     try database.execute(
       "INSERT OR REPLACE INTO meta VALUES ('\(Self.burials(of: customer.ticket, day)) \(customer.attempts)', "
         + "\(customer.attempts))",

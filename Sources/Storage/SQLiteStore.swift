@@ -32,6 +32,8 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   var gathered = GatheredRows()
   /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
+  /// The day to which everybody was carried over since the last commit; nil where nobody was.
+  var stagedDay: BusinessDay?
   /// The emptying of the queue that was staged and is not written yet.
   var sweep: QueueSweep?
   /// By how much the database grows at most, beside the receipt, when one who wants a juice is sent away. At first for
@@ -162,6 +164,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     gathered.forget()
     arrivals.areWithdrawn = false
     staged = StagedReceipts()
+    stagedDay = nil
     stagedAcceptances = 0
   }
 
@@ -191,6 +194,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     room.committed()
     committedSequence = sequence
     staged = StagedReceipts()
+    stagedDay = nil
     stagedAcceptances = 0
   }
 

@@ -117,6 +117,8 @@ final class FuzzBank {
       guard SystemClock.monotonic() < deadline else {
         throw .harmed("it has \(openDescriptors) open descriptors, and had \(descriptors)")
       }
+      // They may also have opened windows, and each has a process and a connection.
+      try require(.scale(Self.windows))
       _ = poll(nil, 0, 10)
     }
   }

@@ -14,7 +14,7 @@ struct HeardFirstTests {
   @Test("everybody who has spoken is heard, however many they are")
   func everybody() throws {
     let bank = try TestBank()
-    let loop = bank.coordinator.loop
+    let loop = bank.coordinator.context.loop
     // A turn may count for as long as it takes, from the next look at the sockets on.
     loop.attend(inStridesOf: .seconds(7_200))
     try loop.runOnce(until: SystemClock.monotonic())
@@ -41,7 +41,7 @@ struct HeardFirstTests {
     "time in which nobody was heard is held against no client, be it one that said nothing or half a word")
   func unattended() throws {
     let bank = try TestBank()
-    let (loop, server) = (bank.coordinator.loop, bank.coordinator.server)
+    let (loop, server) = (bank.coordinator.context.loop, bank.coordinator.server)
     var sessions: [ControlSession] = []
     var others: [CInt] = []
     defer { others.forEach { close($0) } }

@@ -18,10 +18,10 @@ struct IntakeTests {
     _ bank: TestBank, _ client: TestClient, key: String, count: Int64 = 400_000
   ) throws -> UInt32 {
     let number = client.ask(.enqueue(.deposits(count, key: key)), bank.coordinator)
-    bank.coordinator.takeTime()
-    bank.coordinator.advanceIntake()
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.advance()
     try #require(
-      bank.coordinator.machine.isTakingIn, "it is taken in at once, which this test is not made for")
+      bank.coordinator.queue.machine.isTakingIn, "it is taken in at once, which this test is not made for")
     return number
   }
 
@@ -67,7 +67,7 @@ struct IntakeTests {
     bank.coordinator.releases.onReleased = { _ in events += 1 }
     bank.coordinator.leaveAtOnce()
     #expect(try client.answers(to: number, bank.coordinator) == [.failure(Failure(.draining))])
-    #expect(bank.coordinator.machine.books.issued == 2)
+    #expect(bank.coordinator.queue.machine.books.issued == 2)
     // What the next coordinator finds.
     bank.store.crash()
     let kept = try bank.store.load(now: WallTime(milliseconds: 1)).books
@@ -94,10 +94,10 @@ struct IntakeTests {
     _ = try bank.enqueue(1, client)
     _ = try begin(bank, client, key: "k")
     bank.serveAll()
-    bank.coordinator.commit()
-    #expect(bank.coordinator.machine.isTakingIn && !bank.store.hasStagedChanges)
+    bank.coordinator.queue.commit()
+    #expect(bank.coordinator.queue.machine.isTakingIn && !bank.store.hasStagedChanges)
     let first = try #require(bank.store.arrivingFrom)
-    #expect(bank.coordinator.keptBooks.issued == 1)
+    #expect(bank.coordinator.queue.engine.keptBooks.issued == 1)
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
     #expect(try bank.store.customers(in: .waiting, after: nil, limit: 9).isEmpty)
     #expect(try bank.store.countUnfinished(1...1_000_000) == 0)
@@ -114,12 +114,12 @@ struct IntakeTests {
 
   /// Turns of the intake until nobody waits for it any more, nor is to be taken out.
   private func finishIntake(_ bank: TestBank) {
-    while bank.coordinator.hasIntake {
-      bank.coordinator.takeTime()
-      bank.coordinator.intakeRestsUntil = nil
-      bank.coordinator.advanceIntake()
+    while bank.coordinator.intake.hasWork {
+      bank.coordinator.context.takeTime()
+      bank.coordinator.intake.rest(until: nil)
+      bank.coordinator.intake.advance()
     }
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
   }
 
   @Test("small requests do not wait for a large one, whose numbers follow one another all the same")
@@ -128,22 +128,22 @@ struct IntakeTests {
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     let large = try begin(bank, client, key: "k", count: 60_000)
     // It rests, and others need not.
-    bank.coordinator.intakeRestsUntil = bank.coordinator.now.monotonic + .seconds(60)
+    bank.coordinator.intake.rest(until: bank.coordinator.context.now.monotonic + .seconds(60))
     let small = other.ask(.enqueue(.deposits(3)), bank.coordinator)
     let (own, same) = (
       client.ask(.enqueue(.deposits(1)), bank.coordinator),
       other.ask(.enqueue(.deposits(60_000, key: "k")), bank.coordinator)
     )
-    bank.coordinator.advanceIntake()
-    bank.coordinator.commit()
-    #expect(bank.coordinator.machine.isTakingIn)
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
+    #expect(bank.coordinator.queue.machine.isTakingIn)
     let answered = try other.answers(to: small, bank.coordinator).first?.enqueued
     #expect(answered == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
     finishIntake(bank)
     let first = try client.answers(bank.coordinator).filter { $0.number == large }.last?.answer.enqueued
     #expect(first == EnqueuedReport(day: 1, first: 4, last: 60_003, count: 60_000))
     _ = (own, same)
-    #expect(bank.coordinator.machine.books.issued == 60_004)
+    #expect(bank.coordinator.queue.machine.books.issued == 60_004)
     #expect(try bank.store.request(forKey: "k")?.tickets.first == 4)
     #expect(try bank.store.audit().problems == [])
     #expect(try bank.store.page(of: Line(service: .deposit, grade: .regular), after: 0, limit: 9).count == 9)
@@ -158,10 +158,10 @@ struct IntakeTests {
     let same = other.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
     let third = try TestClient(bank.coordinator)
     let list = third.ask(.enqueueList(EnqueueList(entries: [entry("k")], isLast: true)), bank.coordinator)
-    bank.coordinator.takeTime()
-    bank.coordinator.advanceIntake()
-    bank.coordinator.commit()
-    #expect(bank.coordinator.machine.isTakingIn && bank.coordinator.machine.books.issued == 0)
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
+    #expect(bank.coordinator.queue.machine.isTakingIn && bank.coordinator.queue.machine.books.issued == 0)
     finishIntake(bank)
     let answers = try client.answers(bank.coordinator).filter { $0.answer.enqueued != nil }
     #expect(answers.map(\.number) == [large, own])
@@ -175,17 +175,17 @@ struct IntakeTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     _ = try begin(bank, client, key: "k")
-    while let arriving = bank.coordinator.machine.arriving, arriving.count < 9_000 {
-      bank.coordinator.takeTime()
-      bank.coordinator.advanceIntake()
+    while let arriving = bank.coordinator.queue.machine.arriving, arriving.count < 9_000 {
+      bank.coordinator.context.takeTime()
+      bank.coordinator.intake.advance()
     }
-    bank.coordinator.giveUpIntake(Failure(.withdrawn))
+    bank.coordinator.intake.giveUp(because: Failure(.withdrawn))
     #expect(bank.store.hasArrivals)
     let next = client.ask(.enqueue(.deposits(2, key: "k")), bank.coordinator)
     let large = client.ask(.enqueue(.deposits(4_000)), bank.coordinator)
-    bank.coordinator.takeTime()
-    bank.coordinator.advanceIntake()
-    #expect(bank.store.hasArrivals && !bank.coordinator.machine.isTakingIn)
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.advance()
+    #expect(bank.store.hasArrivals && !bank.coordinator.queue.machine.isTakingIn)
     let report = try client.answers(to: next, bank.coordinator).first?.enqueued
     #expect(report == EnqueuedReport(day: 1, first: 1, last: 2, count: 2))
     finishIntake(bank)
@@ -201,18 +201,21 @@ struct IntakeTests {
     bank.openWindows(1)
     _ = try bank.enqueue(1, client)
     _ = try begin(bank, client, key: "k")
-    #expect(bank.coordinator.commitDue.map { $0 <= bank.coordinator.now.monotonic } == true)
-    let began = try #require(bank.coordinator.intakeBegan)
-    bank.coordinator.restFromIntake()
-    let until = try #require(bank.coordinator.intakeRestsUntil)
+    #expect(
+      bank.coordinator.queue.commitDue(isHurried: bank.coordinator.intake.isShared).map {
+        $0 <= bank.coordinator.context.now.monotonic
+      } == true)
+    let began = try #require(bank.coordinator.intake.pacing.began)
+    bank.coordinator.intake.endTurn()
+    let until = try #require(bank.coordinator.intake.pacing.restsUntil)
     #expect(until.since(began).nanoseconds >= TimeSpan.milliseconds(10).nanoseconds)
     // Whoever is alone does not rest.
     bank.serveAll()
-    try #require(bank.coordinator.machine.serving == 0)
-    bank.coordinator.intakeRestsUntil = nil
-    bank.coordinator.advanceIntake()
-    bank.coordinator.restFromIntake()
-    #expect(bank.coordinator.intakeRestsUntil == nil)
+    try #require(bank.coordinator.queue.machine.serving == 0)
+    bank.coordinator.intake.rest(until: nil)
+    bank.coordinator.intake.advance()
+    bank.coordinator.intake.endTurn()
+    #expect(bank.coordinator.intake.pacing.restsUntil == nil)
   }
 
   @Test(
@@ -223,13 +226,13 @@ struct IntakeTests {
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     _ = try bank.enqueue(3, other)
     let large = try begin(bank, client, key: "k")
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     // Beside it, and not on disk.
     let small = other.ask(.enqueue(.deposits(2)), bank.coordinator)
-    bank.coordinator.advanceIntake()
+    bank.coordinator.intake.advance()
     let behind = client.ask(.enqueue(.deposits(5)), bank.coordinator)
     let reset = other.ask(.reset(day: 1), bank.coordinator)
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     let told = try client.answers(to: large, bank.coordinator)
     #expect(told == [.failure(Failure(.withdrawn, remark: Remark(.resetMeanwhile)))])
     let answers = try other.answers(bank.coordinator)
@@ -253,12 +256,12 @@ struct IntakeTests {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     let small = other.ask(.enqueue(.deposits(2)), bank.coordinator)
-    bank.coordinator.advanceIntake()
+    bank.coordinator.intake.advance()
     let reset = other.ask(.reset(day: nil), bank.coordinator)
     let large = try begin(bank, client, key: "k", count: 60_000)
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     #expect(try other.answers(bank.coordinator).map(\.number) == [small, reset])
-    try #require(bank.coordinator.machine.books.day == 2 && bank.coordinator.machine.isTakingIn)
+    try #require(bank.coordinator.queue.machine.books.day == 2 && bank.coordinator.queue.machine.isTakingIn)
     finishIntake(bank)
     #expect(try client.answers(bank.coordinator).last { $0.number == large }?.answer.enqueued?.first == 1)
     #expect(try bank.store.audit().problems == [])
@@ -272,26 +275,26 @@ struct IntakeTests {
     _ = try bank.enqueue(3, client)
     // Staged and not committed when the large one begins.
     let small = other.ask(.enqueue(.deposits(1)), bank.coordinator)
-    bank.coordinator.advanceIntake()
+    bank.coordinator.intake.advance()
     let large = try begin(bank, client, key: "k")
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 4)
     bank.serveAll()
     let paused = other.ask(.pause(.loan), bank.coordinator)
-    bank.coordinator.giveUpIntake(Failure(.system, detail: "of this test"))
+    bank.coordinator.intake.giveUp(because: Failure(.system, detail: "of this test"))
     let reset = other.ask(.reset(day: nil), bank.coordinator)
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     #expect(try client.answers(to: large, bank.coordinator).first?.failure?.code == .system)
     let answers = try other.answers(bank.coordinator)
     #expect(answers.map(\.number) == [paused, reset])
     #expect(answers.allSatisfy { $0.answer.failure == nil })
-    #expect(bank.coordinator.machine.books.day == 2)
-    #expect(bank.coordinator.machine.books.paused == [false, true, false])
+    #expect(bank.coordinator.queue.machine.books.day == 2)
+    #expect(bank.coordinator.queue.machine.books.paused == [false, true, false])
     #expect(
       try bank.store.receipts(day: 1, after: 0, limit: 99).map(\.outcome).count(where: { $0 == .served }) == 1
     )
     #expect(try bank.store.audit().problems == [])
-    #expect(!bank.coordinator.machine.isJammed)
+    #expect(!bank.coordinator.queue.machine.isJammed)
   }
 
   @Test("a list whose spool cannot be read back is refused by that name, and nobody else is")
@@ -310,13 +313,13 @@ struct IntakeTests {
     let small = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     bank.serveAll()
     while !bank.coordinator.intake.isEmpty {
-      bank.coordinator.takeTime()
-      bank.coordinator.advanceIntake()
+      bank.coordinator.context.takeTime()
+      bank.coordinator.intake.advance()
     }
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     #expect(try client.answers(to: 9, bank.coordinator).first?.failure?.code == .system)
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 2)
-    #expect(bank.store.commits > 0 && !bank.coordinator.machine.isJammed)
+    #expect(bank.store.commits > 0 && !bank.coordinator.queue.machine.isJammed)
     #expect(bank.log.contains("event=list_lost") && !bank.log.contains("disk_full"))
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
   }
@@ -344,42 +347,35 @@ struct IntakeTests {
     let client = try TestClient(bank.coordinator)
     bank.store.fail(.read, with: .diskFull(detail: "of this test"))
     let number = client.ask(.enqueue(.deposits(1, key: "k")), bank.coordinator)
-    bank.coordinator.advanceIntake()
+    bank.coordinator.intake.advance()
     #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .diskFull)
     #expect(bank.log.contains("event=disk_full"))
   }
 
   @Test(
     "a damaged page under a key ends the coordinator, and the log says what it was", arguments: [false, true])
-  func damage(inList: Bool) async throws {
+  func damage(inList: Bool) throws {
     let bank = try TestBank()
-    let home = bank.home
-    let result = await #expect(processExitsWith: .exitCode(1)) {
-      [inList = inList as Bool, home = home as String] in
-      let bank = try TestBank()
-      let client = try TestClient(bank.coordinator)
-      bank.store.fail(.read, with: .damaged(path: "bank.db", detail: "a page of this test"))
-      if inList {
-        let entry = EnqueueEntry(service: .deposit, grade: .regular, amount: 5, account: 6, key: "k")
-        client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: true)), bank.coordinator)
-      } else {
-        client.ask(.enqueue(.deposits(1, key: "k")), bank.coordinator)
-      }
-      // What is left of the log and the answer, where the test can find them.
-      symlink(bank.home, home + "/run/other")
-      bank.coordinator.advanceIntake()
-      exit(3)
-    }
-    var target = [UInt8](repeating: 0, count: 4_096)
-    let length = target.withUnsafeMutableBytes {
-      readlink(home + "/run/other", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-    }
-    let other = String(decoding: target.prefix(max(0, length)), as: UTF8.self)
-    let file = try FileDescriptor.open(BankHome(other).log(of: "coordinator"), .readOnly)
-    let log = String(decoding: try file.readAll(), as: UTF8.self)
-    #expect(log.contains("event=store_failed") && log.contains("a page of this test"), "\(log)")
-    for path in ["/logs/coordinator.log", "/logs", "/run", ""] { remove(other + path) }
-    _ = result
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, other)
+    bank.serveAll()
+    bank.store.fail(.read, with: .damaged(path: "bank.db", detail: "a page of this test"))
+    let number =
+      inList
+      ? client.ask(.enqueueList(EnqueueList(entries: [entry("k")], isLast: true)), bank.coordinator)
+      : client.ask(.enqueue(.deposits(1, key: "k")), bank.coordinator)
+    let behind = other.ask(.enqueue(.deposits(1)), bank.coordinator)
+    bank.coordinator.intake.advance()
+    #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .damaged)
+    // Nothing that comes after it is done, kept or said.
+    let commits = bank.store.commits
+    other.ask(.status, bank.coordinator)
+    bank.coordinator.queue.commit()
+    #expect(try bank.coordinator.run() == 1)
+    #expect(bank.store.commits == commits && bank.coordinator.queue.machine.books.issued == 1)
+    #expect(try other.answers(bank.coordinator).isEmpty, "\(behind) is asked again of the next coordinator")
+    #expect(bank.log.contains("event=store_failed") && bank.log.contains("a page of this test"))
   }
 
   // MARK: - Keys
@@ -388,8 +384,8 @@ struct IntakeTests {
     -> ControlAnswer?
   {
     let number = client.ask(.enqueueList(EnqueueList(entries: entries, isLast: true)), bank.coordinator)
-    bank.coordinator.advanceIntake()
-    bank.coordinator.commit()
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
     return try client.answers(to: number, bank.coordinator).first
   }
 
@@ -423,8 +419,8 @@ struct IntakeTests {
     client.ask(
       .enqueueList(EnqueueList(entries: [entry(nil), entry("d")], isLast: true)), bank.coordinator,
       number: number)
-    bank.coordinator.advanceIntake()
-    bank.coordinator.commit()
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
     let parts = try client.answers(to: number, bank.coordinator).first?.enqueued
     #expect(parts?.first == 6 && parts?.count == 3 && parts?.known == 1)
     #expect(parts?.knownTickets == [TicketSpan(day: 1, first: 7, last: 7)])
@@ -447,7 +443,7 @@ struct IntakeTests {
     _ = try bank.enqueue(5, key: "k", client)
     #expect(try bank.enqueue(6, key: "k", client) == [.failure(Failure(.keyConflict, subject: "k"))])
     let number = client.ask(.enqueue(.deposits(5, key: "k", amount: 1)), bank.coordinator)
-    bank.coordinator.advanceIntake()
+    bank.coordinator.intake.advance()
     #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .keyConflict)
     // In a list, and in one list.
     #expect(try list([entry("k")], bank, client)?.failure?.code == .keyConflict)
@@ -460,7 +456,7 @@ struct IntakeTests {
       .enqueueList(EnqueueList(entries: [entry("a", amount: 7)], isLast: true)), bank.coordinator, number: 77)
     finishIntake(bank)
     #expect(try client.answers(to: 77, bank.coordinator).first?.failure?.code == .keyConflict)
-    #expect(bank.coordinator.machine.books.issued == 6)
+    #expect(bank.coordinator.queue.machine.books.issued == 6)
     #expect(try bank.store.request(forKey: "many-0") == nil)
   }
 
@@ -483,16 +479,16 @@ struct IntakeTests {
     let client = try TestClient(bank.coordinator)
     func change(_ day: Int64?) throws -> ControlAnswer? {
       let number = client.ask(isRequeue ? .requeue(1, day: day) : .cancel(1, day: day), bank.coordinator)
-      bank.coordinator.commit()
+      bank.coordinator.queue.commit()
       return try client.answers(to: number, bank.coordinator).first
     }
     _ = try bank.enqueue(1, client)
     client.ask(.reset(day: nil), bank.coordinator)
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     _ = try bank.enqueue(1, client)
     #expect(try change(1)?.failure?.code == .wrongDay)
     #expect(try change(9)?.failure?.code == .noSuchDay)
-    #expect(bank.coordinator.machine.books.waitingInAll == 1)
+    #expect(bank.coordinator.queue.machine.books.waitingInAll == 1)
     if isRequeue { return #expect(try change(2)?.failure?.code == .wrongState) }
     guard case .ticket(let report)? = try change(2) else {
       Issue.record("ticket 1 of day 2 is not cancelled")

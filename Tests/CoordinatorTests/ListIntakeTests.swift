@@ -34,20 +34,20 @@ struct ListIntakeTests {
 
   /// A turn of the intake that does not wait for anybody.
   private func turn(_ bank: TestBank) {
-    bank.coordinator.takeTime()
-    bank.coordinator.intakeRestsUntil = nil
-    bank.coordinator.advanceIntake()
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.rest(until: nil)
+    bank.coordinator.intake.advance()
   }
 
   private func begin(_ bank: TestBank) throws {
-    while !bank.coordinator.machine.isTakingIn, bank.coordinator.hasIntake { turn(bank) }
+    while !bank.coordinator.queue.machine.isTakingIn, bank.coordinator.intake.hasWork { turn(bank) }
     try #require(
-      bank.coordinator.machine.isTakingIn, "it was taken in at once, which this test is not made for")
+      bank.coordinator.queue.machine.isTakingIn, "it was taken in at once, which this test is not made for")
   }
 
   private func finish(_ bank: TestBank) {
-    while bank.coordinator.hasIntake { turn(bank) }
-    bank.coordinator.commit()
+    while bank.coordinator.intake.hasWork { turn(bank) }
+    bank.coordinator.queue.commit()
   }
 
   /// Everybody who waits, by ticket.
@@ -72,9 +72,9 @@ struct ListIntakeTests {
     ask(entries, bank, client)
     try begin(bank)
     let small = other.ask(.enqueue(.deposits(3, key: "k")), bank.coordinator)
-    bank.coordinator.advanceIntake()
-    bank.coordinator.commit()
-    #expect(bank.coordinator.machine.isTakingIn)
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
+    #expect(bank.coordinator.queue.machine.isTakingIn)
     #expect(
       try other.answers(to: small, bank.coordinator).first?.enqueued
         == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
@@ -116,16 +116,16 @@ struct ListIntakeTests {
     for copy in copies { entries.insert(copy, at: Int.random(in: 0...entries.count, using: &chance)) }
     ask(entries, bank, client, part: Int.random(in: 700...2_000, using: &chance))
     var others: Int64 = 0
-    while bank.coordinator.hasIntake {
+    while bank.coordinator.intake.hasWork {
       let order = EnqueueOrder.deposits(Int64.random(in: 1...9, using: &chance), amount: 999_999)
-      if Bool.random(using: &chance), bank.coordinator.machine.isTakingIn {
+      if Bool.random(using: &chance), bank.coordinator.queue.machine.isTakingIn {
         other.ask(.enqueue(order), bank.coordinator)
         others += order.count
       }
       turn(bank)
-      if Bool.random(using: &chance) { bank.coordinator.commit() }
+      if Bool.random(using: &chance) { bank.coordinator.queue.commit() }
     }
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     let answers = try client.answers(to: 900, bank.coordinator)
     let report = try #require(answers.last?.enqueued, "\(answers) \(story)")
     #expect(report.count == count - Int64(known.count), story)
@@ -133,7 +133,8 @@ struct ListIntakeTests {
     #expect(report.last - report.first + 1 == report.count, story)
     let tickets = try waiting(bank)
     #expect(
-      Int64(tickets.count) == count + others && bank.coordinator.machine.books.issued == count + others, story
+      Int64(tickets.count) == count + others && bank.coordinator.queue.machine.books.issued == count + others,
+      story
     )
     for entry in entries {
       guard let key = entry.key else { continue }
@@ -155,9 +156,9 @@ struct ListIntakeTests {
     ask((0..<12_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, client)
     try begin(bank)
     other.ask(.enqueue(.deposits(2)), bank.coordinator)
-    bank.coordinator.advanceIntake()
-    bank.coordinator.commit()
-    try #require(bank.coordinator.machine.isTakingIn && bank.store.hasArrivals)
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
+    try #require(bank.coordinator.queue.machine.isTakingIn && bank.store.hasArrivals)
     bank.store.crash()
     #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 2)
     #expect(try bank.store.audit().problems == [])
@@ -178,16 +179,17 @@ struct ListIntakeTests {
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     ask((0..<24_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, client)
     try begin(bank)
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     let key = try #require(
       (0..<24_000).first { try bank.store.request(forKey: "key-\($0)") != nil }.map { "key-\($0)" })
-    bank.coordinator.giveUpIntake(Failure(.withdrawn))
+    bank.coordinator.intake.giveUp(because: Failure(.withdrawn))
     try #require(bank.store.hasArrivals)
     ask([entry(1, key: key)], bank, other, number: 7)
     ask([entry(2)], bank, client, number: 8)
-    bank.coordinator.advanceIntake()
-    bank.coordinator.commit()
-    #expect(bank.coordinator.machine.books.issued == 1, "only who has no key of that list comes in at once")
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
+    #expect(
+      bank.coordinator.queue.machine.books.issued == 1, "only who has no key of that list comes in at once")
     finish(bank)
     #expect(
       try other.answers(to: 7, bank.coordinator).last?.enqueued
@@ -209,7 +211,7 @@ struct ListIntakeTests {
     finish(bank)
     let answers = try client.answers(bank.coordinator).filter { $0.number == 900 }
     #expect(answers.map(\.answer.failure) == [Failure(.keyConflict, subject: "key-1")])
-    #expect(bank.coordinator.machine.books.issued == 1 && !bank.store.hasArrivals)
+    #expect(bank.coordinator.queue.machine.books.issued == 1 && !bank.store.hasArrivals)
   }
 
   @Test(
@@ -220,17 +222,18 @@ struct ListIntakeTests {
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     // Staged, and not on disk when the list is looked through.
     ask((0..<1_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, other, number: 7)
-    bank.coordinator.takeTime()
-    bank.coordinator.advanceIntake()
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.advance()
     ask((0..<40_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, client)
-    bank.coordinator.takeTime()
-    bank.coordinator.intakeRestsUntil = nil
-    bank.coordinator.advanceIntake()
-    try #require(!bank.coordinator.machine.isTakingIn && bank.coordinator.intake.current?.known == 1_000)
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.rest(until: nil)
+    bank.coordinator.intake.advance()
+    try #require(
+      !bank.coordinator.queue.machine.isTakingIn && bank.coordinator.intake.current?.known == 1_000)
     bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     #expect(try other.answers(to: 7, bank.coordinator).first?.failure?.code == .diskFull)
-    bank.coordinator.retryStore()
+    bank.coordinator.queue.retry()
     finish(bank)
     let report = try client.answers(to: 900, bank.coordinator).last?.enqueued
     #expect(report == EnqueuedReport(day: 1, first: 1, last: 40_000, count: 40_000))

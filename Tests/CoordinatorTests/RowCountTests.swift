@@ -16,7 +16,7 @@ struct RowCountTests {
   func told() async {
     await #expect(processExitsWith: .success) {
       let bank = try TestBank()
-      let loop = bank.coordinator.loop
+      let loop = bank.coordinator.context.loop
       var report = AuditReport(StoreAudit())
       report.issued = 7
       var said: [UInt8] = []
@@ -32,17 +32,17 @@ struct RowCountTests {
       let count = try RowCount(
         home: BankHome(bank.home), program: program, environment: [:], loop: loop
       ) { heard.append($0) }
-      bank.coordinator.readers.append(count)
+      bank.coordinator.audits.know(count)
       let pid = try #require(count.pid)
       defer { kill(pid, SIGKILL) }
-      #expect(bank.coordinator.knownProcesses.contains(pid))
+      #expect(bank.coordinator.audits.knownProcesses.contains(pid))
       let deadline = SystemClock.monotonic() + .seconds(60)
       while heard.isEmpty || count.pid != nil, SystemClock.monotonic() < deadline {
         try loop.runOnce(until: deadline)
       }
       #expect(heard == [report])
       #expect(count.pid == nil && !ProcessTable.alive(pid))
-      #expect(!bank.coordinator.knownProcesses.contains(pid))
+      #expect(!bank.coordinator.audits.knownProcesses.contains(pid))
     }
   }
 

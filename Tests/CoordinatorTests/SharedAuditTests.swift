@@ -18,10 +18,10 @@ struct SharedAuditTests {
     _ stock: Result<StockResult, StockClientError>, _ machine: Result<VendingResult, VendingClientError>,
     to bank: TestBank
   ) {
-    bank.coordinator.auditing?.hear(stock)
-    bank.coordinator.advanceAudit()
-    bank.coordinator.auditing?.hear(machine)
-    bank.coordinator.advanceAudit()
+    bank.coordinator.audits.current?.hear(stock)
+    bank.coordinator.audits.advance()
+    bank.coordinator.audits.current?.hear(machine)
+    bank.coordinator.audits.advance()
   }
 
   private func reports(_ client: TestClient, _ bank: TestBank) throws -> [AuditReport] {
@@ -36,22 +36,25 @@ struct SharedAuditTests {
     let clients = try (0..<64).map { _ in try TestClient(bank.coordinator) }
     let late = try TestClient(bank.coordinator)
     for client in clients { client.ask(.audit, bank.coordinator) }
-    bank.coordinator.advanceAudit()
-    #expect(bank.coordinator.auditing?.seats.count == 1 && bank.coordinator.auditing?.canGoOn == false)
+    bank.coordinator.audits.advance()
+    #expect(
+      bank.coordinator.audits.current?.seats.count == 1 && bank.coordinator.audits.current?.canGoOn == false)
     _ = try bank.enqueue(3, late)
     late.ask(.audit, bank.coordinator)
     answer(.failure(.tryLater(detail: "x")), .failure(.tryLater(detail: "y")), to: bank)
     #expect(try reports(clients[0], bank).map(\.issued) == [0])
     #expect(try reports(clients[1], bank).isEmpty)
-    #expect(bank.coordinator.auditing?.seats.count == 64 && bank.coordinator.auditing?.hasBegun == false)
+    #expect(
+      bank.coordinator.audits.current?.seats.count == 64 && bank.coordinator.audits.current?.hasBegun == false
+    )
     // Who has left is not answered, and keeps nobody from being.
-    bank.coordinator.forget(clients[1].session)
-    bank.coordinator.advanceAudit()
+    bank.coordinator.router.forget(clients[1].session)
+    bank.coordinator.audits.advance()
     answer(.failure(.tryLater(detail: "x")), .failure(.tryLater(detail: "y")), to: bank)
     for client in clients[2...] { #expect(try reports(client, bank).map(\.issued) == [3]) }
     #expect(try reports(late, bank).map(\.issued) == [3])
     #expect(try reports(clients[1], bank).isEmpty)
-    #expect(bank.coordinator.auditing == nil && bank.coordinator.auditSeats.isEmpty)
+    #expect(bank.coordinator.audits.current == nil && bank.coordinator.audits.seats.isEmpty)
   }
 
   @Test("one for which the stock or the machine has no room is refused as a whole", arguments: [false, true])
@@ -59,13 +62,13 @@ struct SharedAuditTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     let number = client.ask(.audit, bank.coordinator)
-    bank.coordinator.advanceAudit()
+    bank.coordinator.audits.advance()
     let stock = Result<StockResult, StockClientError>.success(
       .failure(StockFailure(.diskFull, detail: "no room")))
     let machine = Result<VendingResult, VendingClientError>.success(
       .failure(VendingFailure(.diskFull, detail: "no room")))
     answer(ofTheMachine ? .failure(.tryLater(detail: "x")) : stock, machine, to: bank)
     #expect(try client.answers(to: number, bank.coordinator).map { $0.failure?.code } == [.diskFull])
-    #expect(bank.coordinator.auditing == nil)
+    #expect(bank.coordinator.audits.current == nil)
   }
 }

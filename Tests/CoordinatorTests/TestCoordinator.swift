@@ -8,6 +8,7 @@ import Logbook
 import Posix
 import QueueCore
 import Storage
+import Supervision
 import Wire
 
 @testable import Coordinator
@@ -33,7 +34,7 @@ final class TestClient {
   func ask(_ command: ControlCommand, _ coordinator: Coordinator, number: UInt32? = nil) -> UInt32 {
     if number == nil { lastNumber += 1 }
     let number = number ?? lastNumber
-    coordinator.serve(ControlRequest(number: number, command: command), for: session)
+    coordinator.router.serve(ControlRequest(number: number, command: command), for: session)
     return number
   }
 
@@ -96,8 +97,6 @@ final class TestBank {
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
       store: store, contents: contents, incarnation: try store.beginIncarnation(at: now.wall),
       booksName: .none, programs: try WorkerPrograms(), now: now)
-    coordinator.server.mayQuote = { [unowned coordinator] in coordinator.isKept }
-    coordinator.server.onEnd = { [unowned coordinator] session in coordinator.forget(session) }
   }
 
   deinit {
@@ -111,7 +110,7 @@ final class TestBank {
 
   /// The coordinator's log.
   var log: String {
-    coordinator.log.flush()
+    coordinator.context.log.flush()
     guard let file = try? FileDescriptor.open(BankHome(home).log(of: "coordinator"), .readOnly) else {
       return ""
     }
@@ -120,36 +119,36 @@ final class TestBank {
 
   /// Opens windows of a service, each with a teller that serves nobody by itself. No process is started.
   func openWindows(_ count: Int32, _ service: Service = .deposit) {
-    var unperformed: [QueueEffect] = []
-    let now = SystemClock.moment()
-    coordinator.machine.apply(.scale(service, windows: count), at: now, into: &unperformed)
+    for place in 1...count {
+      coordinator.staff.add(Window(service: service, place: place)).phase = .ready
+    }
+    coordinator.queue.happen(.scale(service, windows: count))
     for place in 1...count {
       generation += 1
-      coordinator.machine.apply(
-        .tellerReady(Window(service: service, place: place), generation, pid: 1), at: now, into: &unperformed)
+      coordinator.queue.happen(.tellerReady(Window(service: service, place: place), generation, pid: 1))
     }
   }
 
   /// Every teller is done with its customer: the receipts are staged.
   func serveAll() {
-    for place in coordinator.machine.atWindows {
+    for place in coordinator.queue.machine.atWindows {
       let lease = Lease(
         ticket: place.customer.ticket, attempt: place.customer.attempts + 1, generation: place.generation)
-      coordinator.happen(.tellerAnswered(place.window, place.generation, lease, .done))
+      coordinator.queue.happen(.tellerAnswered(place.window, place.generation, lease, .done))
     }
   }
 
   /// Customers who are on disk.
   func enqueue(_ count: Int64, key: String? = nil, _ client: TestClient) throws -> [ControlAnswer] {
     let number = client.ask(.enqueue(.deposits(count, key: key)), coordinator)
-    coordinator.advanceIntake()
-    coordinator.commit()
+    coordinator.intake.advance()
+    coordinator.queue.commit()
     return try client.answers(to: number, coordinator)
   }
 
   /// A turn that ends with looking after everybody.
   func round() {
-    coordinator.takeTime()
+    coordinator.context.takeTime()
     coordinator.reportProgress()
   }
 }

@@ -48,11 +48,11 @@ struct ToldTests {
     let (bank, client) = try served()
     let commits = bank.store.commits
     let number = client.ask(question.command, bank.coordinator)
-    bank.coordinator.advanceIntake()
+    bank.coordinator.intake.advance()
     bank.round()
     #expect(try client.answers(bank.coordinator).isEmpty)
     #expect(bank.store.commits == commits, "whoever looks hurries no commit")
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     bank.round()
     let answers = try client.answers(to: number, bank.coordinator)
     #expect(!answers.isEmpty, "the commit answers")
@@ -68,7 +68,7 @@ struct ToldTests {
     if isReset { client.ask(.reset(day: nil), bank.coordinator) }
     let number = client.ask(.ticket(number: 1, day: nil), bank.coordinator)
     bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     bank.round()
     let answers = try client.answers(to: number, bank.coordinator)
     guard case .ticket(let report)? = answers.first else {
@@ -83,16 +83,16 @@ struct ToldTests {
     let (bank, client) = try served()
     let other = try TestClient(bank.coordinator)
     client.ask(.enqueue(.deposits(400_000)), bank.coordinator)
-    bank.coordinator.takeTime()
-    bank.coordinator.advanceIntake()
-    #expect(bank.coordinator.machine.isTakingIn)
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.advance()
+    #expect(bank.coordinator.queue.machine.isTakingIn)
     // The request began with a transaction of its own, so the receipt before it is on disk.
     bank.serveAll()
     let number = other.ask(.ticket(number: 2, day: nil), bank.coordinator)
     #expect(try other.answers(bank.coordinator).isEmpty)
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     bank.round()
-    #expect(bank.coordinator.machine.isTakingIn)
+    #expect(bank.coordinator.queue.machine.isTakingIn)
     #expect(try other.answers(to: number, bank.coordinator).count == 1)
   }
 
@@ -114,7 +114,7 @@ struct ToldTests {
     #expect(try told() == [.started], "an assignment waits for no disk")
     bank.serveAll()
     #expect(try told() == [])
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     #expect(try told() == [.completed, .started])
   }
 
@@ -126,14 +126,14 @@ struct ToldTests {
     }
     #expect(client.session.channel.isReadingPaused)
     #expect(try client.answers(bank.coordinator).isEmpty)
-    bank.coordinator.commit()
+    bank.coordinator.queue.commit()
     bank.round()
     #expect(try client.answers(bank.coordinator).count == 2 * ClientLimits.openReadings)
     #expect(client.session.openReadings == 0 && !client.session.channel.isReadingPaused)
     // Who has left is told nothing, and nothing is kept for it.
     bank.serveAll()
     client.ask(.ticket(number: 2, day: nil), bank.coordinator)
-    bank.coordinator.forget(client.session)
+    bank.coordinator.router.forget(client.session)
     #expect(bank.coordinator.readings.isEmpty)
   }
 

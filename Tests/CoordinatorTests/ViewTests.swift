@@ -29,7 +29,7 @@ struct ViewTests {
     for _ in 0..<100_000 {
       if try isDone() { return }
       // Room in a socket is noticed by the loop.
-      _ = try bank.coordinator.loop.runAwake(for: .zero)
+      _ = try bank.coordinator.context.loop.runAwake(for: .zero)
       bank.coordinator.followers.views.audience.due = MonotonicInstant(nanoseconds: 0)
       bank.round()
     }
@@ -57,7 +57,7 @@ struct ViewTests {
     let number = other.ask(.follow, bank.coordinator)
     bank.coordinator.followers.views.publish([Self.event(1)])
     try rounds(bank) { try !other.answers(to: number, bank.coordinator).isEmpty }
-    bank.coordinator.forget(client.session)
+    bank.coordinator.router.forget(client.session)
     #expect(bank.coordinator.followers.views.audience.all.count == 1 && client.session.seats == 0)
   }
 
@@ -124,11 +124,11 @@ struct ViewTests {
     let clients = try (0..<20).map { _ in try TestClient(bank.coordinator) }
     for client in clients { for _ in 1...4 { client.ask(.follow, bank.coordinator) } }
     bank.coordinator.followers.views.publish((1...20_000).map { Self.event($0) })
-    bank.coordinator.takeTime()
+    bank.coordinator.context.takeTime()
     asker.ask(.status, bank.coordinator)
     try #require(asker.session.channel.backlog > 0)
-    let begin = bank.coordinator.now.monotonic
-    bank.coordinator.tellViews()
+    let begin = bank.coordinator.context.now.monotonic
+    bank.coordinator.views.tell()
     #expect(asker.session.channel.backlog == 0, "who has asked is answered before the others are told")
     // What they are told is written at once, or the time that this takes would be nobody's.
     #expect(clients.contains { $0.session.channel.backlog == 0 && $0.hasSomethingToRead })
@@ -138,7 +138,7 @@ struct ViewTests {
     #expect(views.due - MonotonicInstant(begin) >= ViewingTime.turn * (1 + ViewingTime.rest))
     // By the time of this turn it is not theirs yet, so they are told nothing, and have no rest after it.
     let due = views.due
-    bank.coordinator.tellViews()
+    bank.coordinator.views.tell()
     #expect(views.due == due && views.isOwed)
     #expect(
       bank.coordinator.followers.nextDeadline(isTimerRunning: false)
@@ -151,7 +151,7 @@ struct ViewTests {
     let client = try TestClient(bank.coordinator)
     client.ask(.watch, bank.coordinator)
     func show(_ day: Int64) {
-      var report = bank.coordinator.statusReport()
+      var report = bank.coordinator.reports.status()
       report.day = day
       bank.coordinator.followers.views.show(report)
     }
@@ -192,7 +192,7 @@ struct ViewTests {
         bank.serveAll()
         served += 1
       }
-      bank.coordinator.commit()
+      bank.coordinator.queue.commit()
       try settle(bank)
       for client in clients {
         for reply in try client.answers(bank.coordinator) {

@@ -19,7 +19,7 @@ struct FirstRunTests {
       // Whoever comes meanwhile neither waits nor builds, and hears nothing on a standard error that nobody reads.
       try checkout.waitForBuilds(2)
       let second = try checkout.run("bankctl", "status")
-      #expect(second.out == first.out && second.err == "", second.story)
+      #expect(second.out == first.out && second.complaints == "", second.story)
       #expect(checkout.builds == ["quick", "fast"])
 
       try checkout.takeBack("hold", "fast")
@@ -27,7 +27,7 @@ struct FirstRunTests {
       let identity = first.out.dropFirst("quick ".count)
       for _ in 0..<2 {
         let later = try checkout.run("bankctl", "status")
-        #expect(later.out == "fast \(identity)" && later.err == "", later.story)
+        #expect(later.out == "fast \(identity)" && later.complaints == "", later.story)
       }
       #expect(checkout.builds == ["quick", "fast"])
       // A bank that was started from the quick set goes on with it.
@@ -159,7 +159,7 @@ struct FirstRunTests {
       let set = try #require(checkout.sets.first { !$0.hasSuffix("-quick") })
       #expect(checkout.has("bank-bench", in: set) && checkout.has("bankd", in: set))
       // And there is nothing to build for anybody now.
-      #expect(try checkout.run("build", "release", "bank-bench").err == "")
+      #expect(try checkout.run("build", "release", "bank-bench").complaints == "")
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
       #expect(checkout.builds.count == 3)
     }

@@ -18,7 +18,7 @@ struct HelpTests {
         #expect(
           outcome.out.contains("  bankctl \(command)") || outcome.out.contains("(bankctl \(command)"),
           outcome.story)
-        #expect(outcome.err.isEmpty)
+        #expect(outcome.complaints.isEmpty)
       }
     }
   }

@@ -79,7 +79,7 @@ struct InterruptTests {
       let begin = ContinuousClock.now
       enqueue.signal(SIGINT)
       let outcome = try enqueue.finish()
-      #expect(outcome.code == 130 && outcome.err.isEmpty, outcome.story)
+      #expect(outcome.code == 130 && outcome.complaints.isEmpty, outcome.story)
       // The bank has ten seconds to greet; whoever leaves does not wait for their end.
       #expect(ContinuousClock.now - begin < .seconds(8))
       branch.processes.signal(bank, SIGCONT)

@@ -12,7 +12,7 @@ struct JuiceTests {
       #expect(refused.code == 5, refused.story)
       #expect(refused.out == "재료가 모자라요. 재고를 수정할까요?\n", refused.story)
       #expect(
-        refused.err == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n채우려면: bankctl stock add strawberry 6\n",
+        refused.complaints == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n채우려면: bankctl stock add strawberry 6\n",
         refused.story)
       #expect(try branch.stock() == Recipes.fresh)
       let english = try branch.order("strawberry", language: .en)
@@ -20,7 +20,7 @@ struct JuiceTests {
         english.code == 5 && english.out == "There is not enough fruit. Change the stock?\n", english.story)
       #expect(try branch.done("stock", "set", "strawberry", "16", language: .ko).out == "딸기 재고: 16개\n")
       let made = try branch.order("strawberry")
-      #expect(made.code == 0 && made.err == "", made.story)
+      #expect(made.code == 0 && made.complaints == "", made.story)
       #expect(made.out == "딸기쥬스 나왔습니다! 맛있게 드세요!\n", made.story)
       #expect(try branch.stock() == Recipes.fresh.merging(["strawberry": 0]) { $1 })
       let outcomes = try branch.receipts().map { $0["outcome"].text }
@@ -66,7 +66,7 @@ struct JuiceTests {
           + #""message":"Your banana juice is ready! Enjoy!"}"#)
       #expect(made == oneMade)
       let short = try branch.order("strawberry", "--json")
-      #expect(short.code == 5 && short.err == "", short.story)
+      #expect(short.code == 5 && short.complaints == "", short.story)
       let oneShort = try JSON(
         parsing: #"{"version":1,"order":"1-2","juice":"strawberry","outcome":"out_of_stock","#
           + #""missing":[{"item":"strawberry","needed":16,"available":10}],"#
@@ -85,7 +85,7 @@ struct JuiceTests {
       // One of the four is missing, and it is the same one for the next.
       let mended = "채우려면: bankctl stock add mango 2\n"
       #expect(
-        people.err == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
+        people.complaints == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
       let two = try branch.order("mango-kiwi", "2")
       #expect(two.code == 5, two.story)
       let line = try #require(two.err.split(separator: "\n").last { $0.hasPrefix("채우려면: ") })
@@ -208,7 +208,7 @@ struct JuiceTests {
       for command in [["scale", "juice=0"], ["pause", "juice"]] {
         let steered = try branch.launch(command).finish()
         #expect(steered.code == 0, steered.story)
-        let outcome = try branch.order("banana", "2", "--timeout", "300ms", "--json")
+        let outcome = try branch.orderImpatiently("banana", "2")
         #expect(outcome.code == 75, outcome.story)
         let lines = try JSON.lines(outcome.out)
         #expect(lines.map { $0["outcome"].text } == ["withdrawn", "withdrawn", nil], outcome.story)

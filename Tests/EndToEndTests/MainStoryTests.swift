@@ -20,7 +20,7 @@ struct MainStoryTests {
       }
       #expect(
         opened.out.contains(tongue == .ko ? "은행이 열렸습니다. 영업 1일차" : "The bank is open: day 1"), opened.story)
-      #expect(opened.err == "", opened.story)
+      #expect(opened.complaints == "", opened.story)
     }
   }
 

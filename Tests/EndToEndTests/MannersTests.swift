@@ -21,11 +21,11 @@ struct MannersTests {
       for (words, english, korean) in cases {
         for (tongue, sentence) in [(Tongue.en, english), (.ko, korean)] {
           let outcome = try branch.launch(words, language: tongue).finish()
-          #expect(outcome.code == 0 && outcome.err == sentence + "\n", outcome.story)
+          #expect(outcome.code == 0 && outcome.complaints == sentence + "\n", outcome.story)
           #expect(words == ["ledger"] || outcome.out == "", outcome.story)
         }
         let lines = try branch.launch(words + ["--json"]).finish()
-        #expect(lines.code == 0 && lines.err == "", lines.story)
+        #expect(lines.code == 0 && lines.complaints == "", lines.story)
       }
       #expect(try branch.done("tickets", "--state", "dead").outLines == ["Dead letters", "  nobody"])
       for (tongue, sentence) in [(Tongue.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다.")] {
@@ -65,12 +65,12 @@ struct MannersTests {
       #expect(lines.map { $0["outcome"].text } == ["made", "made", "made", "out_of_stock"])
       #expect(Set(lines.compactMap { $0["order"].text }).count == 4)
       try branch.done("pause", "juice")
-      let stuck = try branch.launch(["juice", "order", "mango", "2", "--json", "--timeout", "100ms"]).finish()
+      let stuck = try branch.orderImpatiently("mango", "2")
       let told = try JSON.lines(stuck.out)
       #expect(stuck.code == 75 && told.count == 3, stuck.story)
       #expect(told.prefix(2).map { $0["outcome"].text } == ["withdrawn", "withdrawn"], stuck.story)
       #expect(told.last?["error"]["code"].text == "station_stands_still", stuck.story)
-      let single = try branch.launch(["juice", "order", "mango", "--json", "--timeout", "100ms"]).finish()
+      let single = try branch.orderImpatiently("mango")
       #expect(try single.json()["error"]["code"].text == "station_stands_still", single.story)
     }
   }
@@ -106,7 +106,7 @@ struct MannersTests {
       let expired = try branch.done(
         "vending", "admin", "add", "coke", "1", "--made", "2020-01-01", language: .ko)
       #expect(expired.err.contains("유통기한 2020-01-08이 이미 지나"), expired.story)
-      #expect(try branch.done("vending", "admin", "add", "coke", "1").err == "")
+      #expect(try branch.done("vending", "admin", "add", "coke", "1").complaints == "")
       for (answer, code) in [("no", Int32(5)), ("yes", 0)] {
         let program = try TerminalProgram(
           branch, ["vending", "admin", "add", "hot6", "3", "--made", "2999-01-01"])

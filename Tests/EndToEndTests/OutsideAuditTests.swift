@@ -47,42 +47,37 @@ struct OutsideAuditTests {
   /// A shell under the name of one of the bank's programs, with these words in its command line.
   private func stranger(_ branch: Branch, _ name: String, _ words: [String]) throws -> RunningProgram {
     let program = branch.path(name)
-    #expect(try branch.launch(["/bin/sh", program], program: "/bin/cp").finish().code == 0)
+    // One that runs cannot be written over.
+    if access(program, X_OK) != 0 {
+      #expect(try branch.launch(["/bin/sh", program], program: "/bin/cp").finish().code == 0)
+    }
     return try branch.launch(["-c", "sleep 60; :", name] + words, program: program)
   }
 
   @Test(
-    "a process of the bank that the coordinator does not know is named",
-    arguments: [("bank-teller", ""), ("bankd", "--home="), ("bank-guardian", "")])
-  func strangers(name: String, prefix: String) throws {
+    "processes of the bank that the coordinator does not know are named, by whatever path they name the home")
+  func strangers() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("enqueue", "5", "--wait")
-      let elsewhere = try stranger(branch, name, [prefix + branch.path("another")])
+      let elsewhere = try stranger(branch, "bankd", ["--home=" + branch.path("another")])
       try branch.expectClean()
       elsewhere.end()
-      let stranger = try stranger(branch, name, [prefix + branch.home])
-      for isOpen in [true, false] {
-        if !isOpen { try branch.done("stop") }
-        #expect(
-          try problems(branch) == [
-            "process \(stranger.pid) (\(name)) works in this home, and the bank does not know it"
-          ])
-      }
-      stranger.end()
-      try branch.expectClean()
-    }
-  }
-
-  @Test("a home that is reached by another path is the same home")
-  func alias() throws {
-    try withBranch { branch in
-      try branch.start("--speed", "max")
       let alias = branch.path("alias")
       #expect(symlink(branch.home, alias) == 0)
-      let stranger = try stranger(branch, "bankd", ["--home", alias])
-      #expect(try problems(branch).count == 1)
-      stranger.end()
+      let strangers = [
+        ("bank-teller", try stranger(branch, "bank-teller", [branch.home])),
+        ("bankd", try stranger(branch, "bankd", ["--home=" + branch.home])),
+        ("bankd", try stranger(branch, "bankd", ["--home", alias])),
+        ("bank-guardian", try stranger(branch, "bank-guardian", [branch.home])),
+      ]
+      let found = strangers.sorted { $0.1.pid < $1.1.pid }.map { name, program in
+        "process \(program.pid) (\(name)) works in this home, and the bank does not know it"
+      }
+      #expect(try problems(branch) == found)
+      try branch.done("stop")
+      #expect(try problems(branch) == found)
+      for (_, stranger) in strangers { stranger.end() }
       #expect(try branch.launch(["audit", "--home", alias]).finish().code == 0)
     }
   }

@@ -13,6 +13,13 @@ struct Outcome: CustomStringConvertible {
   let out: String
   let err: String
 
+  /// Standard error without the lines that say how far something has come, of which a busy machine sees some.
+  var complaints: String {
+    err.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+      line.firstMatch(of: #/^[^.:]+ (· \d+|\d{1,3}% \d)/#) == nil
+    }.joined(separator: "\n")
+  }
+
   var outLines: [String] { out.split(separator: "\n").map(String.init) }
   var lastLine: String { outLines.last ?? "" }
 

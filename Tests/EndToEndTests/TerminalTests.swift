@@ -85,10 +85,10 @@ struct TerminalTests {
         let outcome = try branch.launch(
           ["-c", "\(Binaries.bankctl) \(command) | head -1; exit ${PIPESTATUS[0]}"], program: "/bin/bash"
         ).finish()
-        #expect(outcome.code == 0 && outcome.err == "", outcome.story)
+        #expect(outcome.code == 0 && outcome.complaints == "", outcome.story)
         let closed = try branch.launch(["-c", "\(Binaries.bankctl) \(command) >&-"], program: "/bin/bash")
           .finish()
-        #expect(closed.code == 0 && closed.err == "", closed.story)
+        #expect(closed.code == 0 && closed.complaints == "", closed.story)
         let full = try branch.launch(
           ["-c", "\(Binaries.bankctl) \(command) >/dev/full"], program: "/bin/bash"
         ).finish()

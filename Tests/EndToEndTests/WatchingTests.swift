@@ -211,7 +211,7 @@ struct WatchingTests {
           return !shell.isRunning
         }
         let outcome = try shell.finish(within: .seconds(10))
-        #expect(outcome.err == "" && outcome.outLines.count == 1, outcome.story)
+        #expect(outcome.complaints == "" && outcome.outLines.count == 1, outcome.story)
       }
     }
   }

@@ -17,6 +17,23 @@ struct AgreementTests {
     for offset in 0..<8 as Range<UInt64> { try history(seed: seed &+ offset) }
   }
 
+  @Test("agree where somebody is put aside on a day that is not committed, and it is forgotten")
+  func burialOnANewDay() throws {
+    for branch in [try Branch(.memory), try Branch(.sqlite)] {
+      let first = try branch.arrive(Line.allCases[0])
+      try branch.bury(try branch.fail(first))
+      try branch.commit()
+      let committed = branch.books
+      try branch.cancelEveryone()
+      branch.turnDay()
+      let next = try branch.arrive(Line.allCases[0])
+      try branch.bury(try branch.fail(next))
+      #expect(try branch.store.attempts(day: 2, ticket: next.ticket).map(\.isFatal) == [true])
+      branch.rollBack(to: committed)
+      #expect(try branch.store.attempts(day: 1, ticket: first.ticket).map(\.isFatal) == [true])
+    }
+  }
+
   private func history(seed: UInt64) throws {
     var chance = SeededGenerator(seed: seed)
     let branches = [try Branch(.memory), try Branch(.sqlite)]

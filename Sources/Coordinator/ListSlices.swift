@@ -1,5 +1,6 @@
-// Owns how lists of customers reach the queue: gathered until they are whole, looked through where some are held back, and
-// taken in part by part. Keys are compared byte by byte, in a list as in the store.
+// Owns how the customers of one part of a list are told apart: who is new, who has a key that the store knows, and who
+// stands twice. Keys are compared byte by byte, in a list as in the store. It remembers nothing and changes nothing but the
+// order that it is handed.
 // Invariant: before the first customer of a list comes it is certain how many are held back, so that the numbers of the
 // list follow one another in the end, whoever has come beside it; see `SlicedList`.
 
@@ -7,79 +8,61 @@ import BankModel
 import QueueCore
 import Wire
 
-extension Coordinator {
-  /// A key of a slice, and whose it is.
-  struct SliceKey {
-    var key: String
-    var digest: Int64?
-    /// The customer's ticket.
-    var ticket: TicketNumber
+/// A key of a slice, and whose it is.
+struct SliceKey {
+  var key: String
+  var digest: Int64?
+  /// The customer's ticket.
+  var ticket: TicketNumber
 
-    func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
-  }
+  /// Whether a customer under the same key is the same one.
+  func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
+}
 
-  /// Why a slice cannot be taken.
-  enum SliceTrouble: Error {
-    /// Something is wrong with the request, and with nothing else.
-    case request(Failure)
-    /// The store cannot be asked.
-    case store(StoreError)
-  }
+/// Why a slice cannot be taken.
+enum SliceTrouble: Error {
+  /// Something is wrong with the request, and with nothing else.
+  case request(Failure)
+  /// What was kept of the list cannot be read back.
+  case spool(Failure)
+  /// The store cannot be asked.
+  case store(StoreError)
+}
 
-  /// A part of a list of customers has come.
-  func take(_ part: EnqueueList, _ session: ControlSession, _ number: UInt32) {
-    if let list = session.list, list.number != number {
-      return server.refuse(session, .malformed, "two lists at the same time")
-    }
-    let list = session.list ?? ListSpool(number: number, directory: home.run)
-    session.list = list
-    list.append(part.entries)
-    guard part.isLast else { return }
-    session.list = nil
-    list.end()
-    if let failure = list.failure { return server.answer(session, number, .failure(failure)) }
-    guard list.count > 0 else {
-      return server.answer(session, number, .failure(Failure(.badRequest, remark: Remark(.listEmpty))))
-    }
-    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
-    intake.append(
-      EnqueueIntake.Order(
-        request: request, source: .list(SlicedList(list, heldBackAtMost: EnqueueIntake.gap)), key: nil,
-        total: list.count))
-  }
+/// The parts of lists, by what the store knows of their customers.
+struct ListSlices {
+  let store: any QueueReading
+  /// The present day.
+  let day: BusinessDay
 
   /// Looks whom of a part the store knows. The part is held back, and before anybody of the list comes in it has to be
   /// certain for how many.
-  func lookThrough(_ part: Int, of order: EnqueueIntake.Order) {
+  func lookThrough(_ part: Int, of order: inout EnqueueIntake.Order) throws(SliceTrouble) {
     guard case .list(var list) = order.source else { return }
-    var order = order
-    do throws(SliceTrouble) {
-      let entries = try read { () throws(Failure) in try list.list.part(part) }
-      var fresh = Int64(entries.count)
-      for entry in entries {
-        guard let key = entry.key, let known = try request(under: key) else { continue }
-        guard known.isRepeated(by: entry.digest) else { throw .request(.conflict(key)) }
-        fresh -= 1
-        order.known += 1
-        order.knownTickets.add(known.tickets)
-      }
-      list.count(fresh: fresh)
-    } catch {
-      return refuse(order, error)
+    let entries = try read { () throws(Failure) in try list.list.part(part) }
+    var fresh = Int64(entries.count)
+    for entry in entries {
+      guard let key = entry.key, let known = try request(under: key) else { continue }
+      guard known.isRepeated(by: entry.digest) else { throw .request(.conflict(key)) }
+      fresh -= 1
+      order.known += 1
+      order.knownTickets.add(known.tickets)
     }
+    list.count(fresh: fresh)
     order.source = .list(list)
-    intake.current = order
   }
 
   /// The new customers of the next part.
   ///
-  /// - Parameter arriving: Where those of the list stand who have come; nil before the first part.
-  func nextPart(
+  /// - Parameters:
+  ///   - arriving: Where those of the list stand who have come; nil before the first part.
+  ///   - issued: The highest number that is somebody's.
+  func next(
     of sliced: SlicedList, _ order: inout EnqueueIntake.Order, keys: inout [SliceKey],
-    after arriving: ArrivingRequest?
+    after arriving: ArrivingRequest?, issued: TicketNumber
   ) throws(SliceTrouble) -> [CustomerOrder] {
     var list = sliced
-    let (held, expected, issued) = (list.heldBack, list.expected, machine.books.issued)
+    let (held, expected) = (list.heldBack, list.expected)
     let entries = try read { () throws(Failure) in
       guard let entries = try list.next() else { throw Failure(.system, remark: Remark(.listEnded)) }
       return entries
@@ -114,7 +97,7 @@ extension Coordinator {
           guard keys[first].isRepeated(by: digest) else { throw .request(.conflict(key)) }
           order.known += 1
           let ticket = keys[first].ticket
-          order.knownTickets.add(IssuedTickets(day: machine.books.day, first: ticket, last: ticket))
+          order.knownTickets.add(IssuedTickets(day: day, first: ticket, last: ticket))
           continue
         }
         if let known = try request(under: key) {
@@ -134,10 +117,7 @@ extension Coordinator {
   }
 
   private func read(_ part: () throws(Failure) -> [EnqueueEntry]) throws(SliceTrouble) -> [EnqueueEntry] {
-    do throws(Failure) { return try part() } catch {
-      log.write(event: "list_lost", level: .error, at: now) { $0.field("msg", error.detail) }
-      throw .request(error)
-    }
+    do throws(Failure) { return try part() } catch { throw .spool(error) }
   }
 
   private func request(under key: String) throws(SliceTrouble) -> KeyedRequest? {

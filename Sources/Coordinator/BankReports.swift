@@ -1,4 +1,4 @@
-// Owns how the bank is described to clients: the status, a ticket's story, an audit. It changes nothing of the queue.
+// Owns how the bank is described to clients: the status, and a ticket's story. It remembers nothing and changes nothing.
 // A store that cannot answer makes a failure, which the client is told.
 
 import BankModel
@@ -6,43 +6,65 @@ import Posix
 import QueueCore
 import Wire
 
-extension Coordinator {
+/// What clients are told of the bank as it is.
+final class BankReports {
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let store: any QueueReading
+  private let staff: WindowStaff
+  private let house: HouseStaff
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ staff: WindowStaff,
+    _ house: HouseStaff
+  ) {
+    self.context = context
+    self.queue = queue
+    self.store = store
+    self.staff = staff
+    self.house = house
+  }
+
+  // MARK: - The bank
+
   /// The state of the bank, now.
-  func statusReport() -> StatusReport {
-    let books = machine.books
-    let issued = machine.issuedCount
-    let waiting = machine.waitingCount
-    let oldest = oldestWaiting().map { max(0, now.wall.milliseconds - $0.milliseconds) } ?? 0
-    let queue = QueueReport(
-      issued: issued, waiting: waiting, delayed: books.delayed, serving: machine.serving,
+  func status() -> StatusReport {
+    let books = queue.machine.books
+    let issued = queue.machine.issuedCount
+    let waiting = queue.machine.waitingCount
+    let oldest = oldestWaiting().map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
+    let customers = QueueReport(
+      issued: issued, waiting: waiting, delayed: books.delayed, serving: queue.machine.serving,
       served: books.served,
       dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
     let services = Service.allCases.map { service in
-      let numbers = machine.numbers(of: service)
+      let numbers = queue.machine.numbers(of: service)
       return ServiceReport(
         service: service, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
         served: numbers.served, paused: numbers.isPaused)
     }
     return StatusReport(
-      state: ending != nil ? .draining : machine.isPaused ? .paused : .open, day: books.day,
-      pid: CurrentProcess.pid, generation: incarnation, since: openedAt.wall.milliseconds,
-      businessMilliseconds: machine.businessTime(at: now.monotonic).milliseconds, queue: queue,
+      state: context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open, day: books.day,
+      pid: CurrentProcess.pid, generation: context.incarnation, since: context.openedAt.wall.milliseconds,
+      businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
+      queue: customers,
       services: services,
-      workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) } + houseReports,
-      guardianPid: guardianship?.pid)
+      workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) }
+        + house.posts.map { report(on: $0) },
+      guardianPid: context.bindings.guardianship?.pid)
   }
 
   /// When the ticket was issued that has waited longest; nil when nobody waits.
   private func oldestWaiting() -> WallTime? {
-    var oldest = machine.oldestWaiting
+    var oldest = queue.machine.oldestWaiting
     // While the disk is full the store has forgotten what was staged, and would show who has long gone.
-    guard retryAt == nil else { return oldest }
-    for (line, cursor) in machine.unreadLines {
+    guard queue.engine.isWorking else { return oldest }
+    for (line, cursor) in queue.machine.unreadLines {
       do throws(StoreError) {
         guard let first = try store.page(of: line, after: cursor, limit: 1).first else { continue }
         oldest = min(oldest ?? first.issuedAt, first.issuedAt)
       } catch {
-        storeFailed(error)
+        queue.fail(error)
         break
       }
     }
@@ -50,7 +72,7 @@ extension Coordinator {
   }
 
   private func report(on post: WindowPost) -> WorkerReport {
-    let numbers = machine.numbers(of: post.window)
+    let numbers = queue.machine.numbers(of: post.window)
     let isCurrent = numbers?.generation == post.generation
     let lease = isCurrent ? numbers?.lease : nil
     let state: WorkerState =
@@ -77,12 +99,29 @@ extension Coordinator {
     }
   }
 
+  private func report(on post: HousePost) -> WorkerReport {
+    let state: WorkerState =
+      switch post.phase {
+      case .empty: post.isGivenUp ? .stopped : .backoff
+      case .starting, .welcomed: .starting
+      case .ready, .leaving: .idle
+      }
+    let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
+    return WorkerReport(
+      name: post.trade.name, role: post.trade.workerRole, service: nil, window: nil, pid: post.pid,
+      generation: post.generation, state: state, ticket: nil, restarts: post.restarts, served: 0,
+      residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil,
+      trouble: post.lastEnd?.description, failure: post.failure, mismatch: post.mismatch,
+      troubleRemark: post.lastEnd.flatMap { $0.kind == .quoted ? nil : $0 })
+  }
+
   // MARK: - Tickets
 
   /// One ticket's story, of the present day unless another is named. Asked for only while nothing is staged.
-  func ticketAnswer(_ ticket: Int64, day: Int64?) -> ControlAnswer {
+  func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
+    let (machine, keptBooks) = (queue.machine, queue.engine.keptBooks)
     var archive = TicketArchive(store: store, presentDay: keptBooks.day, issued: keptBooks.issued)
-    archive.isServed = { [machine, keptBooks] number in
+    archive.isServed = { number in
       guard machine.books.day == keptBooks.day else { return nil }
       return machine.atWindows.first { $0.customer.ticket == number }.map {
         AttemptReport(
@@ -106,7 +145,7 @@ extension Coordinator {
       ticket: report.ticket, service: report.service, grade: report.grade, amount: report.amount,
       account: report.account, issuedAt: WallTime(milliseconds: report.issuedAt))
     let position: Int64
-    switch machine.place(of: customer) {
+    switch queue.machine.place(of: customer) {
     case .exactly(let place): position = place
     case .beyondMemory(let before, let cursor):
       do throws(StoreError) {
@@ -117,9 +156,9 @@ extension Coordinator {
       }
     }
     report.position = position
-    let numbers = machine.numbers(of: report.service)
+    let numbers = queue.machine.numbers(of: report.service)
     guard numbers.windows > 0, !numbers.isPaused else { return }
-    let work = configuration.scaledWork(report.service).milliseconds
+    let work = context.configuration.scaledWork(report.service).milliseconds
     let (rounds, overflow) = ((position + numbers.windows - 1) / numbers.windows).multipliedReportingOverflow(
       by: work)
     if !overflow { report.etaMilliseconds = rounds }

@@ -1,73 +1,98 @@
-// Owns whether the databases beside the bank's are those that it knows. It knows no process and no message.
+// Owns whether the databases beside the bank's are those that it knows, and what is to be written down of them. It knows no
+// process and no message.
 // Invariant: a database is told to write down the present opening only where nothing is wrong, or where what is wrong was
-// done on purpose, or where the operator has said 'reload' to go on with it; the bank follows when it has.
+// done on purpose, or where the operator has said 'reload' to go on with it; the bank follows when it has, as soon as
+// nothing is staged.
 
 import BankModel
 import QueueCore
 import Storage
 import Wire
 
-extension Coordinator {
+/// What these books and the databases beside them know of each other.
+final class DatabaseMarks {
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let house: HouseStaff
+  private let followers: Followers
+  /// What is to be written down of the databases.
+  private var notes: [String: KnownDatabase] = [:]
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ house: HouseStaff, _ followers: Followers
+  ) {
+    self.context = context
+    self.queue = queue
+    self.house = house
+    self.followers = followers
+  }
+
   /// This opening, as the databases beside the bank's write it down.
   private var mark: BankMark {
-    BankMark(books: booksName.number, opening: incarnation, openedAt: openedAt.wall)
+    BankMark(
+      books: context.booksName.number, opening: context.incarnation, openedAt: context.openedAt.wall)
   }
 
   /// A service tells of its database: before it is ready, and when it has written down this opening.
   func hear(_ database: DatabaseMark, from post: HousePost) {
-    guard let memory else { return }
+    guard let memory = context.bindings.memory, !context.isCutOff else { return }
     let name = post.trade.name
     do throws(StoreError) {
       if database.bank == mark {
-        databasesToNote[name] = KnownDatabase(identity: database.identity, opening: incarnation)
-        return noteDatabases()
+        notes[name] = KnownDatabase(identity: database.identity, opening: context.incarnation)
+        return keep()
       }
-      let mismatch = try DatabaseMismatch.find(database, of: name, books: booksName, memory)
+      let mismatch = try DatabaseMismatch.find(database, of: name, books: context.booksName, memory)
       let isProblem = mismatch?.isProblem == true && !post.isAccepted
       // Whoever sets a file aside while the bank is open has just been told what becomes of it.
       post.mismatch = mismatch == .newDatabase && post.generation > 1 || post.isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { house.say(.bank(mark), to: post) }
     } catch {
-      storeFailed(error)
+      queue.fail(error)
     }
   }
 
+  /// Databases in which something is wrong.
+  var mismatched: [HousePost] { house.posts.filter { $0.mismatch?.isProblem == true } }
+
   /// The configuration was read again by somebody who may know nothing of what is wrong with a database: it stays wrong.
-  func insistOnMismatches() {
-    for post in house.posts {
-      if let mismatch = post.mismatch, mismatch.isProblem { write(mismatch, of: post.trade.name) }
+  func insist() {
+    for post in mismatched {
+      if let mismatch = post.mismatch { write(mismatch, of: post.trade.name) }
     }
   }
 
   /// The operator goes on with these databases that are there.
-  func acceptDatabases(of posts: [HousePost]) {
+  func accept(_ posts: [HousePost]) {
     for post in posts where post.mismatch?.isProblem == true {
       post.mismatch = nil
       post.isAccepted = true
       house.say(.bank(mark), to: post)
-      log.write(event: "database_accepted", at: now) { $0.field("worker_name", post.trade.name) }
+      context.write(event: "database_accepted") { $0.field("worker_name", post.trade.name) }
       followers.changed = true
     }
   }
 
   /// Writes down which databases have written down this opening, as soon as nothing is staged.
-  func noteDatabases() {
-    guard !databasesToNote.isEmpty, isKept, retryAt == nil, let memory else { return }
-    let notes = databasesToNote
-    databasesToNote.removeAll()
+  func keep() {
+    guard !notes.isEmpty, queue.engine.isKept, queue.engine.isWorking,
+      let memory = context.bindings.memory
+    else { return }
+    let known = notes.sorted { $0.key < $1.key }
+    notes.removeAll()
     do throws(StoreError) {
-      for (name, known) in notes where try memory.knownDatabase(of: name) != known {
-        try memory.remember(known, of: name)
+      for (name, database) in known where try memory.knownDatabase(of: name) != database {
+        try memory.remember(database, of: name)
       }
     } catch {
       // Without the note an older copy is not noticed by this opening, and nothing else is wrong.
-      guard case .diskFull = error else { return storeFailed(error) }
+      guard case .diskFull = error else { return queue.fail(error) }
     }
   }
 
   private func write(_ mismatch: DatabaseMismatch, of name: String) {
-    log.write(event: "database_mismatch", level: mismatch.isProblem ? .error : .warn, at: now) {
+    context.write(event: "database_mismatch", level: mismatch.isProblem ? .error : .warn) {
       $0.field("worker_name", name)
       $0.field("msg", mismatch.remark(on: name).description)
     }

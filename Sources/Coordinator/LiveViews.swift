@@ -8,41 +8,52 @@ import QueueCore
 import Transport
 import Wire
 
-extension Coordinator {
+/// Those who look on, as they are told.
+final class LiveViews {
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let followers: Followers
+  private let reports: BankReports
+  private let server: ControlServer
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ followers: Followers, _ reports: BankReports,
+    _ server: ControlServer
+  ) {
+    self.context = context
+    self.queue = queue
+    self.followers = followers
+    self.reports = reports
+    self.server = server
+  }
+
   /// Begins to tell a client of changes, unless it is told of as many as it may be.
-  func beginView(_ seat: Followers.Seat, isOfEvents: Bool) {
-    guard mayView(seat) else { return }
-    if !isOfEvents { server.answer(seat.session, seat.number, .status(statusReport()), more: true) }
+  func begin(_ seat: Followers.Seat, isOfEvents: Bool) {
+    guard server.mayView(seat) else { return }
+    if !isOfEvents { server.answer(seat.session, seat.number, .status(reports.status()), more: true) }
     followers.views.admit(seat, isOfEvents: isOfEvents)
   }
 
-  /// Whether a client may have another request that is told of changes; it is refused otherwise.
-  func mayView(_ seat: Followers.Seat) -> Bool {
-    let receipts = seat.session.streams.values.count(where: \.isFollowing)
-    guard seat.session.views + receipts >= ClientLimits.openViews else { return true }
-    let remark = Remark(.viewsAtMost, ClientLimits.openViews)
-    server.answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
-    return false
-  }
-
   /// Tells those who look on what they have not seen, for as long as they may have.
-  func tellViews() {
-    followers.publishEvents(all: !machine.isUnsettled)
+  func tell() {
+    followers.publishEvents(all: !queue.machine.isUnsettled)
     showPictureIfDue()
-    guard followers.views.audience.isOwed else { return }
+    guard followers.views.audience.isOwed, !context.isCutOff else { return }
     // Whoever has asked for something comes first.
     server.flush()
-    if followers.views.audience.tell(at: MonotonicInstant(now.monotonic), show) { followers.views.tidy() }
+    if followers.views.audience.tell(at: MonotonicInstant(context.now.monotonic), show) {
+      followers.views.tidy()
+    }
   }
 
   /// Those who watch see the timer run, also while nothing else happens.
   private func showPictureIfDue() {
-    guard followers.changed || machine.isTimerRunning, followers.views.watcherCount > 0,
-      now.monotonic.since(followers.toldAt) >= Followers.watchPause
+    guard followers.changed || queue.machine.isTimerRunning, followers.views.watcherCount > 0,
+      context.now.monotonic.since(followers.toldAt) >= Followers.watchPause
     else { return }
-    followers.views.show(statusReport())
+    followers.views.show(reports.status())
     followers.changed = false
-    followers.toldAt = now.monotonic
+    followers.toldAt = context.now.monotonic
   }
 
   /// Gives a view its next piece. It is written at once, so that the time which that takes is part of their share.
@@ -66,11 +77,11 @@ extension Coordinator {
     followers.views.end(view)
     let failure = Failure(.tooSlow, detail: "the events came faster than they were read")
     server.answer(view.seat.session, view.seat.number, .failure(failure))
-    log.write(event: "follower_lost", level: .warn, at: now)
+    context.write(event: "follower_lost", level: .warn)
   }
 
   /// The last events, when the bank ends: as much of them as may wait for all clients together.
-  func tellLastEvents() {
+  func tellLast() {
     followers.publishEvents(all: true)
     var room = ClientLimits.unreadInAll
     for view in followers.views.audience.all where view.isOfEvents {
@@ -85,5 +96,16 @@ extension Coordinator {
       }
       view.seat.session.channel.flush()
     }
+  }
+}
+
+extension ControlServer {
+  /// Whether a client may have another request that is told of changes; it is refused otherwise.
+  func mayView(_ seat: Followers.Seat) -> Bool {
+    let receipts = seat.session.streams.values.count(where: \.isFollowing)
+    guard seat.session.views + receipts >= ClientLimits.openViews else { return true }
+    let remark = Remark(.viewsAtMost, ClientLimits.openViews)
+    answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
+    return false
   }
 }

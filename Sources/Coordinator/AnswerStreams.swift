@@ -1,6 +1,6 @@
-// Owns the long answers: lists of tickets and of receipts, page by page, as fast as the client reads them.
-// It changes nothing. A page is made only while nothing is staged, so nothing is shown that is not on disk, and nobody
-// who has left the queue.
+// Owns the long answers: lists of tickets and of receipts, page by page, as fast as the client reads them; and what of the
+// coordinator's time they get. It changes nothing. Invariant: a page is made only while nothing is staged, so nothing is
+// shown that is not on disk, and nobody who has left the queue; and every client gets its turn, in the order of their ids.
 
 import BankModel
 import Posix
@@ -8,60 +8,97 @@ import QueueCore
 import Transport
 import Wire
 
-extension Coordinator {
+/// Everybody's long answers.
+final class AnswerStreams {
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let store: any QueueReading
+  private let readings: Readings
+  private let server: ControlServer
+  /// Clients whose long answers can go on.
+  private var ready: Set<UInt64> = []
+  /// Before this the next pages are not made.
+  private var due = MonotonicTime(nanoseconds: 0)
+  /// Whose pages come first then.
+  private var next: UInt64 = 0
+  /// A commit has come, so there may be new receipts.
+  private var hasNews = false
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ readings: Readings,
+    _ server: ControlServer
+  ) {
+    self.context = context
+    self.queue = queue
+    self.store = store
+    self.readings = readings
+    self.server = server
+  }
+
+  /// Whether a page is to be made now, where nothing is staged.
+  var isDue: Bool { !ready.isEmpty && due <= context.now.monotonic }
+
+  /// When the next page is to be made; nil where nobody waits for one.
+  var nextDeadline: MonotonicTime? { !ready.isEmpty && queue.engine.isKept ? due : nil }
+
+  /// A commit has come.
+  func noteCommit() { hasNews = true }
+
   /// Begins a long answer.
   func begin(_ stream: AnswerStream, _ seat: Followers.Seat) {
     seat.session.streams[seat.number] = stream
-    streaming.insert(seat.session.id)
+    ready.insert(seat.session.id)
     seat.session.channel.onDrained = { [unowned self, weak session = seat.session] in
       guard let session else { return }
-      streaming.insert(session.id)
+      ready.insert(session.id)
     }
   }
 
+  /// Begins an answer of receipts, or says why there is none.
   func beginReceipts(_ query: ReceiptQuery, _ seat: Followers.Seat) {
+    let presentDay = queue.engine.keptBooks.day
     let day: BusinessDay?
     switch query.days {
-    case .present: day = keptBooks.day
+    case .present: day = presentDay
     case .all: day = nil
     case .day(let number):
-      guard (1...keptBooks.day).contains(number) else {
+      guard (1...presentDay).contains(number) else {
         let failure = Failure(
-          .noSuchDay, subject: String(number), remark: Remark(.presentDay, keptBooks.day))
+          .noSuchDay, subject: String(number), remark: Remark(.presentDay, presentDay))
         return server.answer(seat.session, seat.number, .failure(failure))
       }
       day = number
     }
-    if query.follow, !mayView(seat) { return }
+    if query.follow, !server.mayView(seat) { return }
     // A follower sees the receipts of the day on which it came, and of all days after it.
     begin(.receipts(day: day, after: max(0, query.after), follow: query.follow), seat)
   }
 
   /// Sends the next pages to everyone who has room for them.
-  func pumpStreams() {
-    if followers.committed {
-      followers.committed = false
-      for session in server.sessions.values where !session.streams.isEmpty { streaming.insert(session.id) }
+  func pump() {
+    if hasNews {
+      hasNews = false
+      for session in server.sessions.values where !session.streams.isEmpty { ready.insert(session.id) }
     }
-    guard !streaming.isEmpty, isKept, now.monotonic >= pumpDue else { return }
+    guard isDue, queue.engine.isKept else { return }
     let begin = SystemClock.moment().monotonic
     defer {
       let end = SystemClock.moment().monotonic
       // While customers are served the pages have an eighth of the time, however many are wanted.
-      let rest = machine.serving > 0 ? end.since(begin).nanoseconds * Int64(ViewingTime.rest) : 0
-      pumpDue = end + max(Self.roundPause, TimeSpan(nanoseconds: rest))
+      let rest = queue.machine.serving > 0 ? end.since(begin).nanoseconds * Int64(ViewingTime.rest) : 0
+      due = end + max(Coordinator.roundPause, TimeSpan(nanoseconds: rest))
     }
     let until = MonotonicInstant(begin + ClientLimits.turn)
-    let ready = streaming.sorted()
-    streaming.removeAll()
+    let clients = ready.sorted()
+    ready.removeAll()
     // Whoever was next when the time was up comes first now.
-    let place = ready.firstIndex { $0 >= nextStream } ?? 0
+    let place = clients.firstIndex { $0 >= next } ?? 0
     var isInTime = true
-    for id in ready[place...] + ready[..<place] {
+    for id in clients[place...] + clients[..<place] {
       guard SystemClock.monotonic() < until else {
-        if isInTime { nextStream = id }
+        if isInTime { next = id }
         isInTime = false
-        streaming.insert(id)
+        ready.insert(id)
         continue
       }
       guard let session = server.sessions[id] else { continue }
@@ -75,17 +112,25 @@ extension Coordinator {
     }
   }
 
+  /// The bank ends: the last receipts are sent while there is a store to read them from, and nothing goes on after them.
+  func endAll() {
+    hasNews = true
+    due = context.now.monotonic
+    pump()
+    for session in server.sessions.values { session.streams.removeAll() }
+  }
+
   private func pump(_ session: ControlSession, _ number: UInt32, until: MonotonicInstant) {
     while session.isOpen, let stream = session.streams[number] {
       guard SystemClock.monotonic() < until else {
         // The windows come first; the rest is made in the next turn.
-        streaming.insert(session.id)
+        ready.insert(session.id)
         return
       }
       guard session.channel.backlog < server.share else {
         // The rest is made when this has left; if the kernel takes it at once nobody says so.
         session.channel.flush()
-        if session.isOpen, session.channel.backlog < server.share { streaming.insert(session.id) }
+        if session.isOpen, session.channel.backlog < server.share { ready.insert(session.id) }
         return
       }
       do throws(StoreError) {
@@ -97,7 +142,7 @@ extension Coordinator {
         }
       } catch {
         session.streams[number] = nil
-        readingFailed(error, Followers.Seat(session: session, number: number))
+        readings.failed(error, Followers.Seat(session: session, number: number))
       }
     }
   }
@@ -127,9 +172,9 @@ extension Coordinator {
       session.streams[number] = nil
       return server.answer(session, number, .tickets([]))
     }
-    let day = keptBooks.day
+    let day = queue.engine.keptBooks.day
     guard state != .serving else {
-      let reports = machine.atWindows.map { entry in
+      let reports = queue.machine.atWindows.map { entry in
         var report = TicketReport(
           StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), day: day, attempts: [])
         report.window = entry.window.description
@@ -140,8 +185,8 @@ extension Coordinator {
       return
     }
     let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
-    let serving = Set(machine.atWindows.map(\.customer.ticket))
-    let issued = keptBooks.issued
+    let serving = Set(queue.machine.atWindows.map(\.customer.ticket))
+    let issued = queue.engine.keptBooks.issued
     let shown = page.filter { $0.customer.ticket <= issued && !serving.contains($0.customer.ticket) }
     if !shown.isEmpty {
       let reports = shown.map { TicketReport($0, day: day, attempts: []) }

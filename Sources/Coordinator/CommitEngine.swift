@@ -1,0 +1,203 @@
+// Owns how changes get into the store: what is staged and since when, when it is committed, and what waits while the disk
+// is full, while a reset is being written, or because it takes long to read. It knows no customer, and applies no event.
+// Invariant: while the disk is full nothing is staged, read or committed, because the store has forgotten what was staged
+// and the queue is ahead of it; what was to be read meanwhile is read when there is room. After the process was cut off
+// nothing is staged, read or committed ever again.
+// Failure: StoreError, which `QueueDriver.fail(_:)` deals with.
+
+import BankModel
+import Posix
+import QueueCore
+
+/// The writing side of a store.
+final class CommitEngine {
+  /// How long a full disk is left alone before it is tried again.
+  static let diskPause = TimeSpan.milliseconds(250)
+
+  /// The books as they are on disk.
+  private(set) var keptBooks: Books
+  /// After a full disk: when it is tried again.
+  private(set) var retryAt: MonotonicTime?
+
+  private let context: BankContext
+  private let store: any QueueStore
+  /// The first change since the last commit was staged then; nil while nothing is staged.
+  private var stagedSince: MonotonicTime?
+  private var pacing = CommitPacing()
+  /// What could not be read while the disk was full.
+  private var heldBack: [QueueEffect] = []
+  /// What is to be read in a later turn.
+  private var postponed: [QueueEffect] = []
+  /// While the store is short of room: when it looks again.
+  private var room = RoomWatch()
+
+  init(_ store: any QueueStore, kept books: Books, _ context: BankContext) {
+    self.store = store
+    self.context = context
+    keptBooks = books
+  }
+
+  /// Whether something can be staged or read now.
+  var isWorking: Bool { retryAt == nil && !context.isCutOff }
+
+  /// Whether everything that the store shows is on disk.
+  var isKept: Bool { !context.isCutOff && !store.hasStagedChanges }
+
+  /// Whether a reset is being written: whatever is staged stays in an open transaction until it is done.
+  var isEmptying: Bool { store.emptying != nil }
+
+  /// How far a reset is that is being written; nil while none is.
+  var emptying: EmptyingProgress? { store.emptying }
+
+  // MARK: - Staging and reading
+
+  /// Adds a change to the open transaction; while the disk is full the queue remembers it.
+  func stage(_ change: StoreChange) throws(StoreError) {
+    guard isWorking else { return }
+    try store.stage(change)
+    if stagedSince == nil { stagedSince = context.now.monotonic }
+  }
+
+  /// Takes out some of those whose request was never whole; nobody was told of them.
+  func withdrawArrivals(limit: Int) throws(StoreError) {
+    guard isWorking else { return }
+    try store.withdrawArrivals(limit: limit)
+    if stagedSince == nil { stagedSince = context.now.monotonic }
+  }
+
+  /// Reads what the queue has asked for; what has happened then. While the disk is full the store has forgotten what was
+  /// staged, and a page could show who has long gone: reading waits as well.
+  func read(_ effect: QueueEffect) throws(StoreError) -> QueueEvent? {
+    guard isWorking else {
+      heldBack.append(effect)
+      return nil
+    }
+    // A million dead letters are not brought back in one breath.
+    let isLong = if case .loadDead = effect { true } else { false }
+    if isEmptying
+      || isLong && SystemClock.moment().monotonic.since(context.now.monotonic) >= LongRequests.turn
+    {
+      postponed.append(effect)
+      return nil
+    }
+    do throws(StoreError) { return try event(of: effect) } catch {
+      // Nothing else would ask for it again, and a line whose page never comes is served no more.
+      heldBack.append(effect)
+      throw error
+    }
+  }
+
+  private func event(of effect: QueueEffect) throws(StoreError) -> QueueEvent {
+    switch effect {
+    case .loadPage(let line, let after, let limit):
+      return .pageLoaded(line, try store.page(of: line, after: after, limit: limit))
+    case .lookUp(let request, let ticket):
+      return .found(request, ticket: ticket, try store.find(ticket))
+    case .loadDead(let request, let limit):
+      return .deadLoaded(request, try store.customers(in: .dead, after: nil, limit: limit).map(\.customer))
+    default: preconditionFailure("only reads are read")
+    }
+  }
+
+  /// Whether there is something to be read that was put off, and can be read now.
+  var hasPostponed: Bool { isWorking && !postponed.isEmpty }
+
+  /// Takes out what was put off.
+  func takePostponed() -> [QueueEffect] {
+    defer { postponed.removeAll() }
+    return postponed
+  }
+
+  /// Writes more of a reset, until a moment at most.
+  func emptyFurther(until: MonotonicInstant) throws(StoreError) {
+    while isEmptying, SystemClock.monotonic() < until { try store.emptyFurther() }
+  }
+
+  // MARK: - The commit
+
+  /// Whether what is staged may be committed now. While a reset is being written it may not. While the disk is full the
+  /// store has forgotten what was staged, and the books would be kept without it. A request that is half taken in is
+  /// nobody's before its last slice, whatever is committed meanwhile; see ``QueueMachine/arriving``.
+  var canCommit: Bool { isWorking && !isEmptying }
+
+  /// When the open transaction is to be committed; nil while there is nothing to commit.
+  ///
+  /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
+  /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
+  ///
+  /// - Parameters:
+  ///   - isUnsettled: Whether the queue waits for a commit though nothing is staged.
+  ///   - isAwaited: Whether somebody waits for what is staged.
+  func due(isUnsettled: Bool, isAwaited: Bool) -> MonotonicTime? {
+    guard canCommit else { return nil }
+    guard let stagedSince else { return isUnsettled ? context.now.monotonic : nil }
+    return isAwaited
+      ? stagedSince : pacing.due(stagedSince: stagedSince, gather: context.configuration.gather)
+  }
+
+  /// Puts everything that is staged on disk, with the books as they are. It is later then.
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
+    precondition(
+      canCommit, "nothing is committed beside what the store has forgotten, or in the middle of a reset")
+    let begin = SystemClock.moment().monotonic
+    try store.commit(books, arriving: arriving)
+    context.takeTime()
+    stagedSince = nil
+    pacing.committed(from: begin, to: context.now.monotonic)
+    keptBooks = books
+  }
+
+  /// Everybody has been told: the store does what it has put off.
+  func tidyUp() throws(StoreError) {
+    guard isWorking else { return }
+    try store.tidyUp()
+  }
+
+  // MARK: - A full disk
+
+  /// The disk is full: what was staged is forgotten. The store has made what room it could, so at the first time it is
+  /// tried again at once.
+  func rollBack(isFirst: Bool) {
+    store.rollBack()
+    stagedSince = nil
+    retryAt = isFirst ? context.now.monotonic : context.now.monotonic + Self.diskPause
+  }
+
+  /// The disk is tried again from here on.
+  func beginRetry() { retryAt = nil }
+
+  /// Takes out what could not be read while the disk was full.
+  func takeHeldBack() -> [QueueEffect] {
+    defer { heldBack.removeAll() }
+    return heldBack
+  }
+
+  // MARK: - Room
+
+  /// When the engine has to be looked after by itself next: the commit apart.
+  var nextDeadline: MonotonicTime? {
+    guard let retryAt, let due = room.dueAt else { return retryAt ?? room.dueAt }
+    return min(retryAt, due)
+  }
+
+  /// Whether the store lives on its reserve, as it has found out last. While it does it is asked again every second, and
+  /// otherwise never, so that an idle bank sleeps.
+  func noteRoom() -> Bool {
+    let isShort = store.isShort
+    room.note(isShort: isShort, at: context.now.monotonic)
+    return isShort
+  }
+
+  /// Has the store look for room where it was left alone long enough; whether it has.
+  func lookForRoomIfDue() -> Bool {
+    guard room.takeDue(at: context.now.monotonic) else { return false }
+    store.lookForRoom()
+    return true
+  }
+
+  /// Whether there is room for so many customers to get their receipts in one transaction.
+  func hasRoom(toMove customers: Int64) -> Bool { store.hasRoom(toMove: customers) }
+
+  /// Holds room back for those who want juices.
+  func holdBack(forJuicesOf assortment: Assortment) { store.holdBack(forJuicesOf: assortment) }
+}

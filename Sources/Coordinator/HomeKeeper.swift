@@ -1,0 +1,178 @@
+// Owns what is done when somebody removes the bank's files while it is open: what can be made again is made again, and
+// without its database a bank ends at once, because nothing that it promised from then on would be kept.
+// A log without a name is copied at once and begun anew a moment later; see `DatabaseFiles`.
+// Invariants: what was removed and could not be made good is owed until it is; and once the database is gone nothing is
+// promised, and the store of a home that is gone is never closed: by then the same names can belong to another bank.
+
+import BankModel
+import Logbook
+import Posix
+import QueueCore
+import Wire
+
+/// The home of an open bank, kept whole.
+final class HomeKeeper {
+  /// How long a bank without its database stays to say so. Whoever removes a whole home has time to finish, and no guardian
+  /// opens another bank in its place meanwhile.
+  private static let farewell = Duration.milliseconds(500)
+
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let staff: WindowStaff
+  private let house: HouseStaff
+  private let windows: WindowPlan
+  private let server: ControlServer
+  /// Notices when the home is removed; nil where the system has no watch left.
+  private var watch: HomeWatch?
+  /// What was removed a moment ago, and what could not be made good at once: the lock and the database's log.
+  private var freshLosses: [HomeWatch.Loss] = []
+  private var owed: Set<HomeWatch.Loss> = []
+  /// Why nobody is served any more, and until when that is said; nil while the database is there.
+  private var leave: (failure: Failure, until: MonotonicInstant)?
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ staff: WindowStaff, _ house: HouseStaff,
+    _ windows: WindowPlan, _ server: ControlServer
+  ) {
+    self.context = context
+    self.queue = queue
+    self.staff = staff
+    self.house = house
+    self.windows = windows
+    self.server = server
+  }
+
+  private var home: BankHome { context.home }
+
+  /// Begins to watch over the home.
+  func begin() {
+    do throws(SystemError) {
+      let watch = try HomeWatch(home, on: context.loop)
+      watch.onLoss = { [unowned self] losses in freshLosses += losses }
+      self.watch = watch
+    } catch {
+      context.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) }
+    }
+  }
+
+  /// Whatever is removed from here on, nothing is made of it.
+  func stop() { watch?.onLoss = nil }
+
+  /// When what is missing is to be made good.
+  var nextDeadline: MonotonicTime? { watch?.repairAt }
+
+  /// Does at once what cannot wait, before anything else is promised.
+  func meetLosses() {
+    guard !freshLosses.isEmpty else { return }
+    let losses = freshLosses
+    freshLosses.removeAll()
+    if losses.contains(.database) { return databaseIsGone() }
+    if losses.contains(.log), !owed.contains(.log) { rescueLog() }
+  }
+
+  // MARK: - Repairs
+
+  /// Makes good what is missing, when whoever has removed it has had the time to finish.
+  func keepTime() {
+    guard let watch, let due = watch.repairAt, due <= context.now.monotonic else { return }
+    let losses = watch.losses()
+    if losses.contains(.database) { return databaseIsGone() }
+    do throws(SystemError) {
+      for directory in [home.run, home.logs] { try Directory.create(path: directory, recursive: false) }
+      if losses.contains(.socket) {
+        server.stopListening()
+        try server.listen(at: home.socket)
+      }
+    } catch {
+      noteTrouble(error.description)
+      return watch.putOff()
+    }
+    if losses.contains(.notes) { windows.keepNotes() }
+    if losses.contains(.reserve) { context.bindings.renewReserve() }
+    if losses.contains(.logs) || losses.contains(.standardError) { context.bindings.renewLogs() }
+    context.log.restore()
+    let lost = owed.union(losses)
+    if lost.contains(.lock) {
+      let isNews = !owed.contains(.lock)
+      owe(.lock, unless: context.bindings.retakeLock())
+      if isNews, owed.contains(.lock) { noteTrouble("another process has the new lock file") }
+    }
+    if owed.contains(.log) { owe(.log, unless: renewLog()) }
+    do throws(SystemError) { try watch.remember() } catch { noteTrouble(error.description) }
+    if !owed.isEmpty { watch.putOff() }
+    noteRepair(of: HomeWatch.Loss.allCases.filter { lost.contains($0) && !owed.contains($0) })
+  }
+
+  private func noteRepair(of mended: [HomeWatch.Loss]) {
+    guard !mended.isEmpty else { return }
+    let names = mended.flatMap { HomeWatch.paths(of: $0, home) }.map(Paths.lastPart(of:))
+    context.write(event: "home_repaired", level: .warn) {
+      $0.field("msg", "removed while the bank was open, and made again: \(names.joined(separator: ", "))")
+    }
+  }
+
+  /// What cannot be made good at once is tried again, whatever has its name by then.
+  private func owe(_ loss: HomeWatch.Loss, unless isMended: Bool) {
+    if isMended { owed.remove(loss) } else { owed.insert(loss) }
+  }
+
+  /// The log of the database has lost its name: what was promised is copied to where the next coordinator finds it.
+  private func rescueLog() {
+    owed.insert(.log)
+    context.write(event: "log_lost", level: .error) {
+      $0.field(
+        "msg", "the log \(home.database)-wal was removed while the bank was open; it is copied and begun anew"
+      )
+    }
+    do throws(StoreError) { try context.bindings.files?.logIsLost() } catch { queue.fail(error) }
+  }
+
+  /// Begins a new log; false where it has to be tried again.
+  private func renewLog() -> Bool {
+    guard let files = context.bindings.files, queue.engine.isWorking else { return false }
+    if !queue.engine.isKept { queue.commit() }
+    guard queue.engine.isWorking else { return false }
+    do throws(StoreError) { return try files.renewLog() } catch {
+      queue.fail(error)
+      return false
+    }
+  }
+
+  private func noteTrouble(_ words: String) {
+    context.write(event: "home_not_repaired", level: .error) { $0.field("msg", words) }
+  }
+
+  // MARK: - A home that is gone
+
+  /// Nothing is promised any more. Whoever asks is told why, and then the process ends; see ``sayFarewell()``.
+  private func databaseIsGone() {
+    context.cutOff(with: nil)
+    let words = "the database \(home.database) was removed or renamed while the bank was open"
+    context.write(event: "home_lost", level: .error) { $0.field("msg", words) }
+    context.log.flush()
+    _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
+    context.bindings.files?.abandon()
+    // Nobody is served any more, and nothing that a worker says is kept.
+    staff.onEvent = { _, _, _ in }
+    staff.closeAll()
+    staff.killAll()
+    house.closeAll(at: context.now)
+    house.killAll()
+    let failure = Failure(.removed, subject: home.database, detail: words)
+    server.turnEverybodyAway(saying: failure)
+    server.onEnd = { _ in }
+    leave = (failure, SystemClock.monotonic() + Self.farewell)
+  }
+
+  /// One turn of a bank whose database is gone: whoever asks is told why, for as long as it stays. Then it ends.
+  func sayFarewell() {
+    guard let leave else { return }
+    if SystemClock.monotonic() < leave.until, (try? context.loop.runOnce(until: leave.until)) != nil {
+      return server.flush()
+    }
+    server.close(saying: leave.failure)
+    // Its guardian shall not open a new bank in the place of the one that somebody has removed.
+    context.bindings.guardianship?.lost()
+    context.cutOff(with: 1)
+  }
+}

@@ -1,0 +1,386 @@
+// Owns how requests for tickets reach the queue: checked, made repeatable by their keys, and cut into slices.
+// A known key is answered with the tickets of the first time, and only when these are on disk; with another request it is
+// refused. What is peculiar to lists stands in `ListSlices.swift`.
+// Small requests do not wait for a large one: they come in between two of its slices. While others are served a large
+// one rests after each turn for longer than the turn took.
+// Invariant: at most one request is half taken in, by the queue as well as here, and of one that is given up nobody keeps a
+// part: who of it is on disk is taken out before its numbers are anybody else's.
+
+import BankModel
+import Posix
+import QueueCore
+import Wire
+
+/// The way in.
+final class Intake {
+  /// How long customers are taken in before everybody else is heard again.
+  private static let intakeTime = TimeSpan.milliseconds(4)
+  /// Customers of a request that was never whole who are taken out in one turn.
+  private static let withdrawn = 4_096
+  private static let progressPause = TimeSpan.milliseconds(200)
+
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let store: any QueueReading
+  private let requests: RequestTable
+  private let readings: Readings
+  private let server: ControlServer
+  private let line = EnqueueIntake()
+  /// When a large request rests, because others are served.
+  private(set) var pacing = IntakePacing()
+  /// There was no time for all who could come in beside a large request.
+  private var hasMoreBeside = false
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ requests: RequestTable,
+    _ readings: Readings, _ server: ControlServer
+  ) {
+    self.context = context
+    self.queue = queue
+    self.store = store
+    self.requests = requests
+    self.readings = readings
+    self.server = server
+  }
+
+  // MARK: - What is asked
+
+  /// A client asks for customers of one kind.
+  func take(_ order: EnqueueOrder, _ session: ControlSession, _ number: UInt32) {
+    if let fault = order.fault {
+      return server.answer(session, number, .failure(Failure(.badRequest, remark: fault)))
+    }
+    let draw = CustomerDraw(
+      service: order.service, grade: order.grade, amount: order.amount, account: order.account,
+      payload: order.payload ?? "", seed: order.seed)
+    let sliced = SlicedDraw(
+      draw, total: order.count, slice: EnqueueIntake.slice, heldBackAtMost: EnqueueIntake.gap)
+    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
+    let digest = order.key == nil ? nil : order.digest
+    line.append(
+      EnqueueIntake.Order(
+        request: request, source: .drawn(sliced), key: order.key, digest: digest, total: order.count))
+  }
+
+  /// A part of a list of customers has come.
+  func take(_ part: EnqueueList, _ session: ControlSession, _ number: UInt32) {
+    if let list = session.list, list.number != number {
+      return server.refuse(session, .malformed, "two lists at the same time")
+    }
+    let list = session.list ?? ListSpool(number: number, directory: context.home.run)
+    session.list = list
+    list.append(part.entries)
+    guard part.isLast else { return }
+    session.list = nil
+    list.end()
+    if let failure = list.failure { return server.answer(session, number, .failure(failure)) }
+    guard list.count > 0 else {
+      return server.answer(session, number, .failure(Failure(.badRequest, remark: Remark(.listEmpty))))
+    }
+    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
+    line.append(
+      EnqueueIntake.Order(
+        request: request, source: .list(SlicedList(list, heldBackAtMost: EnqueueIntake.gap)), key: nil,
+        total: list.count))
+  }
+
+  /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;
+  /// where it was, it is answered as ever.
+  func withdraw(_ number: UInt32, of session: ControlSession) {
+    if session.list?.number == number {
+      session.list = nil
+      return server.answer(session, number, .failure(Failure(.withdrawn)))
+    }
+    guard let request = requests.enqueue(number, of: session) else { return }
+    if line.remove(request) || line.current?.request == request && line.current?.taken == 0 {
+      if line.current?.request == request { line.current = nil }
+      return requests.fail(request, Failure(.withdrawn))
+    }
+    guard queue.machine.arriving?.request == request else { return }
+    guard giveUp(because: Failure(.withdrawn)) else { return }
+    context.write(event: "withdrawn") { $0.field("issued", queue.machine.issuedCount) }
+    queue.commit()
+  }
+
+  // MARK: - What is there to do
+
+  /// The request that is being taken in, as far as it has come.
+  var current: EnqueueIntake.Order? { line.current }
+
+  /// Whether nobody waits to be taken in.
+  var isEmpty: Bool { line.isEmpty }
+
+  /// Whether customers are to be taken in, or out.
+  var hasWork: Bool {
+    !context.isCutOff && !queue.engine.isEmptying && (!line.isEmpty || isWithdrawing)
+  }
+
+  /// Whether some of them can be at this moment.
+  var hasWorkNow: Bool { hasWork && (isDue || hasMoreBeside) }
+
+  /// When a large request is gone on with by itself; nil where nobody waits for that.
+  var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
+
+  /// The first number of a request that will never be whole and is still to be taken out; nil where there is none. One
+  /// whose last slice is not on disk yet is whole by the books.
+  var remains: TicketNumber? {
+    guard !queue.machine.isTakingIn, let first = store.arrivingFrom, first > queue.machine.books.issued
+    else { return nil }
+    return first
+  }
+
+  /// Whether it is to be taken out now. While the disk is full whoever comes is refused, and need not wait for that.
+  private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
+
+  /// Whether customers of a large request may be taken in now, as far as the others are concerned.
+  private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
+
+  /// Whether customers of a large request were taken in, or out, in this turn while others are served or come in.
+  var isShared: Bool { pacing.isShared(serving: queue.machine.serving) }
+
+  // MARK: - One turn
+
+  /// Takes customers in for a while.
+  func advance() {
+    guard hasWork else { return }
+    let until = context.now.monotonic + Self.intakeTime
+    if isWithdrawing || line.isLarge {
+      takeInBeside(until: until)
+      guard hasWork, isDue else { return }
+    }
+    if isWithdrawing {
+      beginTurn()
+      return withdrawArrivals()
+    }
+    // Where one is given up, those who were committed of it are to be taken out first.
+    while hasWork, !isWithdrawing, let order = line.advance() {
+      if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
+      if order.comesInSlices {
+        guard isDue else { return }
+        beginTurn()
+      }
+      if let part = order.uncounted { lookThrough(part, of: order) } else { takeSlice(of: order) }
+      if line.current != nil, SystemClock.moment().monotonic >= until { return }
+    }
+  }
+
+  /// The turn has ended in which customers were taken in and, perhaps, committed: others come first for a while.
+  func endTurn() {
+    if pacing.began != nil { pacing.end(at: SystemClock.moment().monotonic, serving: queue.machine.serving) }
+  }
+
+  /// Nobody of a large request is taken in, or out, before this moment.
+  func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
+
+  private func beginTurn() { if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) } }
+
+  /// Takes those in who need not wait for a large request, nor for those of one who are to be taken out.
+  private func takeInBeside(until: MonotonicTime) {
+    hasMoreBeside = false
+    while hasWork,
+      let order = line.takeBeside(
+        room: roomBeside,
+        client: { [requests] request in requests.entry(request).map { ObjectIdentifier($0.session) } },
+        mayCome: { [unowned self] order in hasNoKeyOfNobody(order) })
+    {
+      pacing.someoneCame()
+      if let key = order.key, answerKnown(key, order) { continue }
+      takeSlice(of: order)
+      guard SystemClock.moment().monotonic < until else {
+        hasMoreBeside = true
+        return
+      }
+    }
+  }
+
+  /// Whether a request has none of the keys of those who are to be taken out, and who are nobody.
+  private func hasNoKeyOfNobody(_ order: EnqueueIntake.Order) -> Bool {
+    guard remains != nil else { return true }
+    let (day, issued) = (queue.machine.books.day, queue.machine.books.issued)
+    return order.keys.allSatisfy { key in
+      guard let tickets = try? store.request(forKey: key)?.tickets else { return true }
+      return tickets.day < day || tickets.last <= issued
+    }
+  }
+
+  /// Numbers for those who come beside a large request.
+  private var roomBeside: Int64 {
+    remains.map { $0 - 1 - queue.machine.books.issued } ?? queue.machine.roomBeside
+  }
+
+  /// Customers of a request that was broken off by a full disk, by the end of a coordinator or by its own: nobody was told
+  /// of them, and their numbers are free when they are gone.
+  private func withdrawArrivals() {
+    guard !queue.withdrawArrivals(limit: Self.withdrawn) else { return }
+    // Taking them out takes room as well: the others are not held up again at once.
+    rest(until: context.now.monotonic + .seconds(1))
+  }
+
+  // MARK: - Keys
+
+  /// Answers a request whose key is known; false where it is not.
+  private func answerKnown(_ key: String, _ order: EnqueueIntake.Order) -> Bool {
+    do throws(StoreError) {
+      guard try store.request(forKey: key) != nil else { return false }
+    } catch {
+      lookUpFailed(error, order)
+      return true
+    }
+    line.end(order)
+    guard let entry = requests.close(order.request) else { return true }
+    let seat = Followers.Seat(session: entry.session, number: entry.number)
+    // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
+    readings.tellKept(seat) { [engine = queue.engine] store throws(StoreError) in
+      // Meanwhile it may have been taken back, and have come again with a request that is not whole.
+      let kept = engine.keptBooks
+      guard let known = try store.request(forKey: key),
+        known.tickets.day < kept.day || known.tickets.last <= kept.issued
+      else { return .failure(Failure(.diskFull)) }
+      guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
+      let (tickets, count) = (known.tickets, known.tickets.last - known.tickets.first + 1)
+      return .enqueued(
+        EnqueuedReport(
+          day: tickets.day, first: tickets.first, last: tickets.last, count: count, known: count))
+    }
+    return true
+  }
+
+  /// A key cannot be looked up. A full disk is one to whoever asked, and everybody waits for room; anything worse keeps its
+  /// name, and is the end of this process as it is everywhere.
+  private func lookUpFailed(_ error: StoreError, _ order: EnqueueIntake.Order) {
+    line.end(order)
+    requests.fail(order.request, Failure(store: error))
+    server.flush()
+    queue.fail(error)
+  }
+
+  // MARK: - Slices
+
+  /// Looks whom of a part of a list the store knows; see ``SlicedList``.
+  private func lookThrough(_ part: Int, of order: EnqueueIntake.Order) {
+    var order = order
+    do throws(SliceTrouble) { try slices.lookThrough(part, of: &order) } catch { return refuse(order, error) }
+    line.current = order
+  }
+
+  private func takeSlice(of order: EnqueueIntake.Order) {
+    let before = order
+    var order = order
+    let issued = queue.machine.books.issued
+    let arriving = queue.machine.arriving?.request == order.request ? queue.machine.arriving : nil
+    var keys: [SliceKey] = []
+    let slice: [CustomerOrder]
+    do throws(SliceTrouble) {
+      slice = try nextSlice(of: &order, keys: &keys, after: arriving)
+    } catch {
+      return refuse(before, error)
+    }
+    let isLast = order.taken >= order.total
+    if isLast { line.end(order) } else { line.current = order }
+    requests.setKnown(order.known, order.knownTickets, for: order.request)
+    // Customers who are known already need no room.
+    queue.happen(
+      .enqueue(
+        order.request, orders: slice, total: order.total - order.known, isLast: isLast,
+        heldBack: order.heldBack))
+    let count = (arriving?.count ?? 0) + Int64(slice.count)
+    let isTaken =
+      isLast
+      ? queue.machine.books.issued == issued + count : queue.machine.arriving?.request == order.request
+    guard isTaken, queue.engine.isWorking else {
+      // The queue has refused it and has answered; nothing more of it is taken.
+      return line.end(order)
+    }
+    let day = queue.machine.books.day
+    for entry in keys {
+      queue.stage(
+        .remember(key: entry.key, day: day, first: entry.ticket, last: entry.ticket, request: entry.digest))
+    }
+    if isLast, let key = order.key {
+      queue.stage(
+        .remember(key: key, day: day, first: issued + 1, last: issued + count, request: order.digest))
+    }
+    tellProgress(of: order)
+  }
+
+  /// - Parameter arriving: Where those of it stand who have come; nil before the first slice.
+  private func nextSlice(
+    of order: inout EnqueueIntake.Order, keys: inout [SliceKey], after arriving: ArrivingRequest?
+  ) throws(SliceTrouble) -> [CustomerOrder] {
+    switch order.source {
+    case .drawn(var draw):
+      let slice = draw.next()
+      order.source = .drawn(draw)
+      order.taken = draw.drawn
+      return slice
+    case .list(let list):
+      return try slices.next(
+        of: list, &order, keys: &keys, after: arriving, issued: queue.machine.books.issued)
+    }
+  }
+
+  private var slices: ListSlices { ListSlices(store: store, day: queue.machine.books.day) }
+
+  private func tellProgress(of order: EnqueueIntake.Order) {
+    guard var current = line.current, current.request == order.request,
+      let entry = requests.entry(order.request)
+    else { return }
+    let moment = SystemClock.moment().monotonic
+    if let toldAt = current.toldAt, moment.since(toldAt) < Self.progressPause { return }
+    current.toldAt = moment
+    line.current = current
+    let report = ProgressReport(phase: .enqueuing, done: order.taken, total: order.total)
+    server.answer(entry.session, entry.number, .progress(report), more: true)
+  }
+
+  // MARK: - What is not taken in
+
+  /// A slice of a request cannot be taken.
+  private func refuse(_ order: EnqueueIntake.Order, _ trouble: SliceTrouble) {
+    switch trouble {
+    case .store(let error): return lookUpFailed(error, order)
+    case .spool(let failure):
+      context.write(event: "list_lost", level: .error) { $0.field("msg", failure.detail) }
+      breakOff(order, failure)
+    case .request(let failure): breakOff(order, failure)
+    }
+  }
+
+  /// The trouble of this request is nobody else's.
+  private func breakOff(_ order: EnqueueIntake.Order, _ failure: Failure) {
+    line.end(order)
+    if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
+  }
+
+  /// Gives the request up that is half taken in, if there is one: nothing of it is kept, and its client learns why.
+  ///
+  /// What others have staged is committed first. What is on disk of the request stands under numbers that nobody has, and
+  /// is taken out before they are anybody else's.
+  ///
+  /// - Returns: whether there was one; a full disk may have refused it just now, and its client was told so.
+  @discardableResult
+  func giveUp(because failure: Failure) -> Bool {
+    guard queue.machine.isTakingIn else { return false }
+    queue.commit()
+    guard let given = queue.machine.arriving else { return false }
+    line.abandon()
+    requests.fail(given.request, failure)
+    queue.happen(.intakeAbandoned)
+    return true
+  }
+
+  /// The disk is full: the queue has refused what was half taken in.
+  func diskIsFull() { line.abandon() }
+
+  /// Requests that are not taken in are refused, where none is half taken in.
+  func refuseAll(because failure: Failure) {
+    for request in line.abandonAll() { requests.fail(request, failure) }
+  }
+
+  /// Requests that are not taken in, or half, are refused; nothing of them is kept.
+  func turnAway(because failure: Failure) {
+    let waiting = line.abandonAll()
+    giveUp(because: failure)
+    for request in waiting { requests.fail(request, failure) }
+  }
+}

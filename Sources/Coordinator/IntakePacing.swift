@@ -1,0 +1,46 @@
+// Owns when a large request rests, because others are served or come in beside it. It knows no queue and reads no clock.
+// Invariant: whoever is alone does not rest, and others keep more than half of what they had, also where the disk or a core
+// that both need is the slower part: after a turn in which customers were taken in and committed beside others, these
+// have the coordinator for themselves for twice as long as that took.
+
+import BankModel
+
+/// How a large request shares the coordinator with everybody else.
+struct IntakePacing {
+  /// The rest after a turn, in durations of that turn.
+  private static let restFactor: Int64 = 2
+  /// What took less held nobody up.
+  private static let unnoticed = TimeSpan.milliseconds(1)
+
+  /// In a turn in which customers of a large request are taken in, or out: since when.
+  private(set) var began: MonotonicTime?
+  /// Until then nobody of a large request is taken in, or out.
+  private(set) var restsUntil: MonotonicTime?
+  /// Somebody came in beside it since its last turn.
+  private var cameBeside = false
+
+  /// Whether customers of a large request may be taken in at this moment.
+  func isDue(at now: MonotonicTime) -> Bool { restsUntil.map { $0 <= now } ?? true }
+
+  /// Whether some were taken in in this turn, beside others who came in or are being served.
+  func isShared(serving: Int64) -> Bool { began != nil && (serving > 0 || cameBeside) }
+
+  /// Some are taken in from here on.
+  mutating func begin(at moment: MonotonicTime) { began = began ?? moment }
+
+  /// Somebody comes in who does not wait for the large request.
+  mutating func someoneCame() { cameBeside = true }
+
+  /// The turn has ended in which some were taken in and, perhaps, committed.
+  mutating func end(at moment: MonotonicTime, serving: Int64) {
+    guard let began else { return }
+    let isShared = isShared(serving: serving)
+    let span = moment.since(began)
+    self = IntakePacing()
+    guard isShared, span >= Self.unnoticed else { return }
+    rest(until: moment + TimeSpan(nanoseconds: span.nanoseconds * Self.restFactor))
+  }
+
+  /// Nobody is taken in, or out, before a moment, and this turn does not count.
+  mutating func rest(until moment: MonotonicTime?) { (began, restsUntil) = (nil, moment) }
+}

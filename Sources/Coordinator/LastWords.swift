@@ -1,0 +1,98 @@
+// Owns what is said of a day when the bank ends: the report for whoever asked for the end, the last picture for those who look
+// on, and the line in the log. It remembers nothing: that each is said once is the ending's matter.
+// Failure: a store that cannot say how many were sent away leaves that count unsaid.
+
+import BankModel
+import Logbook
+import QueueCore
+import Supervision
+import Wire
+
+/// The last words of a bank.
+final class LastWords {
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let store: any QueueReading
+  private let followers: Followers
+  private let streams: AnswerStreams
+  private let views: LiveViews
+  private let reports: BankReports
+  private let server: ControlServer
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ followers: Followers,
+    _ streams: AnswerStreams, _ views: LiveViews, _ reports: BankReports, _ server: ControlServer
+  ) {
+    self.context = context
+    self.queue = queue
+    self.store = store
+    self.followers = followers
+    self.streams = streams
+    self.views = views
+    self.reports = reports
+    self.server = server
+  }
+
+  /// What whoever asked for the end is told, of a day that is not closed yet.
+  ///
+  /// - Parameters:
+  ///   - servedBefore: Customers who had been served when the end began.
+  ///   - killed: How many tellers had to be killed.
+  ///   - drain: How the bank has ended.
+  func report(servedBefore: Int64, killed: Int, _ drain: Drain) -> StoppedReport {
+    let books = queue.machine.books
+    return StoppedReport(
+      day: books.day, served: books.served,
+      businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
+      waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished,
+      // A reset in the middle of a drain begins to count anew.
+      finished: max(0, books.served - servedBefore), killed: Int64(killed),
+      steps: drain.spans(at: context.now.monotonic).map {
+        DrainStepReport(step: $0.step, milliseconds: $0.span.milliseconds)
+      }, sentAway: sentAway(books))
+  }
+
+  /// How many of those whom the books count as served were sent away. Everything is on disk by now; a store that cannot
+  /// say it leaves the count unsaid.
+  private func sentAway(_ books: Books) -> Int64? {
+    guard books.servedByService[Int(Service.juice.rawValue) - 1] > 0 else { return 0 }
+    return try? store.countSentAway(on: books.day)
+  }
+
+  /// The bank as it is seen last: closed.
+  func picture() -> StatusReport {
+    var picture = reports.status()
+    picture.close()
+    return picture
+  }
+
+  /// Writes the end of the day to the log.
+  func log(_ report: StoppedReport) {
+    context.write(event: "stopped") {
+      $0.field("day", report.day)
+      $0.field("served", report.served)
+      $0.field("finished", report.finished ?? 0)
+      $0.field("waiting", report.waiting)
+      $0.field("killed", report.killed ?? 0)
+    }
+    context.log.flush()
+  }
+
+  /// Those who look on see the bank close: the last receipts are sent while there is a store to read them from, and
+  /// the last picture is one that no other follows.
+  func tellLookersOn(_ picture: StatusReport) {
+    streams.endAll()
+    for seat in followers.views.takeWatchers() {
+      server.answer(seat.session, seat.number, .status(picture))
+    }
+    // Whoever waited for this very moment has not waited in vain.
+    let queue = picture.queue
+    let isIdle = queue.waiting + queue.serving + queue.delayed == 0
+    for seat in followers.takeIdleWaiters() {
+      server.answer(seat.session, seat.number, isIdle ? .status(picture) : .failure(Failure(.notOpen)))
+    }
+  }
+
+  /// Those who follow the events are told the last of them, when the store is closed.
+  func tellLastEvents() { views.tellLast() }
+}

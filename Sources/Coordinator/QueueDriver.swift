@@ -1,0 +1,311 @@
+// Owns the queue's machine and how it is driven: every event reaches it here, and what it wants is performed here, in order.
+// It decides nothing about customers, and nothing about when the disk is asked: the commit engine says that.
+// Invariants: an event reaches the machine through `apply(_:into:)` and through nothing else; a change is staged before
+// anything that was wanted after it; what waits for a commit is performed before anything else can be staged.
+// When the store fails in a way that leaves the disk in doubt, nothing more is performed: see `BankContext.cutOff(with:)`.
+
+import BankModel
+import Logbook
+import Posix
+import QueueCore
+import Wire
+
+/// The queue at work.
+final class QueueDriver {
+  /// The queue, to be asked and not to be changed.
+  private(set) var machine: QueueMachine
+  /// How what it wants kept gets on disk.
+  let engine: CommitEngine
+
+  /// The queue has answered a request.
+  var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
+  /// Nobody is left who can be served, and no window is busy.
+  var onDrained: () -> Void = {}
+  /// Everything is on disk, and nothing is staged yet: now the store shows what may be told.
+  var onCommitted: () -> Void = {}
+  /// The disk is full, and the queue has refused whoever was not on disk.
+  var onRefused: () -> Void = {}
+  /// The store has failed and nobody knows any more what is on disk: the last words are to be spoken.
+  var onBroken: (StoreError) -> Void = { _ in }
+
+  private let context: BankContext
+  private let staff: WindowStaff
+  private let followers: Followers
+  private let releases: ReleaseDesk
+  private var effects: [QueueEffect] = []
+  private var isPerforming = false
+  /// Changes to come that were staged before, when the disk was full, and were counted then.
+  private var repeats = 0
+
+  init(
+    _ machine: QueueMachine, _ engine: CommitEngine, _ context: BankContext, staff: WindowStaff,
+    followers: Followers, releases: ReleaseDesk
+  ) {
+    self.machine = machine
+    self.engine = engine
+    self.context = context
+    self.staff = staff
+    self.followers = followers
+    self.releases = releases
+  }
+
+  // MARK: - Events
+
+  /// Lets an event happen and does everything that follows from it.
+  func happen(_ event: QueueEvent) {
+    apply(event)
+    perform()
+  }
+
+  /// Lets an event happen; what follows from it is done with the next ``perform()``.
+  func apply(_ event: QueueEvent) { apply(event, into: &effects) }
+
+  /// The one way in which anything happens to the queue.
+  private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
+    machine.apply(event, at: context.now, into: &effects)
+  }
+
+  /// The queue goes by these rules from now on.
+  func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
+
+  /// How many a reset has cancelled that is answered now; nil for every other request.
+  func takeCancelled(by request: RequestNumber) -> Int64? { machine.takeCancelled(by: request) }
+
+  // MARK: - Effects
+
+  /// Performs everything that the queue wants, also what follows from performing it.
+  ///
+  /// Performing can make something happen that wants more: that is appended, and performed in its turn.
+  func perform() {
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
+    var place = 0
+    while place < effects.count, !context.isCutOff {
+      let effect = effects[place]
+      place += 1
+      perform(effect)
+    }
+    effects.removeAll(keepingCapacity: true)
+  }
+
+  private func perform(_ effect: QueueEffect) {
+    switch effect {
+    case .stage(let change): stage(change)
+    case .loadPage, .lookUp, .loadDead: read(effect)
+    case .assign(let window, let lease, let customer):
+      var assignment = Assignment(day: machine.books.day, customer: customer, lease: lease)
+      if customer.service.drawsOnStock {
+        assignment.order = context.booksName.order(
+          day: assignment.day, ticket: customer.ticket, issuedAt: customer.issuedAt)
+      }
+      staff.tell(window, .assign(assignment))
+    case .acknowledge(let window, let lease):
+      staff.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
+    case .recall(let window, let lease): staff.tell(window, .recall(lease))
+    case .announceClosing(let window): staff.tell(window, .closing)
+    case .openWindow(let window): staff.open(window, at: context.now)
+    case .closeWindow(let window): staff.close(window)
+    case .dismissTeller(let window): staff.dismiss(window, at: context.now)
+    case .endStuckTeller(let window, let generation): staff.abort(window, generation, at: context.now)
+    case .endRogueTeller(let window, let generation, let reason):
+      staff.expel(window, generation, reason: reason, at: context.now)
+    case .announce(let happening, let window, let lease, let customer):
+      followers.announce(happening, window, lease, customer, day: machine.books.day, at: context.now)
+    case .reportDead(let customer, let window, let end, let processEnd):
+      reportDead(customer, window, end, processEnd)
+    case .reply(let request, let answer): onReply(request, answer)
+    case .reportDrained: onDrained()
+    }
+  }
+
+  /// Adds a change to the open transaction.
+  func stage(_ change: StoreChange) {
+    let isRepeated = repeats > 0
+    if isRepeated { repeats -= 1 }
+    followers.note(change, isRepeated: isRepeated)
+    if change.leavesSomethingPutBy { releases.look() }
+    do throws(StoreError) { try engine.stage(change) } catch { fail(error) }
+  }
+
+  private func read(_ effect: QueueEffect) {
+    do throws(StoreError) {
+      if let event = try engine.read(effect) { apply(event) }
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Reads what was put off because it takes long, as if it had been asked for now.
+  func readPostponed() {
+    guard engine.hasPostponed else { return }
+    context.takeTime()
+    effects.append(contentsOf: engine.takePostponed())
+    perform()
+  }
+
+  private func reportDead(
+    _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?
+  ) {
+    context.write(event: "dead", level: .warn) {
+      $0.field("day", machine.books.day)
+      $0.field("ticket", customer.ticket)
+      $0.field("service", customer.service.name)
+      $0.field("window", window.description)
+      $0.field("attempts", customer.attempts)
+      $0.field("end", end.name)
+      switch processEnd {
+      case .code(let code): $0.field("code", code)
+      case .signal(let signal): $0.field("signal", signal)
+      case nil: break
+      }
+    }
+  }
+
+  // MARK: - The commit
+
+  /// When what is staged is to be committed; nil while there is nothing to commit.
+  ///
+  /// - Parameter isHurried: Whether it is committed in its own turn, though nobody waits for it. What a slice of a large
+  ///   request has staged beside others who are served is, so that the time for it is the intake's.
+  func commitDue(isHurried: Bool) -> MonotonicTime? {
+    engine.due(
+      isUnsettled: machine.isUnsettled,
+      isAwaited: machine.hasPromises || followers.tickets.owesAnEnd || isHurried)
+  }
+
+  /// Commits where it is time to; see ``commitDue(isHurried:)``.
+  func commitIfDue(isHurried: Bool) {
+    guard let due = commitDue(isHurried: isHurried), due <= context.now.monotonic else { return }
+    commit()
+  }
+
+  /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it.
+  func commit() {
+    guard engine.canCommit else { return }
+    do throws(StoreError) {
+      try engine.commit(machine.books, arriving: machine.arriving)
+    } catch {
+      return fail(error)
+    }
+    followers.confirmEvents()
+    apply(.committed)
+    // Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk.
+    onCommitted()
+    perform()
+    noteRoom()
+  }
+
+  /// Everybody has been told: the store does what it has put off.
+  func tidyUp() {
+    do throws(StoreError) { try engine.tidyUp() } catch { fail(error) }
+  }
+
+  /// Takes out some of those whose request was never whole, and commits that; false where it could not be done.
+  func withdrawArrivals(limit: Int) -> Bool {
+    do throws(StoreError) { try engine.withdrawArrivals(limit: limit) } catch {
+      fail(error)
+      return false
+    }
+    commit()
+    return true
+  }
+
+  /// Writes more of a reset, until a moment at most; false where the store has failed.
+  func emptyFurther(until: MonotonicInstant) -> Bool {
+    do throws(StoreError) { try engine.emptyFurther(until: until) } catch {
+      fail(error)
+      return false
+    }
+    return true
+  }
+
+  // MARK: - A store that fails
+
+  /// The store could not do something. A full disk is waited for; after anything worse nobody knows what is on disk, and
+  /// this process ends so that the next one reads it again.
+  func fail(_ error: StoreError) {
+    guard !context.isCutOff else { return }
+    guard case .diskFull = error else {
+      context.cutOff(with: 1)
+      return onBroken(error)
+    }
+    releases.putOff()
+    let isFirst = !machine.isJammed
+    engine.rollBack(isFirst: isFirst)
+    noteRoom()
+    if isFirst { refuse(because: error) }
+  }
+
+  /// The queue refuses tickets that nobody was told of, and these learn it now. What it stages again is staged when the
+  /// disk is tried again, and not twice.
+  private func refuse(because error: StoreError) {
+    context.write(event: "disk_full", level: .error) { $0.field("msg", error.description) }
+    var refused: [QueueEffect] = []
+    var repeats = machine.unsettledCount
+    apply(.commitRefused, into: &refused)
+    for effect in refused {
+      guard case .stage(let change) = effect else {
+        effects.append(effect)
+        continue
+      }
+      if repeats == 0 { followers.note(change, isRepeated: false) }
+      repeats = max(0, repeats - 1)
+    }
+    onRefused()
+    perform()
+  }
+
+  /// Tries a full disk again where it was left alone long enough.
+  func retryIfDue() {
+    if let due = engine.retryAt, due <= context.now.monotonic { retry() }
+  }
+
+  /// After a full disk: everything that is not on disk yet is staged again.
+  func retry() {
+    engine.beginRetry()
+    stageAgain()
+    guard engine.isWorking else { return }
+    commit()
+    guard engine.isWorking else { return }
+    context.write(event: "disk_available")
+    effects.append(contentsOf: engine.takeHeldBack())
+    perform()
+  }
+
+  /// Everything that was staged and forgotten is staged again. What happens in the same event besides is new.
+  private func stageAgain() {
+    repeats = machine.unsettledCount
+    happen(.commitRefused)
+    repeats = 0
+  }
+
+  // MARK: - Room
+
+  /// Tells the queue whether the store lives on its reserve.
+  func noteRoom() {
+    let isShort = engine.noteRoom()
+    guard isShort != machine.isShort else { return }
+    context.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info) {
+      $0.field(
+        "msg",
+        isShort
+          ? "the reserve is in use: no new customers, those who are here are served"
+          : "there is room again: new customers can come")
+    }
+    happen(.roomChanged(isShort: isShort))
+  }
+
+  /// Looks whether there is room again, where a store that is short has been left alone long enough.
+  func lookForRoomIfDue() {
+    if engine.lookForRoomIfDue() { noteRoom() }
+  }
+
+  /// When something has to be done by itself next; see also ``commitDue(isHurried:)``.
+  var nextDeadline: MonotonicTime? {
+    guard let one = machine.nextRetry, let other = engine.nextDeadline else {
+      return machine.nextRetry ?? engine.nextDeadline
+    }
+    return min(one, other)
+  }
+}

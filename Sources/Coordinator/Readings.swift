@@ -1,0 +1,112 @@
+// Owns the one way in which clients are told what the store keeps: tickets, receipts, accounts, lists, audits.
+// A client may be told only what is on disk. The store's connection also shows what is staged, so a question is answered
+// at once where nothing is, and otherwise right after the next commit, before anything else can be staged.
+// Invariant: no answer that quotes the store leaves while something is staged; `ControlServer` traps where one would.
+// A question neither commits anything nor hurries a commit, so whoever looks costs those who are served nothing.
+
+import BankModel
+import Logbook
+import QueueCore
+import Wire
+
+/// Questions of clients, until they can be answered with what is on disk.
+final class Readings {
+  /// A question that waits until nothing is staged.
+  private struct Question {
+    var seat: Followers.Seat
+    /// Whether the answer must fit the queue in memory: not while the disk is full and the queue is ahead of it.
+    var isInStep: Bool
+    var look: (any QueueReading) throws(StoreError) -> Void
+  }
+
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let store: any QueueReading
+  private let server: ControlServer
+  private var waiting: [Question] = []
+
+  init(_ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ server: ControlServer) {
+    self.context = context
+    self.queue = queue
+    self.store = store
+    self.server = server
+  }
+
+  /// Whether nobody waits for an answer.
+  var isEmpty: Bool { waiting.isEmpty }
+
+  /// Has a client's question answered as soon as everything that the store shows is on disk.
+  ///
+  /// - Parameters:
+  ///   - isInStep: Whether the queue in memory must not be ahead of the disk either, as it is while the disk is full.
+  ///   - look: Asks the store and answers; what it throws is told to the client, by its name.
+  func whenKept(
+    _ seat: Followers.Seat, isInStep: Bool = false,
+    _ look: @escaping (any QueueReading) throws(StoreError) -> Void
+  ) {
+    let question = Question(seat: seat, isInStep: isInStep, look: look)
+    if canAnswer(question) { return answer(question) }
+    waiting.append(question)
+    seat.session.openReadings += 1
+  }
+
+  /// Answers a client with what the store says, as soon as that is on disk.
+  func tellKept(
+    _ seat: Followers.Seat, _ answer: @escaping (any QueueReading) throws(StoreError) -> ControlAnswer
+  ) {
+    whenKept(seat) { [server] store throws(StoreError) in
+      server.answer(seat.session, seat.number, try answer(store))
+    }
+  }
+
+  /// Answers everything that has waited for the present moment, in which nothing is staged.
+  func answerWaiting() {
+    guard !waiting.isEmpty else { return }
+    let questions = waiting
+    waiting.removeAll(keepingCapacity: true)
+    for question in questions {
+      guard canAnswer(question) else {
+        waiting.append(question)
+        continue
+      }
+      question.seat.session.openReadings -= 1
+      answer(question)
+    }
+  }
+
+  /// Forgets the questions of a client that has left.
+  func forget(_ session: ControlSession) {
+    guard session.openReadings > 0 else { return }
+    waiting.removeAll { $0.seat.session === session }
+    session.openReadings = 0
+  }
+
+  /// What a client asked for cannot be read: it is told so by the error's own name, and so is the log.
+  func failed(_ error: StoreError, _ seat: Followers.Seat) {
+    context.write(event: "not_read", level: .error) { $0.field("msg", error.description) }
+    server.answer(seat.session, seat.number, .failure(Failure(store: error)))
+  }
+
+  private func canAnswer(_ question: Question) -> Bool {
+    guard queue.engine.isKept else { return false }
+    return !question.isInStep || (queue.engine.isWorking && !queue.machine.isJammed)
+  }
+
+  private func answer(_ question: Question) {
+    guard question.seat.session.isOpen else { return }
+    do throws(StoreError) { try question.look(store) } catch { failed(error, question.seat) }
+  }
+}
+
+extension ControlAnswer {
+  /// Whether it tells something that a client may rely on after a crash, so that it must be on disk before.
+  ///
+  /// The numbers of a status and of a progress may run ahead of the disk. Events are held back by ``Followers`` until
+  /// their own commit, and a refusal quotes nothing that was read, or is asked through ``Readings/whenKept(_:isInStep:_:)``.
+  var quotesWhatIsKept: Bool {
+    switch self {
+    case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account: true
+    case .failure, .status, .event, .progress: false
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// Owns what the coordinator makes of its tellers' words: what they are told when they come, what the queue hears of them,
+// and when those that have worked long enough are replaced: between two customers, one window at a time. It decides neither
+// who has worked long enough nor whose turn it is, and knows no process: the staff does.
+// Invariants: the queue hears of every teller exactly what the staff has heard, in its order; a teller is asked to go for
+// its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
+
+import BankModel
+import Logbook
+import Posix
+import QueueCore
+import Supervision
+import Wire
+
+/// The tellers, between their processes and the queue.
+final class Tellers {
+  /// A window is not tried any more; how its last teller has ended.
+  var onGivenUp: (Window, Remark) -> Void = { _, _ in }
+
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let staff: WindowStaff
+  private let followers: Followers
+  /// Whose teller is being replaced because it has worked long enough.
+  private var recycling = Recycling<Window>()
+
+  init(_ context: BankContext, _ queue: QueueDriver, _ staff: WindowStaff, _ followers: Followers) {
+    self.context = context
+    self.queue = queue
+    self.staff = staff
+    self.followers = followers
+  }
+
+  /// Begins to hear the staff.
+  func listen() {
+    staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
+    staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+  }
+
+  /// Whatever tellers say or do from here on, nothing follows from it.
+  func stopListening() { staff.onEvent = nil }
+
+  // MARK: - What they say
+
+  private func hear(_ word: WindowStaff.Word, from window: Window, _ generation: Generation) {
+    switch word {
+    case .ready(let pid):
+      context.write(event: "window_open") {
+        $0.field("window", window.description)
+        $0.field("child", pid)
+        $0.field("child_gen", generation)
+      }
+      queue.happen(.tellerReady(window, generation, pid: pid))
+      // Orders that changed after this teller had heard them, and before it was ready.
+      if staff.posts[window]?.isOutdated == true { queue.happen(.replace(window)) }
+      followers.changed = true
+    case .said(let message):
+      hear(message, from: window, generation)
+      // The next customer leaves before the next teller is heard: a teller that waited for the end of the turn would
+      // leave a core without work meanwhile. Who has said more in one breath gets all answers in one.
+      if staff.posts[window]?.channel?.isMidFrame != true, !context.isCutOff { staff.flush() }
+    case .ended(let end):
+      context.takeTime()
+      queue.happen(.tellerLost(window, generation, end))
+      followers.changed = true
+    case .givenUp(let lastEnd): onGivenUp(window, lastEnd)
+    }
+  }
+
+  private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
+    switch message {
+    case .done(let lease):
+      considerRecycling(window)
+      queue.happen(.tellerAnswered(window, generation, lease, .done))
+    case .outOfStock(let lease, let missing):
+      considerRecycling(window)
+      queue.happen(.tellerAnswered(window, generation, lease, .outOfStock(missing)))
+    case .failed(let lease, let reason):
+      considerRecycling(window)
+      queue.happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
+    case .returned(let lease): queue.happen(.tellerAnswered(window, generation, lease, .returned))
+    case .beat(let lease): queue.happen(.tellerProgressed(window, generation, lease))
+    case .hello, .ready: break
+    }
+  }
+
+  // MARK: - What they are told
+
+  private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
+    let configuration = context.configuration
+    let work = configuration.scaledWork(window.service)
+    return TellerOrders(
+      name: window.description, service: window.service, generation: generation,
+      workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: configuration.lease.nanoseconds / 4_000,
+      language: configuration.language ?? .english, logPath: context.home.log(of: window.description),
+      logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep,
+      logsCustomers: configuration.log.customers,
+      stockSocket: window.service.drawsOnStock ? context.home.stockSocket : nil)
+  }
+
+  /// What they were told is not true any more: each makes way for a successor when its hands are free.
+  func replaceAll() {
+    for window in staff.posts.keys.sorted() {
+      staff.posts[window]?.isOutdated = true
+      queue.happen(.replace(window))
+    }
+  }
+
+  // MARK: - Recycling
+
+  /// A teller answers a lease. This is looked at before the queue hears of it: afterwards the teller would already have
+  /// the next customer.
+  private func considerRecycling(_ window: Window) {
+    guard let post = staff.posts[window] else { return }
+    post.customers += 1
+    guard !context.isEnding, !context.configuration.recycling.isOff, isDue(post) != nil,
+      recycling.isTurn(of: window)
+    else { return }
+    recycle(post)
+  }
+
+  /// Goes on with the next window when the one before has a teller at work again.
+  func continueRecycling() {
+    while let window = recycling.current, !context.isEnding {
+      if let post = staff.posts[window], post.isWanted, !post.isGivenUp,
+        post.phase != .ready || post.generation == post.recycledGeneration
+      {
+        return
+      }
+      // It may have died meanwhile, and its successor has not worked long enough.
+      guard let next = recycling.settled() else { return }
+      if let post = staff.posts[next], post.phase == .ready, isDue(post) != nil { recycle(post) }
+    }
+  }
+
+  private func isDue(_ post: WindowPost) -> RecyclePolicy.Reason? {
+    let policy = context.configuration.recycling
+    var resident: Int64?
+    if policy.aboveBytes > 0 {
+      if context.now.monotonic.since(post.measuredAt) >= RecyclePolicy.measurePause {
+        post.measuredAt = context.now.monotonic
+        post.residentBytes = ProcessMemory.residentBytes(pid: post.pid)
+      }
+      resident = post.residentBytes
+    }
+    return policy.reason(customers: post.customers, residentBytes: resident)
+  }
+
+  private func recycle(_ post: WindowPost) {
+    post.recycledGeneration = post.generation
+    context.write(event: "recycling") {
+      $0.field("window", post.window.description)
+      $0.field("child", post.pid)
+      $0.field("child_gen", post.generation)
+      $0.field("reason", isDue(post)?.rawValue)
+      $0.field("customers", post.customers)
+      if let resident = post.residentBytes { $0.field("rss_kb", resident / 1024) }
+    }
+    queue.happen(.replace(post.window))
+  }
+}

@@ -1,0 +1,152 @@
+// Owns how many windows there shall be, and the configuration that says so: it is read again here, and everybody who works by
+// it is told. It starts no process, and waits for none.
+// Invariant: a configuration in which something is wrong changes nothing; and where a guardian would open this bank again,
+// it is noted how many windows are wanted before the first of them opens.
+
+import BankModel
+import Configuration
+import Logbook
+import Posix
+import QueueCore
+import Wire
+
+/// The windows of the bank, as they shall be.
+final class WindowPlan {
+  private let context: BankContext
+  private let queue: QueueDriver
+  private let staff: WindowStaff
+  private let tellers: Tellers
+  private let house: HouseStaff
+  private let services: HouseServices
+  private let marks: DatabaseMarks
+  private let followers: Followers
+  private let server: ControlServer
+
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ staff: WindowStaff, _ tellers: Tellers,
+    _ house: HouseStaff, _ services: HouseServices, _ marks: DatabaseMarks, _ followers: Followers,
+    _ server: ControlServer
+  ) {
+    self.context = context
+    self.queue = queue
+    self.staff = staff
+    self.tellers = tellers
+    self.house = house
+    self.services = services
+    self.marks = marks
+    self.followers = followers
+    self.server = server
+  }
+
+  // MARK: - What is asked
+
+  /// A client asks for other numbers of windows, and waits until they are as they shall be.
+  func scale(_ wanted: [ServiceWindows], _ seat: Followers.Seat) {
+    if refusesWhileEnding(seat) { return }
+    guard wanted.count <= Service.allCases.count else {
+      let failure = Failure(.badRequest, remark: Remark(.serviceTwice))
+      return server.answer(seat.session, seat.number, .failure(failure))
+    }
+    for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
+      let remark = Remark(
+        .windowsRange, entry.service.name, BankModel.Limits.windowsPerService, entry.count)
+      return server.answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
+    }
+    for entry in wanted {
+      context.write(event: "scale") {
+        $0.field("service", entry.service.name)
+        $0.field("windows", entry.count)
+      }
+      queue.happen(.scale(entry.service, windows: Int32(entry.count)))
+    }
+    noteWindows()
+    staff.retryGivenUp(at: context.now)
+    house.retryFailing(at: context.now)
+    awaitWindows(seat)
+  }
+
+  /// A client asks for the configuration to be read again, and waits until the windows follow it.
+  func reload(_ seat: Followers.Seat) {
+    if refusesWhileEnding(seat) { return }
+    // Before the others are tried again: what they find then nobody has read yet.
+    let known = marks.mismatched
+    if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
+    marks.accept(known)
+    awaitWindows(seat)
+  }
+
+  /// A client waits until the windows are as they shall be.
+  func awaitOpen(_ seat: Followers.Seat) {
+    if !refusesWhileEnding(seat) { awaitWindows(seat) }
+  }
+
+  /// SIGHUP asks for the same as the command, but for one thing: a signal comes from log rotations and service managers as
+  /// well, and none of them has read what is wrong with a database.
+  func reloadBySignal() {
+    if reload() == nil { marks.insist() }
+  }
+
+  private func refusesWhileEnding(_ seat: Followers.Seat) -> Bool {
+    if context.isEnding { server.answer(seat.session, seat.number, .failure(Failure(.draining))) }
+    return context.isEnding
+  }
+
+  private func awaitWindows(_ seat: Followers.Seat) {
+    followers.awaitWindows(seat)
+    followers.changed = true
+  }
+
+  // MARK: - What follows
+
+  /// Opens the windows of the configuration, or those that the start asked for.
+  func open() {
+    for service in Service.allCases {
+      queue.apply(.scale(service, windows: Int32(context.configuration.windows[service])))
+    }
+    noteWindows()
+    queue.perform()
+  }
+
+  /// Keeps the notes for the next coordinator again, which somebody has removed.
+  func keepNotes() {
+    noteWindows()
+    RecoveryNote.keepConfiguration(of: context.options, context.home)
+  }
+
+  /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
+  private func noteWindows() {
+    guard context.bindings.guardianship?.isGuarded == true else { return }
+    var windows: [Service: Int32] = [:]
+    for service in Service.allCases {
+      windows[service] = Int32(clamping: queue.machine.numbers(of: service).windows)
+    }
+    WindowsRecord.keep(windows, at: context.home.windows)
+  }
+
+  /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
+  private func reload() -> Failure? {
+    let fresh: BankConfiguration
+    let (assortment, products): (Assortment, ProductTable)
+    do throws(Failure) {
+      fresh = try context.options.configuration()
+      (assortment, products) = (try services.readAssortment(), try services.readProducts())
+    } catch {
+      context.write(event: "reload_refused", level: .error) { $0.field("msg", error.detail) }
+      return error
+    }
+    let changesOrders = fresh.tellerOrdersDiffer(from: context.configuration)
+    context.adopt(fresh)
+    house.standstill = fresh.standstill
+    context.bindings.guardianship?.adopt(fresh.standstill)
+    queue.adopt(fresh.policy)
+    staff.policy = fresh.restarts
+    context.write(event: "reloaded")
+    RecoveryNote.keepConfiguration(of: context.options, context.home)
+    open()
+    if changesOrders { tellers.replaceAll() }
+    staff.retryGivenUp(at: context.now)
+    services.renew(assortment, products)
+    house.retryFailing(at: context.now)
+    return nil
+  }
+}

@@ -1,0 +1,93 @@
+// Owns the questions that the books of the queue can be asked. It knows nothing of who keeps them, and changes nothing.
+// Invariant: an answer shows what is staged as well, so nobody is told of it while something is.
+
+import BankModel
+
+/// What is kept of the queue, to be read. Every call is synchronous.
+public protocol QueueReading: AnyObject {
+  /// Whether anything was staged since the last commit.
+  var hasStagedChanges: Bool { get }
+
+  /// The first number of customers who are kept and were never issued their numbers: of a request that is half taken in,
+  /// or was never whole; nil where there are none.
+  ///
+  /// Nobody sees them. They come into force with the commit whose books have issued their numbers; until then these are
+  /// not to be given to anybody else.
+  var arrivingFrom: TicketNumber? { get }
+
+  /// The next waiting customers of a line, by number, beginning behind `after`.
+  func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer]
+
+  /// The customer with this number among those who wait, are delayed, or are dead letters.
+  func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer?
+
+  /// Customers of one state, line after line; nil begins. At most `limit`.
+  func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer]
+
+  /// The customers of the present day in a range of numbers who wait or are delayed.
+  func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
+
+  /// The dead letters of the present day in a range of numbers.
+  func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
+
+  /// The receipts of a day that say out of stock.
+  func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64
+
+  /// The waiting customers of a line whose numbers lie between two others, both exclusive.
+  func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64
+
+  /// What a key stands for. Keys are compared byte by byte: two spellings of one character are two keys.
+  func request(forKey key: String) throws(StoreError) -> KeyedRequest?
+
+  /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
+  func receipts(
+    day: BusinessDay?, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt]
+
+  /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
+  /// between the two are looked at, whatever their service.
+  func receipts(
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt]
+
+  /// Tickets for which something may still be put by in the stock, though they were cancelled: in the order of their days
+  /// and numbers, beginning behind one; nil begins. At most `limit`.
+  ///
+  /// Every cancelled receipt of a service that draws on the stock adds its ticket, in its own transaction, because a
+  /// worker that died may have put something by without telling anybody. `.released` takes it out again.
+  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
+
+  /// The receipt of one ticket.
+  func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
+
+  /// The attempts at one ticket that ended without a receipt, in order.
+  func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt]
+
+  /// The sums of the ledger over all days.
+  func trialBalance() throws(StoreError) -> TrialBalance
+
+  /// One customer's account over all days, with its last receipts, at most `limit`.
+  func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement
+
+  /// Checks everything that can be checked from what is kept and committed.
+  func audit() throws(StoreError) -> StoreAudit
+}
+
+extension QueueReading {
+  /// The tickets that a key stands for.
+  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
+    try request(forKey: key)?.tickets
+  }
+
+  /// Whether something may still be put by in the stock for a ticket that was cancelled.
+  public func isUnreleased(_ ticket: TicketOfDay) throws(StoreError) -> Bool {
+    try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket
+  }
+
+  /// Whether customers are kept who were never issued their numbers.
+  public var hasArrivals: Bool { arrivingFrom != nil }
+}

@@ -1,0 +1,90 @@
+// How changes get into the store, and what waits while they cannot: promises that hold whatever the queue wants meanwhile.
+
+import BankModel
+import Configuration
+import Posix
+import QueueCore
+import Storage
+import Testing
+
+@testable import Coordinator
+
+@Suite("The commit engine")
+struct CommitEngineTests {
+  private let change = StoreChange.remember(key: "k", day: 1, first: 1, last: 1, request: nil)
+
+  @Test(
+    "while the disk is full it stages, reads and commits nothing, and reads with the retry what it was to read"
+  )
+  func fullDisk() throws {
+    let bank = try TestBank()
+    let engine = bank.coordinator.queue.engine
+    try engine.stage(change)
+    #expect(bank.store.hasStagedChanges && !engine.isKept)
+    engine.rollBack(isFirst: true)
+    #expect(!engine.isWorking && engine.isKept, "what was staged is forgotten")
+    try engine.stage(change)
+    #expect(!bank.store.hasStagedChanges)
+    let reads: [QueueEffect] = [
+      .lookUp(7, 1), .loadPage(Line(service: .loan, grade: .vip), after: 0, limit: 9),
+    ]
+    for read in reads { #expect(try engine.read(read) == nil) }
+    #expect(!engine.canCommit && engine.due(isUnsettled: true, isAwaited: true) == nil)
+    engine.beginRetry()
+    #expect(engine.due(isUnsettled: false, isAwaited: true) == nil, "nothing is staged any more")
+    #expect(engine.takeHeldBack() == reads && engine.takeHeldBack() == [])
+    try engine.stage(change)
+    #expect(bank.store.hasStagedChanges)
+  }
+
+  @Test("a page that could not be read is held back, or its line would be served no more")
+  func unread() throws {
+    let bank = try TestBank()
+    let engine = bank.coordinator.queue.engine
+    let read = QueueEffect.loadPage(Line(service: .loan, grade: .vip), after: 0, limit: 9)
+    bank.store.fail(.read, with: .diskFull(detail: "of this test"))
+    #expect(throws: StoreError.self) { try engine.read(read) }
+    #expect(engine.takeHeldBack() == [read])
+  }
+
+  @Test("a full disk is tried again at once, and then after a pause")
+  func pause() throws {
+    let bank = try TestBank()
+    let engine = bank.coordinator.queue.engine
+    let now = bank.coordinator.context.now.monotonic
+    engine.rollBack(isFirst: true)
+    #expect(engine.retryAt == now && engine.nextDeadline == now)
+    engine.rollBack(isFirst: false)
+    #expect(engine.retryAt == now + CommitEngine.diskPause)
+  }
+
+  @Test("whoever waits is not kept waiting, and what nobody waits for is gathered")
+  func due() throws {
+    let bank = try TestBank()
+    let (queue, engine) = (bank.coordinator.queue, bank.coordinator.queue.engine)
+    #expect(engine.due(isUnsettled: false, isAwaited: true) == nil, "there is nothing to commit")
+    #expect(engine.due(isUnsettled: true, isAwaited: false) == bank.coordinator.context.now.monotonic)
+    try engine.commit(queue.machine.books, arriving: nil)
+    let staged = bank.coordinator.context.now.monotonic
+    try engine.stage(change)
+    #expect(engine.due(isUnsettled: true, isAwaited: true) == staged)
+    let gathered = try #require(engine.due(isUnsettled: true, isAwaited: false))
+    #expect(gathered > staged && gathered <= staged + CommitPacing.longestPause + BankConfiguration().gather)
+  }
+
+  @Test("a process that was cut off keeps nothing more, and what the store shows is no answer to anybody")
+  func cutOff() throws {
+    let bank = try TestBank()
+    let engine = bank.coordinator.queue.engine
+    try engine.stage(change)
+    bank.coordinator.context.cutOff(with: 1)
+    let commits = bank.store.commits
+    bank.coordinator.queue.commit()
+    bank.coordinator.queue.retry()
+    bank.coordinator.queue.tidyUp()
+    #expect(bank.store.commits == commits && !engine.canCommit && !engine.isKept)
+    bank.store.rollBack()
+    try engine.stage(change)
+    #expect(!bank.store.hasStagedChanges && !engine.isKept)
+  }
+}

@@ -1,0 +1,101 @@
+// A process that nobody may rely on any more: it says why, does nothing further, and its end is an exit code that whoever runs
+// the coordinator is given.
+
+import BankModel
+import Glibc
+import Posix
+import QueueCore
+import Storage
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite("A coordinator that is cut off")
+struct CutOffTests {
+  @Test("a store that fails for good ends it in that turn, and nothing that was promised with it leaves")
+  func failedStore() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    bank.openWindows(1)
+    client.ask(.enqueue(.deposits(3)), bank.coordinator)
+    other.ask(.status, bank.coordinator)
+    bank.store.fail(.commit, with: .failed(path: "bank.db", detail: "of this test"))
+    try bank.coordinator.turn()
+    #expect(bank.coordinator.context.exitCode == 1 && bank.coordinator.context.isCutOff)
+    #expect(!client.hasSomethingToRead && !other.hasSomethingToRead)
+    // Whatever is said or happens to it now changes nothing.
+    let commits = bank.store.commits
+    other.ask(.reset(day: nil), bank.coordinator)
+    bank.coordinator.stopBySignal(now: true)
+    bank.coordinator.openerIsGone()
+    #expect(try bank.coordinator.run() == 1)
+    #expect(bank.store.commits == commits && !bank.coordinator.context.isEnding)
+    #expect(!client.hasSomethingToRead && !other.hasSomethingToRead)
+    #expect(bank.log.contains("event=store_failed") && !bank.log.contains("event=left"))
+    bank.store.crash()
+    #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 0)
+  }
+
+  @Test("what the queue wants after a change that cannot be staged is not done")
+  func inTheMiddle() throws {
+    let bank = try TestBank()
+    let (client, viewer) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let followers = bank.coordinator.followers
+    viewer.ask(.follow, bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(2, client)
+    followers.publishEvents(all: true)
+    let told = followers.views.feed.encoded
+    #expect(told == 1, "the first customer has begun")
+    bank.store.fail(.stage, with: .failed(path: "bank.db", detail: "of this test"))
+    bank.serveAll()
+    #expect(bank.coordinator.context.exitCode == 1)
+    followers.publishEvents(all: true)
+    #expect(followers.views.feed.encoded == told, "nobody is done, and nobody comes next")
+  }
+
+  @Test("one whose database is removed says so for a while, turn by turn, and ends")
+  func removedDatabase() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let database = BankHome(bank.home).database
+    let file = try FileDescriptor.open(database, [.writeOnly, .create], mode: 0o600)
+    try file.close()
+    bank.coordinator.home.begin()
+    unlink(database)
+    while !bank.coordinator.context.isCutOff { try bank.coordinator.turn() }
+    #expect(bank.coordinator.context.exitCode == nil, "it stays to say so")
+    let commits = bank.store.commits
+    // A list has one answer for all of its parts, and a withdrawal none of its own.
+    let part = ControlCommand.enqueueList(EnqueueList(entries: [], isLast: false))
+    for (number, command) in [(1, .status), (2, part), (2, part), (3, .withdraw(2))]
+      as [(UInt32, ControlCommand)]
+    {
+      bank.coordinator.server.onCommand?(client.session, ControlRequest(number: number, command: command))
+    }
+    try bank.coordinator.turn()
+    let answers = try client.answers(bank.coordinator)
+    #expect(answers.map(\.number) == [1, 2])
+    #expect(answers.allSatisfy { $0.answer.failure?.code == .removed })
+    bank.coordinator.stopBySignal(now: true)
+    #expect(try bank.coordinator.run() == 1)
+    #expect(bank.store.commits == commits && bank.coordinator.server.sessions.isEmpty)
+    #expect(bank.log.contains("event=home_lost") && !bank.log.contains("event=stopping"))
+  }
+
+  @Test("of two requests for tickets under one number it is the first that is given up")
+  func oneNumber() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let requests = bank.coordinator.requests
+    let all = (0..<64).map { _ in
+      requests.open(client.session, 5, for: .enqueue(known: 0, KnownTickets()))
+    }
+    for request in all {
+      #expect(requests.enqueue(5, of: client.session) == request)
+      _ = requests.close(request)
+    }
+    #expect(requests.enqueue(5, of: client.session) == nil)
+  }
+}
