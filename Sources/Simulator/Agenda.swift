@@ -20,6 +20,10 @@ enum Occurrence {
   case fault
   /// Nothing goes wrong from now on.
   case calm
+  /// A client asks for what it was told to ask for.
+  case clientMeddles(Int)
+  /// The bank has ended, and everybody has heard it.
+  case end
 }
 
 /// What is going to happen, the earliest first.

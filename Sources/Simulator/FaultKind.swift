@@ -45,6 +45,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case coordinatorCrowded
   /// A commit takes seconds.
   case commitSlow
+  /// Somebody closes the windows of a service and opens them again at once.
+  case windowsScaled
   /// The stock service is killed between two effects.
   case stockKilled
   /// The stock service stands still for a while.
@@ -73,7 +75,9 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stockEnded
   /// A juice station dies when it hears that its fruit was taken.
   case stationKilled
-  /// The coordinator dies when it hears that fruit was given back.
+  /// Somebody empties the queue while a station waits for its fruit, and the stock is slow.
+  case stationRecalled
+  /// The coordinator dies, or its disk is full, when it hears that fruit was given back.
   case releaseInterrupted
   /// The vending machine is killed between two effects.
   case vendingKilled

@@ -50,7 +50,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     takesAFullStockForSoldOut
   // In the supervision of the services.
   case judgesBySilence, forgetsTheNextService, givesNoSignOfLife, ignoresTheClose, checksOnce,
-    abortsServicesOnly, isDeafToProgress, blamesServicesForItsOwnPause
+    abortsServicesOnly, isDeafToProgress, blamesServicesForItsOwnPause, killsTheSuccessor
   // In the staff behind the windows, and at the control socket.
   case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
   case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause
@@ -210,6 +210,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .abortsServicesOnly: "A service that stands still and does not hear SIGABRT stays."
     case .isDeafToProgress: "A service that reports how a long work goes on is ended as if it stood still."
     case .blamesServicesForItsOwnPause: "A slow commit of the coordinator is held against its services."
+    case .killsTheSuccessor: "What was to end a process that has ended by itself ends its successor."
     case .waitsForTheUnready: "A teller that is never ready is waited for without end."
     case .blamesTellersForItsOwnPause: "A slow commit of the coordinator is held against its tellers."
     case .blamesClientsForItsOwnPause: "A slow commit of the coordinator is held against its clients."
@@ -243,7 +244,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
-    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable]
+    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
     case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]
@@ -267,13 +268,13 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .drainsNever, .drainsTooEarly: [.notDrained]
     case .saysCommittedTooEarly: [.notDurable]
     case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained]
-    case .performsLastFirst: [.storeContradiction, .ledger, .repeatedKey]
+    case .performsLastFirst: [.attempt, .storeContradiction, .ledger, .repeatedKey]
     case .forgetsWhatItHeldBack: [.notDrained]
     case .forgetsKeys, .remembersTheFirstSliceOnly: [.repeatedKey]
     case .answersAKeyTooEarly: [.notDurable]
     case .startsWithOldBooks, .forgetsTheDelayedAtTheStart: [.books]
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
-    case .goesOnAfterARefusal: [.answer]
+    case .goesOnAfterARefusal: [.answer, .books]
     case .countsTheKnownTwice: [.repeatedKey]
     case .stagesTwice: [.storeContradiction]
     case .closesTheDayTwice: [.books]
@@ -288,7 +289,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .forgetsShortages: [.notDurable, .purchase]
     case .losesARow: [.taking, .storeContradiction]
     case .stockAnswersTooEarly: [.notDurable]
-    case .stockBelievesAFullDisk: [.notDurable, .storeContradiction]
+    case .stockBelievesAFullDisk: [.notDurable, .storeContradiction, .notDrained]
     case .leavesOutAChange: [.news]
     case .showsTooEarly: [.notDurable, .news]
     case .forgetsWhoComesBack: [.notDrained]
@@ -314,11 +315,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack: [.taking]
     case .takesAFullStockForSoldOut: [.purchase, .refusal]
     case .judgesBySilence, .givesNoSignOfLife, .ignoresTheClose, .isDeafToProgress: [.conversation]
-    case .blamesServicesForItsOwnPause: [.conversation]
+    case .blamesServicesForItsOwnPause, .killsTheSuccessor: [.conversation]
     case .forgetsTheNextService, .checksOnce, .abortsServicesOnly: [.notDrained]
     case .waitsForTheUnready, .blamesTellersForItsOwnPause: [.notDrained]
     case .blamesClientsForItsOwnPause: [.conversation]
-    case .servicesBlameClients, .forgetsWhatWasHeldBack, .asksForEachTicketOnce: [.notDrained]
+    case .servicesBlameClients: [.conversation, .notDrained]
+    case .forgetsWhatWasHeldBack, .asksForEachTicketOnce: [.notDrained]
     case .hearsTwice: [.answer]
     case .callsEveryErrorAFullDisk: [.notDrained]
     case .takesSilenceForDone: [.drinks]

@@ -180,7 +180,7 @@ extension SimulatedCoordinator {
       return
     }
     var slices = chance.draw(1...4)
-    while isAlive, slices > 0, !isWithdrawing, let order = intake.first {
+    while isAlive, world.violation == nil, slices > 0, !isWithdrawing, let order = intake.first {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
       guard isAlive else { return }
       slices -= 1

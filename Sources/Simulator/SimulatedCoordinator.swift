@@ -299,7 +299,9 @@ final class SimulatedCoordinator: SimulatedProgram {
   }
 
   private func swapStages(from place: Int) {
-    if case .stage = effects[place], case .stage = effects[place + 1] { effects.swapAt(place, place + 1) }
+    guard case .stage = effects[place] else { return }
+    let next = effects[(place + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
+    if let next { effects.swapAt(place, next) }
   }
 
   private func perform(_ effect: QueueEffect) {

@@ -83,7 +83,10 @@ extension Simulation {
     case .tellerSlow:
       statistics.note(kind)
       process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
-    case .tellerFailed: worker.provider?.failsNext = true
+    case .tellerFailed:
+      // Most tellers need nothing that they could not get.
+      let able = workers.filter { $0.provider != nil }
+      if !able.isEmpty { able[Int(chance.draw(0...Int64(able.count) - 1))].provider?.failsNext = true }
     case .tellerRogue:
       statistics.note(kind)
       lie(worker)

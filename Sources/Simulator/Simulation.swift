@@ -23,7 +23,7 @@ public final class Simulation {
 
   static let build = "simulated"
   /// After the faults have ended everything comes to its end within this time.
-  private static let longestEnd = TimeSpan.seconds(600)
+  private static let longestEnd = TimeSpan.seconds(200)
   private static let longestHistory: Int64 = 400_000
 
   let seed: UInt64
@@ -204,6 +204,8 @@ public final class Simulation {
     case .relief(let pid): host.processes[pid]?.relieve()
     case .fault: goWrong()
     case .calm: calmDown()
+    case .clientMeddles(let number): clients[number].emptyAndOrder()
+    case .end: isOver = true
     }
     if isCalm { playFinale() }
   }
@@ -243,7 +245,8 @@ public final class Simulation {
     checker.crashed()
     coordinator = nil
     if isDone, isCalm, finale.hasAskedForTheEnd {
-      isOver = true
+      // The last words are on their way.
+      agenda.add(.end, at: clock.now + .seconds(1))
     } else {
       agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
@@ -277,6 +280,11 @@ public final class Simulation {
       // The last thing that goes wrong: the disk is full while the bank closes.
       statistics.note(.diskFull)
       fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 2_000 : 200)))
+    } else if finale.hasAskedForTheEnd, plan.temper != .calm {
+      // Or the last commits take long, and somebody comes while the doors are closed.
+      statistics.note(.commitSlow)
+      slowCommit = .milliseconds(chance.draw(20...400))
+      for client in clients { client.comeTooLate() }
     }
   }
 

@@ -28,6 +28,8 @@ struct StockScene {
   var failingCommit: (isKept: Bool, Void)?
   /// So many stations die when they are told that their fruit was taken.
   var doomedStations = 0
+  /// So many stations are recalled when they have asked for their fruit.
+  var recalls = 0
   /// So many coordinators die when they are told that fruit was given back.
   var doomedReleases = 0
 }
@@ -140,7 +142,23 @@ extension Simulation {
     guard scene.doomedReleases > 0 else { return false }
     scene.doomedReleases -= 1
     statistics.note(.releaseInterrupted)
-    return true
+    guard chance.draw(0...1) == 0 else { return true }
+    // Or its disk is full, and the note stays.
+    statistics.note(.diskFull)
+    fullUntil = clock.now + .milliseconds(chance.draw(1...700))
+    return false
+  }
+
+  /// A station asks for its fruit. At times its customer is gone before the stock answers, and the next one is there.
+  func stationAsks() {
+    guard scene.recalls > 0, let service = scene.service else { return }
+    scene.recalls -= 1
+    statistics.note(.stationRecalled)
+    let lease = plan.policy.lease.nanoseconds
+    service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease / 2)))
+    for client in clients where client.state == .ready {
+      return agenda.add(.clientMeddles(client.number), at: clock.now)
+    }
   }
 
   // MARK: - What goes wrong
@@ -162,7 +180,7 @@ extension Simulation {
     case .stockAuditLong: scene.longAudit = .seconds(chance.draw(31...45))
     case .stockDiskFull:
       statistics.note(kind)
-      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...700))
+      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
     case .stockDiskFailed: scene.failingCommit = (chance.draw(0...1) == 0, ())
     case .stockCut:
       guard let stream = someStream() else { return }
@@ -174,7 +192,7 @@ extension Simulation {
       stream.slow(by: chance.draw(100...20_000))
     case .stockCommitSlow:
       statistics.note(kind)
-      scene.slowCommit = .milliseconds(chance.draw(20...8_000))
+      scene.slowCommit = timeOfSlowCommit()
     case .stockCrowded:
       guard let service = scene.service else { return }
       statistics.note(kind)
@@ -189,6 +207,7 @@ extension Simulation {
       statistics.note(kind)
       service.hear(signal: 15)
     case .stationKilled: scene.doomedStations = 1
+    case .stationRecalled: scene.recalls = 1
     case .releaseInterrupted: scene.doomedReleases = 1
     default: break
     }
@@ -222,6 +241,7 @@ extension Simulation {
     scene.failingCommit = nil
     scene.doomedStations = 0
     scene.doomedReleases = 0
+    scene.recalls = 0
     scene.service?.fuse = nil
     (scene.slowCommit, scene.longAudit) = (nil, nil)
     for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }

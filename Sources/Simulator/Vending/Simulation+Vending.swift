@@ -177,7 +177,7 @@ extension Simulation {
       stream.slow(by: chance.draw(100...20_000))
     case .vendingCommitSlow:
       statistics.note(kind)
-      vending.slowCommit = .milliseconds(chance.draw(20...8_000))
+      vending.slowCommit = timeOfSlowCommit()
     case .vendingCrowded:
       guard let machine = vending.machine else { return }
       statistics.note(kind)
