@@ -129,7 +129,7 @@ let package = Package(
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision", "Logbook", "Teller", "JuiceStation", "Coordinator", "StockService", "StockClient",
-        "VendingMachine", "VendingClient",
+        "VendingMachine", "VendingClient", "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),
 
@@ -163,7 +163,12 @@ let package = Package(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
     tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
-    tests("SimulatorTests", of: ["Simulator", "BankModel", "Logbook", "Posix"]),
+    tests(
+      "SimulatorTests",
+      of: [
+        "Simulator", "BankModel", "Logbook", "Posix", "QueueCore", "StockCore", "VendingCore", "Storage",
+        "CSQLite",
+      ]),
     tests(
       "CoordinatorTests",
       of: [

@@ -39,6 +39,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case commitLost
   /// Somebody sets the calendar.
   case clockJumped
+  /// The machine of the coordinator loses its power, and what was not synced.
+  case powerLost
   /// A client does not read for a while.
   case clientDeaf
   /// The coordinator has no descriptor left for a while.

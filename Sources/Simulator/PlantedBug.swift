@@ -26,6 +26,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
   case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice, closesTheDayTwice
   case takesInTheWithdrawn, keepsAPartOfTheWithdrawn
+  // In the store that keeps the queue on a disk.
+  case neverSyncs, syncsOnlyWhenItCopiesTheLog, copiesTheLogWithoutSyncing, keepsTheBooksApart
+  case takesAFailedSyncForACommit, takesAFailedSyncForAFullDisk, migratesWithoutAJournal,
+    believesTheLogThatIsThere
   // In the stock's core.
   case takesAgain, forgetsOrdersInACrash, givesBackAgain, takesInPart, forgetsVoids, forgetsShortages,
     losesARow
@@ -147,6 +151,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .keepsAPartOfTheWithdrawn: "Of a request that is withdrawn the part stays that was taken in."
     case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
     case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
+    case .neverSyncs: "The queue's database is kept without any fsync."
+    case .syncsOnlyWhenItCopiesTheLog: "A commit is answered before the fsync of the log."
+    case .copiesTheLogWithoutSyncing: "The log begins anew before what was copied from it is on disk."
+    case .keepsTheBooksApart: "The books are committed after the rows that they count."
+    case .takesAFailedSyncForACommit: "A commit whose fsync has failed counts as one that was kept."
+    case .takesAFailedSyncForAFullDisk: "A failed fsync counts as a full disk, and the coordinator goes on."
+    case .migratesWithoutAJournal: "A new database is made without a journal."
+    case .believesTheLogThatIsThere: "A start goes on with a log of which a sync may have failed."
     case .takesAgain: "The stock takes again for an order that it has served."
     case .forgetsOrdersInACrash:
       "The stock does not know the orders that were answered before its last start."
@@ -282,6 +294,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
+    case .neverSyncs, .syncsOnlyWhenItCopiesTheLog, .copiesTheLogWithoutSyncing, .keepsTheBooksApart,
+      .takesAFailedSyncForACommit, .takesAFailedSyncForAFullDisk, .migratesWithoutAJournal,
+      .believesTheLogThatIsThere:
+      [.storeContradiction]
     case .takesAgain: [.taking, .stock, .drinks, .purchase, .repeatedOrder]
     case .givesBackAgain, .forgetsVoids: [.taking, .purchase]
     case .takesInPart, .refusesTheLastFruit: [.taking]

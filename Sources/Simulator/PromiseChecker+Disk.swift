@@ -17,7 +17,7 @@ extension PromiseChecker {
   }
 
   /// A transaction is on disk.
-  func committed(_ books: Books, in store: MemoryStore) {
+  func committed(_ books: Books, in store: QueueDisk) {
     let isNew = store.commits > seenCommits
     seenCommits = store.commits
     if isNew { world.statistics.commits += 1 }
@@ -63,7 +63,7 @@ extension PromiseChecker {
   }
 
   /// Whoever is put aside has an attempt after which that was done.
-  private func checkFatal(_ number: Int32, of ticket: TicketOfDay, in store: MemoryStore) {
+  private func checkFatal(_ number: Int32, of ticket: TicketOfDay, in store: QueueDisk) {
     guard let attempts = try? store.attempts(day: ticket.day, ticket: ticket.ticket) else { return }
     if !attempts.contains(where: { $0.number == number && $0.isFatal }) {
       violate(.attempt, "\(ticket) is put aside after attempt \(number), and the store does not say so")
@@ -103,7 +103,7 @@ extension PromiseChecker {
     onDisk[name] = order
   }
 
-  private func readReceipts(from store: MemoryStore) {
+  private func readReceipts(from store: QueueDisk) {
     guard let fresh = try? store.receipts(day: nil, after: seenReceipts, limit: .max) else { return }
     seenReceipts += Int64(fresh.count)
     world.statistics.receipts += Int64(fresh.count)
@@ -135,7 +135,7 @@ extension PromiseChecker {
 
   // MARK: - The audit and the end
 
-  func checkAudit(of store: MemoryStore) throws(StoreError) {
+  func checkAudit(of store: QueueDisk) throws(StoreError) {
     let audit = try store.audit()
     if audit.lost > 0 { violate(.lostTicket, audit.problems.first ?? "") }
     if audit.duplicated > 0 { violate(.duplicate, audit.problems.first ?? "") }
@@ -144,7 +144,7 @@ extension PromiseChecker {
   }
 
   /// The bank has ended: everyone has a receipt or stands among the dead letters, and the money adds up.
-  func checkEnd(of store: MemoryStore) {
+  func checkEnd(of store: QueueDisk) {
     do throws(StoreError) {
       try checkAudit(of: store)
       let audit = try store.audit()
@@ -167,7 +167,7 @@ extension PromiseChecker {
   }
 
   /// The sum of the receipts of a service is what the clients who were served brought.
-  private func checkMoney(in store: MemoryStore) throws(StoreError) {
+  private func checkMoney(in store: QueueDisk) throws(StoreError) {
     let receipts = try store.receipts(day: nil, after: 0, limit: .max)
     for service in Service.allCases {
       var (paid, brought): (Won, Won) = (0, 0)

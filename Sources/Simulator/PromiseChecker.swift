@@ -212,7 +212,7 @@ final class PromiseChecker {
   }
 
   /// A store was opened: everything that was spoken must be there, and nobody stands at a window.
-  func restarted(with stored: StoredQueue, from store: MemoryStore) {
+  func restarted(with stored: StoredQueue, from store: QueueDisk) {
     if store.commits > seenCommits, diskBooks != nil {
       // The disk had kept what it said it had not.
       staged = doubtful
@@ -246,7 +246,7 @@ final class PromiseChecker {
     for words in core.contradictions() { violate(.books, words.description) }
   }
 
-  private func rebuildView(_ day: BusinessDay, from store: MemoryStore) throws(StoreError) {
+  private func rebuildView(_ day: BusinessDay, from store: QueueDisk) throws(StoreError) {
     view = QueueView(day: day)
     view.lastTicket = diskBooks?.issued ?? 0
     for state in [CustomerState.waiting, .delayed, .dead] {

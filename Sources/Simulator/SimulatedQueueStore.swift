@@ -1,4 +1,4 @@
-// Owns the disk of the simulated bank as the coordinator's process meets it: the store in memory, with the time that a
+// Owns the disk of the simulated bank as the coordinator's process meets it: the disk of this history, with the time that a
 // commit takes, with what goes wrong there, and with an eye on what is kept. It must not know a rule of the queue.
 // Invariant: a process that was killed keeps nothing more. Whatever fails has taken the open transaction with it.
 
@@ -10,7 +10,7 @@ import Storage
 final class SimulatedQueueStore: QueueStore {
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
-  private var disk: MemoryStore { world.disk }
+  private var disk: QueueDisk { world.disk }
 
   init(of process: SimulatedProcess, in world: Simulation) {
     self.process = process
@@ -55,13 +55,21 @@ final class SimulatedQueueStore: QueueStore {
     try attempt(.stage) { () throws(StoreError) in try disk.withdrawArrivals(limit: limit) }
   }
 
-  func tidyUp() throws(StoreError) { disk.tidyUp() }
+  func tidyUp() throws(StoreError) { try disk.tidyUp() }
+
+  var emptying: EmptyingProgress? { disk.emptying }
+
+  func emptyFurther() throws(StoreError) {
+    try attempt(.stage) { () throws(StoreError) in try disk.emptyFurther() }
+  }
 
   func rollBack() { if !process.isDoomed { disk.rollBack() } }
 
   var isShort: Bool { disk.isShort }
 
   func lookForRoom() { world.lookForRoom() }
+
+  func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
 
   func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
 

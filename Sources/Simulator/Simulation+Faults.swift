@@ -68,6 +68,7 @@ extension Simulation {
 
   /// What the disk does with the next call of a kind.
   func meetDisk(_ call: MemoryStore.Call) {
+    disk.isFull = fullUntil > clock.now
     if call == .commit, let failing = failingCommit, disk.hasStagedChanges {
       failingCommit = nil
       statistics.note(.diskFailed)
@@ -87,6 +88,7 @@ extension Simulation {
 
   /// The store looks whether there is room again.
   func lookForRoom() {
+    disk.isFull = fullUntil > clock.now
     if fullUntil + .milliseconds(500) <= clock.now { disk.isShort = false }
   }
 

@@ -4,6 +4,7 @@
 
 import BankModel
 import Glibc
+import QueueCore
 import Storage
 import Wire
 
@@ -37,7 +38,7 @@ public final class Simulation {
   var statistics = Statistics()
   let checker: PromiseChecker
   var chance: SeededGenerator
-  let disk = MemoryStore()
+  let disk: QueueDisk
   /// Every day that people have had in this history.
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
@@ -82,11 +83,18 @@ public final class Simulation {
     host.files.makeDirectories(StockProgram.home.run)
     host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
+    disk = QueueDisk(seed: seed, mistake: bug?.rawValue)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
     checker = PromiseChecker(policy: plan.policy)
     checker.world = self
     ear.world = self
+    disk.isCalm = plan.temper == .calm
+    disk.onDisagreement = { [unowned self] in violate(.storeContradiction, $0) }
+    disk.onPowerLoss = { [unowned self] in
+      statistics.note(.powerLost)
+      self.trace.line(clock.now, "the power is gone")
+    }
     host.mistake = bug?.rawValue
     host.program = { [unowned self] path, arguments in program(at: path, arguments) }
     host.onWrite = { [unowned self] process, end, bytes in
@@ -164,6 +172,7 @@ public final class Simulation {
     coordinator = nil
     host.shutDown()
     if violation == nil { checker.checkEnd(of: disk) }
+    if disk.volume != nil { statistics.databaseCommits += Int64(disk.commits) }
     if violation == nil { statistics.histories += 1 }
     trace.flush()
   }
@@ -217,7 +226,8 @@ public final class Simulation {
     coordinators += 1
     statistics.starts += 1
     trace.line(clock.now, "coordinator \(coordinators) starts")
-    do {
+    disk.isFull = fullUntil > clock.now
+    do throws(StoreError) {
       var stored = try disk.load(now: clock.moment.wall)
       _ = try disk.beginIncarnation(at: clock.moment.wall)
       if let bug { stored = checker.spoil(stored, as: bug) }
@@ -233,7 +243,12 @@ public final class Simulation {
       checker.began(started.core)
       process.call { started.open() }
     } catch {
-      violate(.storeContradiction, "the store cannot be opened: \(error)")
+      guard disk.isToBlame(for: error) else {
+        return violate(.storeContradiction, "the store cannot be opened: \(error)")
+      }
+      trace.line(clock.now, "the store cannot be opened now: \(error)")
+      disk.processEnded(isDone: false)
+      agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
   }
 
@@ -241,7 +256,7 @@ public final class Simulation {
   func coordinatorEnded(_ ended: SimulatedCoordinator, isDone: Bool) {
     trace.line(clock.now, "coordinator \(ended.number) \(isDone ? "has ended" : "is dead")")
     if disk.hasStagedChanges { statistics.note(.commitLost) }
-    disk.crash()
+    disk.processEnded(isDone: isDone)
     checker.crashed()
     coordinator = nil
     if isDone, isCalm, finale.hasAskedForTheEnd {
@@ -263,6 +278,7 @@ public final class Simulation {
     failingCommit = nil
     slowCommit = nil
     coordinator?.fuse = nil
+    disk.isCalm = true
     coordinator?.process.fuse = nil
     calmWorkers()
     calmStock()

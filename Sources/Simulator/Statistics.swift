@@ -29,6 +29,8 @@ public struct Statistics: Sendable, Equatable, Codable {
   public var withdrawnInPart: Int64 = 0
   /// Requests that were given up for a reset when a part of them was taken in.
   public var givenUpForResets: Int64 = 0
+  /// Commits of the queue that the production store has kept.
+  public var databaseCommits: Int64 = 0
   /// Coordinators that were started.
   public var starts: Int64 = 0
   /// Events that the stock's core was given.
@@ -87,6 +89,7 @@ public struct Statistics: Sendable, Equatable, Codable {
     left.withdrawn += right.withdrawn
     left.withdrawnInPart += right.withdrawnInPart
     left.givenUpForResets += right.givenUpForResets
+    left.databaseCommits += right.databaseCommits
     left.starts += right.starts
     left.stockEvents += right.stockEvents
     left.stockCommits += right.stockCommits

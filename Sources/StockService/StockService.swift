@@ -181,7 +181,7 @@ public final class StockService<Machine: StockDecisions>: RunningService {
 
   /// Everything that was heard is answered; clients ask the next service for the rest.
   private func finish() throws(SystemError) -> Int32 {
-    socket.stopListening()
+    socket.stopHearing()
     desk.commit(at: now)
     endTurn()
     views.tellTheRest()

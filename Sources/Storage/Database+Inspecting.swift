@@ -14,8 +14,9 @@ import QueueCore
 extension Database {
   /// Opens what is only to be read.
   static func inspect(path: String, schema: Schema) throws(StoreError) -> Database {
-    if length(of: path + "-wal") == 0, length(of: path + "-journal") == 0,
-      let database = try inPlace(path, schema)
+    let volume = SystemVolume()
+    if volume.length(of: path + "-wal") == 0, volume.length(of: path + "-journal") == 0,
+      let database = try inPlace(path, schema, on: volume)
     {
       return database
     }
@@ -24,16 +25,20 @@ extension Database {
 
   /// Opens a file that another connection keeps as it is, and reads nothing of what stands in the log. See
   /// ``freeze(onThaw:)``.
-  static func look(atFrozen path: String, schema: Schema) throws(StoreError) -> Database {
-    guard let database = try inPlace(path, schema) else {
+  static func look(
+    atFrozen path: String, on volume: any Volume, schema: Schema
+  ) throws(StoreError) -> Database {
+    guard let database = try inPlace(path, schema, on: volume) else {
       throw .damaged(path: path, detail: Remark(.olderVersion))
     }
     return database
   }
 
   /// The database where it lies; nil where it would have to be changed first.
-  private static func inPlace(_ path: String, _ schema: Schema) throws(StoreError) -> Database? {
-    let database = try Database(immutable: path)
+  private static func inPlace(
+    _ path: String, _ schema: Schema, on volume: any Volume
+  ) throws(StoreError) -> Database? {
+    let database = try Database(immutable: path, on: volume)
     try database.examineHeader(schema)
     let version = try database.examineContent(schema)
     guard version == schema.version else { return nil }
@@ -70,7 +75,8 @@ extension Database {
   ///
   /// - Returns: why this place cannot take it; nil when it is there.
   private static func copy(_ path: String, to target: String) throws(StoreError) -> String? {
-    for suffix in ["", "-wal", "-journal"] where length(of: path + suffix) > 0 || suffix.isEmpty {
+    for suffix in ["", "-wal", "-journal"]
+    where suffix.isEmpty || SystemVolume().length(of: path + suffix) > 0 {
       let failure = try copyFile(path + suffix, to: target + suffix, of: path)
       if failure != nil { return failure }
     }

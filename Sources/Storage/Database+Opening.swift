@@ -20,28 +20,30 @@ extension Database {
   ///
   /// - Parameter maximumPages: a bound for the size of the file in pages, for tests of a full disk.
   static func open(
-    path: String, naming name: String? = nil, schema: Schema, maximumPages: Int64? = nil,
-    onProgress: (() -> Void)? = nil
+    path: String, naming name: String? = nil, on volume: any Volume = SystemVolume(), schema: Schema,
+    maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
   ) throws(StoreError) -> Database {
-    try requireFile(path, naming: name ?? path)
-    try createFile(path)
-    let database = try Database(path: path, naming: name, onProgress: onProgress)
+    try requireFile(path, naming: name ?? path, on: volume)
+    try createFile(path, on: volume)
+    let database = try Database(path: path, naming: name, on: volume, onProgress: onProgress)
     try database.examineHeader(schema)
     try database.takeLock()
     database.noteLog()
     let version = try database.examineContent(schema)
     try database.settle(maximumPages: maximumPages)
     try database.examineStructure()
+    try database.rewriteLog()
     try database.migrate(from: version, with: schema)
     try database.startLog()
     return database
   }
 
   /// Refuses to make an empty database beside the log of one that is missing: SQLite would throw that log away.
-  private static func requireFile(_ path: String, naming name: String) throws(StoreError) {
-    var status = stat()
-    guard lstat(path, &status) != 0, errno == ENOENT else { return }
-    for suffix in ["-wal", "-journal"] where length(of: path + suffix) > 0 {
+  private static func requireFile(
+    _ path: String, naming name: String, on volume: any Volume
+  ) throws(StoreError) {
+    guard volume.isMissing(path) else { return }
+    for suffix in ["-wal", "-journal"] where volume.length(of: path + suffix) > 0 {
       throw .damaged(path: name, detail: Remark(.missingBesideLog, name + suffix))
     }
   }
@@ -52,16 +54,16 @@ extension Database {
   /// https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
   func examineHeader(_ schema: Schema) throws(StoreError) {
     // Not asked of SQLite, for which a file of one byte is empty.
-    let length = Self.length(of: file)
+    let length = self.length(of: file)
     if length == 0 {
       // SQLite would throw away a log that it finds beside an empty database.
-      if Self.length(of: file + "-wal") > 0 {
+      if self.length(of: file + "-wal") > 0 {
         throw .damaged(path: path, detail: Remark(.emptyBesideLog))
       }
       return
     }
     // A crash while the file was made can leave half a header, and a journal that takes it back.
-    if Self.length(of: file + "-journal") > 0 { return }
+    if self.length(of: file + "-journal") > 0 { return }
     let header = try fileStart(100)
     guard length >= 100, header.starts(with: "SQLite format 3\0".utf8) else {
       throw .damaged(path: path, detail: Remark(.notSQLite))
@@ -97,9 +99,11 @@ extension Database {
   }
 
   private func settle(maximumPages: Int64?) throws(StoreError) {
+    let synchronous =
+      volume.makes("neverSyncs") ? "OFF" : volume.makes("syncsOnlyWhenItCopiesTheLog") ? "NORMAL" : "FULL"
     try execute(
       """
-      PRAGMA synchronous = FULL;
+      PRAGMA synchronous = \(synchronous);
       PRAGMA cache_size = \(Self.cacheSize);
       PRAGMA journal_size_limit = \(Self.logSizeLimit);
       PRAGMA secure_delete = OFF;
@@ -132,6 +136,9 @@ extension Database {
   private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
     for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
       do throws(StoreError) {
+        if volume.makes("migratesWithoutAJournal") {
+          try execute("PRAGMA journal_mode = OFF", while: "migrating")
+        }
         try execute("BEGIN EXCLUSIVE", while: "starting a migration")
         try execute(script, while: "migrating the schema")
         try execute(
@@ -142,6 +149,35 @@ extension Database {
         throw error
       }
     }
+  }
+
+  /// Writes a log again that another process has left behind, byte for byte, and syncs it.
+  ///
+  /// That process may have ended because a sync had failed. What was not written then is read all the same, from the
+  /// kernel's memory, and Linux takes it for written: no later sync would write it, and without it all that is committed
+  /// behind it would be lost with the power. See fsync(2) and https://lwn.net/Articles/752063/.
+  private func rewriteLog() throws(StoreError) {
+    let length = self.length(of: file + "-wal")
+    guard length > 0, !volume.makes("believesTheLogThatIsThere") else { return }
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods?.pointee else { return }
+    func require(_ code: Int32) throws(StoreError) {
+      if code != SQLITE_OK {
+        throw StoreError(sqlite: nil, code: code, path: path, while: "writing the log again")
+      }
+    }
+    // SQLite's VFS for Unix takes less than 128 KiB at a time.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { buffer.deallocate() }
+    var place: Int64 = 0
+    while place < length {
+      let count = Int32(min(Int64(buffer.count), length - place))
+      try require(methods.xRead(log, buffer.baseAddress, count, place))
+      try require(methods.xWrite(log, buffer.baseAddress, count, place))
+      place += Int64(count)
+    }
+    try require(methods.xSync(log, SQLITE_SYNC_NORMAL))
   }
 
   private func startLog() throws(StoreError) {
@@ -195,9 +231,6 @@ extension Database {
     Int64(header[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
   }
 
-  /// The length of a file in bytes; 0 where there is none. See stat(2).
-  static func length(of path: String) -> Int64 {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
-  }
+  /// The length of a file in bytes; 0 where there is none.
+  func length(of path: String) -> Int64 { volume.length(of: path) }
 }

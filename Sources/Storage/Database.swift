@@ -17,6 +17,8 @@ final class Database {
   let file: String
   /// Whether nothing can be written.
   let isReadOnly: Bool
+  /// Where the file lies.
+  let volume: any Volume
   /// Frames in the write-ahead log after the last commit. Before the first one so many as there may be, in a log that
   /// another process has left behind.
   private(set) var logFrames: Int32 = 0
@@ -30,28 +32,31 @@ final class Database {
 
   /// Opens a file that exists. Nothing is read yet and no lock is taken.
   convenience init(
-    path: String, naming name: String? = nil, onProgress: (() -> Void)? = nil
+    path: String, naming name: String? = nil, on volume: any Volume = SystemVolume(),
+    onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
     try self.init(
       Self.plainName(path), SQLITE_OPEN_READWRITE, file: path, path: name ?? path, isReadOnly: false,
-      onProgress)
+      on: volume, onProgress)
   }
 
   /// Opens a file that nobody changes meanwhile, without locks and without a log. See https://sqlite.org/uri.html.
-  convenience init(immutable path: String) throws(StoreError) {
+  convenience init(immutable path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     let name = "file:" + Self.escaped(Self.plainName(path)) + "?immutable=1"
     try self.init(
-      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, file: path, path: path, isReadOnly: true, nil)
+      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, file: path, path: path, isReadOnly: true, on: volume, nil)
   }
 
   private init(
-    _ name: String, _ mode: Int32, file: String, path: String, isReadOnly: Bool, _ onProgress: (() -> Void)?
+    _ name: String, _ mode: Int32, file: String, path: String, isReadOnly: Bool, on volume: any Volume,
+    _ onProgress: (() -> Void)?
   ) throws(StoreError) {
     _ = Self.settings
     self.onProgress = onProgress
+    self.volume = volume
     var opened: OpaquePointer?
     let flags = mode | SQLITE_OPEN_NOMUTEX
-    let code = sqlite3_open_v2(name, &opened, flags, nil)
+    let code = sqlite3_open_v2(name, &opened, flags, volume.vfs)
     guard code == SQLITE_OK, let opened else {
       let error = StoreError(sqlite: opened, code: code, path: path, while: "opening the file")
       sqlite3_close_v2(opened)
@@ -86,15 +91,14 @@ final class Database {
   ///
   /// SQLite gives its log and its journal the permissions of the database, and syncs the directory itself before the
   /// first transaction is durable.
-  static func createFile(_ path: String) throws(StoreError) {
+  static func createFile(_ path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     if path.utf8.contains(0) { throw .failed(path: path, detail: Remark(.zeroByte)) }
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if descriptor >= 0 {
-      Glibc.close(descriptor)
-    } else if errno == ENOSPC || errno == EDQUOT || errno == EFBIG {
-      throw .diskFull(detail: Remark(.notCreated, path, String(cString: strerror(errno))))
-    } else if errno != EEXIST {
-      throw .failed(path: path, detail: Remark(.fileNotCreated, String(cString: strerror(errno))))
+    switch volume.create(path) {
+    case 0: break
+    case let reason where reason == ENOSPC || reason == EDQUOT || reason == EFBIG:
+      throw .diskFull(detail: Remark(.notCreated, path, String(cString: strerror(reason))))
+    case let reason:
+      throw .failed(path: path, detail: Remark(.fileNotCreated, String(cString: strerror(reason))))
     }
   }
 
@@ -172,6 +176,14 @@ final class Database {
   /// Copies the log into the database. See sqlite3_wal_checkpoint_v2.
   func checkpoint(_ mode: Int32) throws(StoreError) {
     thaw()
+    if volume.makes("copiesTheLogWithoutSyncing") {
+      sqlite3_exec(handle, "PRAGMA synchronous = OFF", nil, nil, nil)
+    }
+    defer {
+      if volume.makes("copiesTheLogWithoutSyncing") {
+        sqlite3_exec(handle, "PRAGMA synchronous = FULL", nil, nil, nil)
+      }
+    }
     let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
     if code != SQLITE_OK {
       throw StoreError(sqlite: handle, code: code, path: path, while: "copying the log into the database")
@@ -201,7 +213,7 @@ final class Database {
   /// Counts the log that is there: SQLite says how much is in it only with a commit, and where the disk is full there is
   /// none before it is copied.
   func noteLog() {
-    logFrames = Int32(clamping: Self.length(of: path + "-wal") / HeldRoom.frame)
+    logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame)
   }
 
   /// There is a new log, and nothing is in it.
@@ -239,5 +251,6 @@ final class Database {
     sqlite3_wal_hook(handle, nil, nil)
     sqlite3_progress_handler(handle, 0, nil, nil)
     isOpen = false
+    volume.abandoned(handle)
   }
 }

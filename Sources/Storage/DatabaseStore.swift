@@ -23,12 +23,17 @@ public class DatabaseStore {
 
   /// Opens the database at a path, or makes a new one with mode 0600.
   ///
-  /// - Parameter onProgress: called by a long work on the database every few milliseconds as it goes on, from within
-  ///   whatever was called here; it must not ask the store anything.
+  /// - Parameters:
+  ///   - volume: where the path leads to a file.
+  ///   - onProgress: called by a long work on the database every few milliseconds as it goes on, from within
+  ///     whatever was called here; it must not ask the store anything.
   /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` where the file is not one of
   ///   ours or not whole, and then not a byte of it was changed; `.diskFull`; `.failed` with the system's reason.
-  public convenience init(path: String, onProgress: (() -> Void)? = nil) throws(StoreError) {
-    try self.init(path: path, schema: Self.schema, onProgress: onProgress)
+  public convenience init(
+    path: String, on volume: any Volume = SystemVolume(), onProgress: (() -> Void)? = nil
+  ) throws(StoreError) {
+    try self.init(
+      try Database.open(path: path, on: volume, schema: Self.schema, onProgress: onProgress))
   }
 
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
@@ -42,16 +47,16 @@ public class DatabaseStore {
   /// Opens a database that is only looked at: nothing of it is changed, and it may lie where nobody can write. The caller
   /// keeps everybody else off it.
   ///
-  /// - Throws: as ``init(path:onProgress:)`` does.
+  /// - Throws: as ``init(path:on:onProgress:)`` does.
   public convenience init(inspecting path: String) throws(StoreError) {
     try self.init(try Database.inspect(path: path, schema: Self.schema))
   }
 
   /// Opens a database that another process has open, and keeps as it is meanwhile. What its log holds is not seen.
   ///
-  /// - Throws: as ``init(path:onProgress:)`` does.
-  public convenience init(frozen path: String) throws(StoreError) {
-    try self.init(try Database.look(atFrozen: path, schema: Self.schema))
+  /// - Throws: as ``init(path:on:onProgress:)`` does.
+  public convenience init(frozen path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
+    try self.init(try Database.look(atFrozen: path, on: volume, schema: Self.schema))
   }
 
   /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.

@@ -6,7 +6,7 @@
 import Glibc
 
 /// Room on the disk that is held back.
-final class DiskReserve {
+final class DiskReserve: Reserve {
   private let descriptor: CInt
   /// The path, for messages.
   let path: String

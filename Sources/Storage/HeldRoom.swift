@@ -35,7 +35,7 @@ final class HeldRoom {
 
   private let database: Database
   private let plan: Plan
-  private var reserve: DiskReserve?
+  private var reserve: (any Reserve)?
   /// Transactions in a row that found the disk full.
   private var fullCommits = 0
 
@@ -47,7 +47,7 @@ final class HeldRoom {
 
   /// Begins to hold room back: the base, and what the store needs beyond it.
   func keep(for need: Int64 = 0) {
-    let reserve = DiskReserve(path: database.path + "-reserve")
+    let reserve = database.volume.reserve(at: database.path + "-reserve")
     guard reserve.isPossible, let capacity = reserve.room?.capacity else { return }
     self.reserve = reserve
     base = min(plan.limit, capacity / plan.share)
@@ -113,7 +113,7 @@ final class HeldRoom {
   }
 
   /// By how much the file grows when the log is copied.
-  private var databaseGrowth: Int64 { max(0, databaseLength - Database.length(of: database.path)) }
+  private var databaseGrowth: Int64 { max(0, databaseLength - database.length(of: database.path)) }
 
   /// By how much the database grows at once while the reserve is in use.
   private var step: Int64 { max(16 << 10, base / 16) }
@@ -143,7 +143,7 @@ final class HeldRoom {
     while true {
       do throws(StoreError) { return try database.checkpoint(mode) } catch {
         let length = (databaseLength / step + 1) * step
-        let missing = length - Database.length(of: database.path)
+        let missing = length - database.length(of: database.path)
         guard case .diskFull = error, giveUp(max(missing, step)) else { throw error }
         database.grow(to: length)
       }
@@ -152,7 +152,7 @@ final class HeldRoom {
 
   /// Whether the log has used most of the place that it has: it is copied before the next transaction finds it full.
   var isLogNearlyFull: Bool {
-    Int64(database.logFrames) * Self.frame > Database.length(of: database.path + "-wal") / 4 * 3
+    Int64(database.logFrames) * Self.frame > database.length(of: database.path + "-wal") / 4 * 3
   }
 
   /// After a full disk: makes the room there is for those who are to be finished. The log is copied and begins anew in
@@ -173,8 +173,8 @@ final class HeldRoom {
     }
     let log = database.path + "-wal"
     // A transaction that did not find room enough finds twice as much.
-    let missing = (base / 4) << Int64(min(fullCommits - 1, 8)) - Database.length(of: log)
-    if missing > 0, giveUp(missing) { DiskReserve.extend(log, by: missing) }
+    let missing = (base / 4) << Int64(min(fullCommits - 1, 8)) - database.length(of: log)
+    if missing > 0, giveUp(missing) { database.volume.extend(log, by: missing) }
     return nil
   }
 }

@@ -127,6 +127,10 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
       try transactions.beginIfNeeded()
       try writeGathered()
       try finishSweep()
+      if database.volume.makes("keepsTheBooksApart") {
+        try transactions.commit()
+        try transactions.beginIfNeeded()
+      }
       try save(books, over: saved, arriving)
       arrivingFrom = try noteArrivals(books, arriving)
       try transactions.commit()

@@ -51,7 +51,11 @@ final class Transactions {
 
   /// Returns when the open transaction is on disk. The log may still have to be copied.
   func commit() throws(StoreError) {
-    try save.run()
+    do throws(StoreError) { try save.run() } catch {
+      guard case .failed(_, let detail) = error else { throw error }
+      if database.volume.makes("takesAFailedSyncForAFullDisk") { throw .diskFull(detail: detail) }
+      guard database.volume.makes("takesAFailedSyncForACommit") else { throw error }
+    }
     isOpen = false
   }
 

@@ -43,13 +43,28 @@ public final class ServiceClient<Command: ServiceCommand> {
   private var open: [UInt32: OpenRequest] = [:]
   private var view: (number: UInt32, state: Command.View, hear: (News) -> Void)?
   private(set) var lastTrouble = Remark(.nobodyListensYet)
+  /// Whether a change that was asked for may have been made although no answer has come.
+  public var isInDoubt: Bool { open.values.contains(where: \.isInDoubt) }
 
   private struct OpenRequest {
     var request: ServiceRequest<Command>
     /// In the time that was attended: whoever was stopped, or did something else for long, listens before it despairs.
     var deadline: MonotonicInstant
     var sendings = 0
+    /// Whether it is with the service that is there now.
+    var isSent = false
+    /// Whether a service was sent it and has gone without a word about it.
+    var wasLost = false
     var listener: Listener
+
+    /// Whether what it asks for may have been done without an answer.
+    var isInDoubt: Bool { request.command.changesSomething && (isSent || wasLost) }
+
+    /// The service that had it is gone.
+    mutating func lose() {
+      wasLost = wasLost || isSent
+      isSent = false
+    }
   }
 
   private static var firstPause: Duration { .milliseconds(10) }
@@ -123,7 +138,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     let deadline = SystemClock.monotonic() + patience
     ask(command, as: order, until: deadline) { outcome = $0 }
     while outcome == nil { try turn(until: nil) }
-    return try (outcome ?? .failure(.tryLater(detail: lastTrouble))).get()
+    return try (outcome ?? .failure(.tryLater(detail: lastTrouble, isInDoubt: true))).get()
   }
 
   /// Waits for the next thing to happen, no longer than until the deadline, and does what there is to do.
@@ -168,7 +183,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     for number in open.keys.sorted() {
       guard let request = open[number], request.deadline <= now else { continue }
       open[number] = nil
-      request.listener(.failure(.tryLater(detail: lastTrouble)))
+      request.listener(.failure(.tryLater(detail: lastTrouble, isInDoubt: request.isInDoubt)))
     }
   }
 
@@ -220,6 +235,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     channel.onEnd = { [unowned self] end in
       self.channel = nil
       isConnected = false
+      for number in open.keys { open[number]?.lose() }
       tryLater(end.remark)
     }
     channel.send(.hello(Hello(build: build, role: .client)))
@@ -232,9 +248,10 @@ public final class ServiceClient<Command: ServiceCommand> {
     guard !request.request.command.isLong || request.sendings < Self.longSendings else {
       open[number] = nil
       let detail = Remark(.endedMeanwhile, request.sendings)
-      return request.listener(.failure(.tryLater(detail: detail)))
+      return request.listener(.failure(.tryLater(detail: detail, isInDoubt: request.isInDoubt)))
     }
     open[number]?.sendings += 1
+    open[number]?.isSent = true
     channel?.send(.request(request.request))
   }
 
@@ -266,6 +283,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     case .refused(let refusal) where refusal.reason == .version:
       fail(.otherVersion(theirs: refusal.version, build: refusal.build))
     case .refused(let refusal):
+      if refusal.reason == .closing { for number in open.keys { open[number]?.isSent = false } }
       // What the service says of the end says more than the end.
       channel?.close()
       lastTrouble = Remark(quoting: refusal.detail)

@@ -8,7 +8,9 @@ import Wire
 /// Why there is no answer from a service.
 public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equatable {
   /// The service was not there, or did not answer in time. The same order may be asked again.
-  case tryLater(detail: Remark)
+  ///
+  /// In doubt where a change was sent to a service that has not said that it heard nothing of it.
+  case tryLater(detail: Remark, isInDoubt: Bool)
   /// The socket belongs to somebody else.
   case notPermitted(socket: String)
   /// The service speaks another version of the protocol.
@@ -21,7 +23,7 @@ extension ServiceClientError: CustomStringConvertible {
   /// What failed, on what, and why, in English, for a log or a test.
   public var description: String {
     switch self {
-    case .tryLater(let detail): "\(Command.serviceName) did not answer in time (\(detail)): try later"
+    case .tryLater(let detail, _): "\(Command.serviceName) did not answer in time (\(detail)): try later"
     case .notPermitted(let socket): "connecting to \(socket) is not permitted"
     case .otherVersion(let theirs, let build):
       "\(Command.serviceName) (build \(build)) speaks version \(theirs) of the protocol, this program \(protocolVersion)"
@@ -31,6 +33,6 @@ extension ServiceClientError: CustomStringConvertible {
 
   /// Why there is no answer, so that it can be said in any language.
   public var remark: Remark {
-    if case .tryLater(let detail) = self { detail } else { Remark(quoting: description) }
+    if case .tryLater(let detail, _) = self { detail } else { Remark(quoting: description) }
   }
 }

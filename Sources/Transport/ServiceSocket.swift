@@ -59,6 +59,7 @@ public final class ServiceSocket<
   private let limits: ServiceLimits
   private let build: String
   private var listener: Listener?
+  private var isHearing = true
   private var room: Int
   private var lastID: UInt64 = 0
   private var nextCheck: MonotonicInstant?
@@ -91,6 +92,12 @@ public final class ServiceSocket<
   public func stopListening() {
     listener?.stop()
     listener = nil
+  }
+
+  /// Takes no more clients and hears no more requests: whatever is heard from now on is as if it had not come.
+  public func stopHearing() {
+    stopListening()
+    isHearing = false
   }
 
   /// Answers a client's request; it leaves with the next ``flush()``.
@@ -192,9 +199,17 @@ public final class ServiceSocket<
   /// The clients in the order in which they came, so that nothing depends on where a table keeps them.
   private var present: [Session] { sessions.values.sorted { $0.id < $1.id } }
 
-  /// Ends every connection as soon as everything that was said is written.
+  /// Ends every connection as soon as everything that was said is written, after ``stopHearing()``. The last word says that
+  /// of what was not answered nothing was changed; whoever has asked for something that goes on without this process is told nothing.
   public func closeAfterFlush() {
-    for session in present { session.channel.closeAfterFlush() }
+    for session in present {
+      let isAnswered = session.openRequests <= session.views
+      if isAnswered, session.channel.isOpen {
+        let detail = "this service ends; what it has not answered was not done"
+        session.channel.send(.refused(Refusal(reason: .closing, build: build, detail: detail)))
+      }
+      session.channel.closeAfterFlush()
+    }
   }
 
   // MARK: Time
@@ -264,6 +279,7 @@ public final class ServiceSocket<
   }
 
   private func hear(_ message: ServiceQuestion<Request>, from session: Session) {
+    guard isHearing else { return }
     switch message {
     case .hello(let hello) where !session.isGreeted: greet(hello, session)
     case .request(let request) where session.isGreeted:

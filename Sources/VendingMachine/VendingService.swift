@@ -223,8 +223,8 @@ public final class VendingService<Machine: VendingDecisions> {
 
   /// Everything that was heard is answered; clients ask the next machine for the rest.
   private func finish() throws(SystemError) -> Int32 {
-    customers.stopListening()
-    managers.stopListening()
+    customers.stopHearing()
+    managers.stopHearing()
     desk.commit(at: now)
     endTurn()
     viewers.tellTheRest()

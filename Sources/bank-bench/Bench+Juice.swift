@@ -67,7 +67,7 @@ extension Bench {
     let amount = ItemAmount(ItemID("banana"), StockLimits.quantity)
     do throws(StockClientError) {
       guard case .done = try client.call(.set(amount), within: .seconds(30)) else {
-        throw .tryLater(detail: "the shelf was not filled")
+        throw .tryLater(detail: "the shelf was not filled", isInDoubt: false)
       }
     } catch {
       throw .surprise("\(error)")

@@ -69,7 +69,7 @@ private final class StockBuyers {
       for client in clients {
         let amount = ItemAmount(banana, StockLimits.quantity)
         guard case .done = try client.call(.set(amount), within: .seconds(30)) else {
-          throw .tryLater(detail: "the shelf was not filled")
+          throw .tryLater(detail: "the shelf was not filled", isInDoubt: false)
         }
       }
     } catch {

@@ -19,6 +19,7 @@ struct SimulateReport {
     let rows: [(String, Int64)] = [
       ("histories", statistics.histories), ("events", statistics.events), ("effects", statistics.effects),
       ("messages", statistics.messages), ("commits", statistics.commits),
+      ("commits in SQLite", statistics.databaseCommits),
       ("customers handed out", statistics.assignments), ("receipts", statistics.receipts),
       ("dead letters", statistics.deadLetters), ("requests withdrawn", statistics.withdrawn),
       ("starts of the coordinator", statistics.starts),
@@ -50,6 +51,7 @@ struct SimulateReport {
       "\"version\":1", "\"histories\":\(statistics.histories)", "\"events\":\(statistics.events)",
       "\"effects\":\(statistics.effects)", "\"messages\":\(statistics.messages)",
       "\"commits\":\(statistics.commits)", "\"assignments\":\(statistics.assignments)",
+      "\"database_commits\":\(statistics.databaseCommits)",
       "\"receipts\":\(statistics.receipts)", "\"dead_letters\":\(statistics.deadLetters)",
       "\"withdrawals\":\(statistics.withdrawals)", "\"withdrawn\":\(statistics.withdrawn)",
       "\"withdrawn_in_part\":\(statistics.withdrawnInPart)",

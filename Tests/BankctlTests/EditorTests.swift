@@ -123,7 +123,7 @@ import Wire
     editor.isConnected = false
     #expect(editor.press(.character("+")) == nil && editor.notice == Self.english.editorTookNoKey)
     #expect(editor.press(.down) == nil && editor.notice == nil, "a notice stands until the next key")
-    editor.hear(.failure(.tryLater(detail: "d")))
+    editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
     #expect(editor.notice == Self.english.editorWaits)
     editor.hear(.success(.failure(StockFailure(.overflow, subject: "kiwi"))))
     #expect(editor.notice?.contains("kiwi") == true)
@@ -139,7 +139,7 @@ import Wire
       editor.isConnected = true
       #expect(editor.notice == nil)
       // An answer that never came is told late, when the stock may be back for long.
-      editor.hear(.failure(.tryLater(detail: "d")))
+      editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
       editor.hear(isPicture ? .picture(shelves([:])) : .changes([change(1, "kiwi", 5, to: 15)]))
       #expect(editor.notice == nil)
     }

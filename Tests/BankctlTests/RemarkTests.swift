@@ -77,8 +77,9 @@ struct RemarkTests {
     let machine = VendingFailure(.badRequest, subject: "0", remark: Remark(.insertionRange, 1, 1_000_000))
     #expect(korean.complaint(about: machine).message.contains("한 번에 1원부터 1000000원까지"))
     for error in [
-      korean.refusal(StockClientError.tryLater(detail: Remark(.closedHere)), trouble: nil),
-      korean.refusal(VendingClientError.tryLater(detail: Remark(.closedHere)), trouble: nil),
+      korean.refusal(StockClientError.tryLater(detail: Remark(.closedHere), isInDoubt: false), trouble: nil),
+      korean.refusal(
+        VendingClientError.tryLater(detail: Remark(.closedHere), isInDoubt: false), trouble: nil),
     ] {
       let message = korean.complaint(about: error, home: "/h")?.message ?? ""
       #expect(message.contains("(이쪽에서 연결을 끊었습니다)") && !message.contains("this side"), "\(message)")

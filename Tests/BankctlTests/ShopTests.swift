@@ -182,7 +182,7 @@ private func hasHangul(_ text: String) -> Bool {
 
   private func tellAbsence<Command: CounterCommand>(_: Command.Type, _ code: String) {
     for words in [english, korean] {
-      let error = ServiceClientError<Command>.tryLater(detail: "nobody listens")
+      let error = ServiceClientError<Command>.tryLater(detail: "nobody listens", isInDoubt: false)
       guard case .complaint(let complaint) = words.refusal(error, trouble: "SIGKILL") else {
         Issue.record("no complaint")
         continue

@@ -41,7 +41,9 @@ struct SharedAuditTests {
       bank.coordinator.audits.current?.seats.count == 1 && bank.coordinator.audits.current?.canGoOn == false)
     _ = try bank.enqueue(3, late)
     late.ask(.audit, bank.coordinator)
-    answer(.failure(.tryLater(detail: "x")), .failure(.tryLater(detail: "y")), to: bank)
+    answer(
+      .failure(.tryLater(detail: "x", isInDoubt: false)), .failure(.tryLater(detail: "y", isInDoubt: false)),
+      to: bank)
     #expect(try reports(clients[0], bank).map(\.issued) == [0])
     #expect(try reports(clients[1], bank).isEmpty)
     #expect(
@@ -50,7 +52,9 @@ struct SharedAuditTests {
     // Who has left is not answered, and keeps nobody from being.
     bank.coordinator.router.forget(clients[1].session)
     bank.coordinator.audits.advance()
-    answer(.failure(.tryLater(detail: "x")), .failure(.tryLater(detail: "y")), to: bank)
+    answer(
+      .failure(.tryLater(detail: "x", isInDoubt: false)), .failure(.tryLater(detail: "y", isInDoubt: false)),
+      to: bank)
     for client in clients[2...] { #expect(try reports(client, bank).map(\.issued) == [3]) }
     #expect(try reports(late, bank).map(\.issued) == [3])
     #expect(try reports(clients[1], bank).isEmpty)
@@ -67,7 +71,7 @@ struct SharedAuditTests {
       .failure(StockFailure(.diskFull, detail: "no room")))
     let machine = Result<VendingResult, VendingClientError>.success(
       .failure(VendingFailure(.diskFull, detail: "no room")))
-    answer(ofTheMachine ? .failure(.tryLater(detail: "x")) : stock, machine, to: bank)
+    answer(ofTheMachine ? .failure(.tryLater(detail: "x", isInDoubt: false)) : stock, machine, to: bank)
     #expect(try client.answers(to: number, bank.coordinator).map { $0.failure?.code } == [.diskFull])
     #expect(bank.coordinator.audits.current == nil)
   }

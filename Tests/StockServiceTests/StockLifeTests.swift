@@ -50,6 +50,43 @@ struct StockLifeTests {
     #expect(try house.end() == .code(0))
   }
 
+  @Test("a change that comes while it ends is made and answered, or said not to be made")
+  func askedToTheEnd() throws {
+    let house = try StockHouse()
+    try house.start()
+    let client = house.client()
+    guard case .picture = try house.call(.look, as: nil, client) else {
+      Issue.record("no picture")
+      return
+    }
+    // The word that it ends is there before the changes, of which it hears some, and all wait for a process that stands
+    // still.
+    house.process?.kill(SIGSTOP)
+    house.process?.kill(SIGTERM)
+    var results: [Result<StockResult, StockClientError>] = []
+    let change = StockCommand.change(ItemAmount(ItemID("kiwi"), 1), nil)
+    let (count, limit) = (500, SystemClock.monotonic() + .seconds(1))
+    for _ in 0..<count { client.ask(change, until: limit) { results.append($0) } }
+    client.endTurn()
+    house.process?.kill(SIGCONT)
+    #expect(try house.end() == .code(0))
+    try house.wait {
+      client.endTurn()
+      return results.count == count
+    }
+    var made = 0
+    for result in results {
+      switch result {
+      case .success(.done): made += 1
+      case .failure(.tryLater(_, isInDoubt: false)): break
+      default: Issue.record("\(result)")
+      }
+    }
+    try house.start()
+    let rest = Int64(10 + made)
+    #expect(try house.take([("kiwi", rest)], as: "rest").rows?.map(\.present) == [0])
+  }
+
   @Test("ends when its coordinator is gone, and a successor goes on at once")
   func orphaned() throws {
     let house = try StockHouse()

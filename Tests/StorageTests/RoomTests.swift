@@ -154,7 +154,7 @@ struct RoomTests {
     let scratch = before.copyAfterKill()
     let branch = try Counter(scratch)
     branch.store.keepReserve()
-    let log = Database.length(of: scratch.database + "-wal")
+    let log = SystemVolume().length(of: scratch.database + "-wal")
     #expect(log > 1 << 20, "it is longer than what is given up for one")
     Fault(in: branch.store, .log).keepLength()
     #expect(try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) == 1)

@@ -31,7 +31,7 @@ import Wire
       try house.wait(client) { outcome != nil }
       return outcome
     }
-    guard case .failure(.tryLater(let detail)) = try ask(.audit) else {
+    guard case .failure(.tryLater(let detail, _)) = try ask(.audit) else {
       Issue.record("there was an answer")
       return
     }
@@ -134,6 +134,57 @@ import Wire
     client.ask(.look, until: house.deadline) { _ in }
     try house.wait { bell.ends == 1 }
     #expect(client.lastTrouble.description == "there is no room for you")
+    client.close()
+  }
+
+  @Test(
+    "a change that a service has not answered when it closes was not made; where it just ends nobody knows",
+    arguments: [true, false])
+  func closing(isOrderly: Bool) throws {
+    let house = try BellHouse()
+    var heard = 0
+    house.socket.onRequest = { _, _ in heard += 1 }
+    try house.socket.listen(at: house.path)
+    let client = house.client()
+    client.ask(.look, until: house.deadline) { _ in }
+    try house.wait(client) { heard == 1 }
+    let asker = try #require(house.socket.sessions.values.first)
+    // What the client says from now on stays in the socket until its service is gone.
+    asker.openRequests = 0
+    var outcome: BellOutcome?
+    client.ask(.ring, until: SystemClock.monotonic() + .milliseconds(200)) { outcome = $0 }
+    client.endTurn()
+    #expect(client.isInDoubt, "it is on its way")
+    house.socket.stopHearing()
+    if isOrderly { house.socket.closeAfterFlush() } else { asker.channel.close() }
+    try house.wait(client) { outcome != nil }
+    guard case .failure(.tryLater(_, isInDoubt: !isOrderly)) = outcome else {
+      Issue.record("\(outcome as Any)")
+      return
+    }
+    #expect(heard == 1)
+    client.close()
+  }
+
+  @Test(
+    "a service that closes over a change that it has heard and not finished does not say that it was not made"
+  )
+  func closingOverAChange() throws {
+    let house = try BellHouse()
+    var heard = 0
+    house.socket.onRequest = { _, _ in heard += 1 }
+    try house.socket.listen(at: house.path)
+    let client = house.client()
+    var outcome: BellOutcome?
+    client.ask(.ring, until: SystemClock.monotonic() + .milliseconds(200)) { outcome = $0 }
+    try house.wait(client) { heard == 1 }
+    house.socket.stopHearing()
+    house.socket.closeAfterFlush()
+    try house.wait(client) { outcome != nil }
+    guard case .failure(.tryLater(_, isInDoubt: true)) = outcome else {
+      Issue.record("\(outcome as Any)")
+      return
+    }
     client.close()
   }
 

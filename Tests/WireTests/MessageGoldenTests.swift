@@ -109,6 +109,7 @@ struct MessageGoldenTests {
     try compareAll(DrinkClass.Kind.allCases, "values-drink-kind")
     try expectGolden(
       [.version, .build, .hello, .malformed, .crowded] as [Refusal.Reason], "values-refusal-reason")
+    try expectGolden([.closing] as [Refusal.Reason], "values-refusal-reason-closing")
     try expectGolden(
       [.enqueuing, .serving, .finishing, .leaving] as [ProgressReport.Phase], "values-progress-phase")
     try expectGolden([.resetting, .requeueing] as [ProgressReport.Phase], "values-progress-phase-pieces")

@@ -19,7 +19,8 @@ final class WireEar {
   weak var world: Simulation?
   private var decoders: [Int: FrameDecoder] = [:]
   private var stock: [Int: StockConnection] = [:]
-  private var vending: [Int: [UInt32: VendingRequest]] = [:]
+  /// What the machine is asked, and when.
+  private var vending: [Int: [UInt32: (request: VendingRequest, moment: Int)]] = [:]
   /// When hello was said on each connection to a service.
   private var greetings: [Int: MonotonicTime] = [:]
 
@@ -140,16 +141,17 @@ final class WireEar {
   // MARK: - The vending machine
 
   private func hear(_ request: VendingRequest, on connection: Int) {
-    vending[connection, default: [:]][request.number] = request
+    guard let world else { return }
+    vending[connection, default: [:]][request.number] = (request, world.checker.vending.moment)
     guard let name = request.order, request.command.side == .manager else { return }
-    world?.checker.vending.hearsTheManager(name)
+    world.checker.vending.hearsTheManager(name)
   }
 
   private func hear(_ reply: VendingReply, on connection: Int) {
-    guard let request = vending[connection]?[reply.number] else {
+    guard let (request, moment) = vending[connection]?[reply.number] else {
       world?.violate(.conversation, "the machine answers request \(reply.number), which nobody has made")
       return
     }
-    world?.checker.vending.answered(request, reply.result)
+    world?.checker.vending.answered(request, askedAt: moment, reply.result)
   }
 }

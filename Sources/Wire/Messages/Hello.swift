@@ -76,6 +76,8 @@ public struct Refusal: Codable, Sendable, Equatable {
     case malformed = 4
     /// There are as many connections as there may be.
     case crowded = 5
+    /// The service ends as it was asked to. Of what was asked on this connection and not answered nothing was changed.
+    case closing = 6
   }
 
   /// Why.

@@ -41,7 +41,7 @@ final class ChaosMachine {
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
     guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
-      throw .tryLater(detail: "no picture")
+      throw .tryLater(detail: "no picture", isInDoubt: false)
     }
     // Few enough that most of what somebody wants is there, now and then too little of it.
     products = picture.products.prefix(4).map(\.id)
@@ -112,7 +112,7 @@ final class ChaosMachine {
 
   private func look() throws(VendingClientError) -> VendingPicture {
     guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
-      throw .tryLater(detail: "no picture")
+      throw .tryLater(detail: "no picture", isInDoubt: false)
     }
     return picture
   }

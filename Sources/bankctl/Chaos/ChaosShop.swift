@@ -50,7 +50,7 @@ final class ChaosShop {
       try client.call(.assortment, within: Self.patience), try client.call(.look, within: Self.patience)
     )
     guard case (.assortment(let assortment), .picture(let picture)) = answers else {
-      throw .tryLater(detail: "\(answers)")
+      throw .tryLater(detail: "\(answers)", isInDoubt: false)
     }
     self.assortment = assortment
     before = picture.quantities(of: assortment)
@@ -135,7 +135,7 @@ final class ChaosShop {
   /// What is there at the end; the onlooker must have seen it become so.
   func finish() throws(StockClientError) -> [ItemID: Quantity] {
     guard case .picture(let picture) = try client.call(.look, within: Self.patience) else {
-      throw .tryLater(detail: "no picture")
+      throw .tryLater(detail: "no picture", isInDoubt: false)
     }
     let deadline = SystemClock.monotonic() + Self.patience
     while seen ?? 0 < picture.sequence, SystemClock.monotonic() < deadline {

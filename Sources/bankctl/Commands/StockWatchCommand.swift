@@ -48,7 +48,7 @@ final class StockWatchCommand {
       try session.output.flush()
       if !isThere, !counter.client.isConnected, session.isBankClosed { return .done }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
-      let error = StockClientError.tryLater(detail: Remark(.showsNothing))
+      let error = StockClientError.tryLater(detail: Remark(.showsNothing), isInDoubt: false)
       throw session.words.refusal(error, trouble: counter.trouble)
     }
     if let failure { throw failure }

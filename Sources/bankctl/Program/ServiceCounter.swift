@@ -69,19 +69,16 @@ final class ServiceCounter<Command: CounterCommand> {
   private func wait(for command: Command) throws(CommandError) -> Command.Answer {
     let limit = max(deadline, SystemClock.monotonic() + .milliseconds(100))
     var outcome: Result<Command.Answer, ServiceClientError<Command>>?
-    var wasConnected = client.isConnected
     client.ask(command, until: limit) { outcome = $0 }
     while true {
       do throws(ServiceClientError<Command>) {
         if let outcome { return try outcome.get() }
         try client.turn(until: min(limit, SystemClock.monotonic() + serviceLook))
       } catch {
-        let isInDoubt = command.changesSomething && wasConnected
-        throw session.words.refusal(error, trouble: trouble, isInDoubt: isInDoubt)
+        throw session.words.refusal(error, trouble: trouble)
       }
-      wasConnected = wasConnected || client.isConnected
       guard outcome == nil, !client.isConnected else { continue }
-      let isInDoubt = command.changesSomething && wasConnected
+      let isInDoubt = client.isInDoubt
       if !isInDoubt, let reason = session.whyNobodyComes(to: Command.role) {
         client.close()
         throw .complaint(Complaint(code: Command.absence, exit: .later, message: reason))
@@ -100,14 +97,12 @@ final class ServiceCounter<Command: CounterCommand> {
 extension Words {
   /// Why there was no answer from a service.
   ///
-  /// - Parameters:
-  ///   - trouble: Why it does not work, where the coordinator knows.
-  ///   - isInDoubt: Whether it was sent a change, and may have made it.
+  /// - Parameter trouble: Why it does not work, where the coordinator knows.
   func refusal<Command: CounterCommand>(
-    _ error: ServiceClientError<Command>, trouble: String?, isInDoubt: Bool = false
+    _ error: ServiceClientError<Command>, trouble: String?
   ) -> CommandError {
     switch error {
-    case .tryLater(let detail):
+    case .tryLater(let detail, let isInDoubt):
       let message = Command.silence(trouble ?? particular(detail), isInDoubt: isInDoubt, self)
       return .complaint(Complaint(code: Command.absence, exit: .later, message: message))
     case .notPermitted(let socket): return .control(.notPermitted(socket: socket))

@@ -98,6 +98,7 @@ extension Words {
     case .hello: "인사가 없거나 잘못되었습니다"
     case .malformed: "메시지가 잘못되었습니다"
     case .crowded: "연결이 가득 찼습니다"
+    case .closing: "서비스가 끝나는 중입니다"
     }
   }
 

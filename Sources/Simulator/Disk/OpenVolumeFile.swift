@@ -1,0 +1,207 @@
+// Owns one file of a simulated volume as one connection of SQLite has it open, and the methods that SQLite calls on it,
+// with the results of SQLite's own VFS for Unix where something goes wrong. It must not know what stands in the file.
+// Invariant: the first sync of a journal or of a log makes the names durable too, as that VFS does.
+// The extended codes are written as in sqlite3.h: the importer does not read macros that are computed.
+
+import CSQLite
+import Glibc
+
+/// An open file.
+final class OpenVolumeFile {
+  /// Where this object is found in SQLite's file: behind what SQLite has there.
+  static let place = MemoryLayout<sqlite3_file>.stride
+
+  private let volume: SimulatedVolume
+  private let file: VolumeFile
+  /// Takes this name away when it is closed.
+  private let transientName: String?
+  /// The names are still to be synced.
+  private var owesNames: Bool
+  /// The file grows by multiples of so many bytes; 0 for as it comes. See SQLITE_FCNTL_CHUNK_SIZE.
+  private var step = 0
+  private var lastError: Int32 = 0
+
+  /// Opens a file, or makes it where the flags say so; nil where it cannot be.
+  init?(_ volume: SimulatedVolume, _ name: String?, _ flags: Int32) {
+    self.volume = volume
+    let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL) != 0
+    owesNames = isJournal && flags & SQLITE_OPEN_CREATE != 0
+    transientName = flags & SQLITE_OPEN_DELETEONCLOSE != 0 ? name : nil
+    guard !volume.isDead else { return nil }
+    if let name, let found = volume.file(name) {
+      file = found
+    } else {
+      guard flags & SQLITE_OPEN_CREATE != 0 else {
+        volume.lastError = ENOENT
+        return nil
+      }
+      guard volume.free > 0, volume.passes() else {
+        volume.lastError = volume.isDead ? EIO : ENOSPC
+        return nil
+      }
+      file = VolumeFile()
+      if let name { volume.give(name, file) }
+    }
+  }
+
+  /// Puts this object into SQLite's file.
+  func settle(in target: UnsafeMutablePointer<sqlite3_file>) {
+    UnsafeMutableRawPointer(target).storeBytes(
+      of: Unmanaged.passRetained(self).toOpaque(), toByteOffset: Self.place, as: UnsafeMutableRawPointer.self)
+    target.pointee.pMethods = Self.methods
+  }
+
+  private static func object(in target: UnsafeMutablePointer<sqlite3_file>?) -> Unmanaged<OpenVolumeFile> {
+    guard let target else { preconditionFailure("SQLite calls a method on an open file.") }
+    return Unmanaged.fromOpaque(
+      UnsafeRawPointer(target).load(fromByteOffset: place, as: UnsafeMutableRawPointer.self))
+  }
+
+  private static func of(_ target: UnsafeMutablePointer<sqlite3_file>?) -> OpenVolumeFile {
+    object(in: target).takeUnretainedValue()
+  }
+
+  private static let sharedMethods: UInt = {
+    let place = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    place.initialize(to: newMethods)
+    return UInt(bitPattern: place)
+  }()
+
+  /// The same for every file, for as long as the program runs.
+  private static var methods: UnsafePointer<sqlite3_io_methods>? { UnsafePointer(bitPattern: sharedMethods) }
+
+  /// Of version 1: the stores lock their files for good, and then the index of a log is in memory.
+  private static var newMethods: sqlite3_io_methods {
+    var methods = sqlite3_io_methods()
+    methods.iVersion = 1
+    methods.xClose = { target in
+      let opened = OpenVolumeFile.object(in: target)
+      opened.takeUnretainedValue().close()
+      opened.release()
+      return SQLITE_OK
+    }
+    methods.xRead = { target, buffer, count, offset in
+      OpenVolumeFile.of(target).read(
+        UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), Int(offset))
+    }
+    methods.xWrite = { target, bytes, count, offset in
+      OpenVolumeFile.of(target).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)), Int(offset))
+    }
+    methods.xTruncate = { OpenVolumeFile.of($0).resize(to: Int($1)) }
+    methods.xSync = { target, _ in OpenVolumeFile.of(target).sync() }
+    methods.xFileSize = { target, size in
+      size?.pointee = Int64(OpenVolumeFile.of(target).file.size)
+      return SQLITE_OK
+    }
+    methods.xLock = { OpenVolumeFile.of($0).lock($1) }
+    methods.xUnlock = { OpenVolumeFile.of($0).unlock($1) }
+    methods.xCheckReservedLock = { target, result in
+      result?.pointee =
+        OpenVolumeFile.of(target).file.locks.values.contains { $0 >= SQLITE_LOCK_RESERVED } ? 1 : 0
+      return SQLITE_OK
+    }
+    methods.xFileControl = { OpenVolumeFile.of($0).control($1, $2) }
+    methods.xSectorSize = { _ in 4_096 }
+    methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
+    return methods
+  }
+
+  // MARK: - Bytes
+
+  private func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int) -> Int32 {
+    guard !volume.isDead else { return fail(EIO, SQLITE_IOERR | 1 << 8) }
+    let count = file.read(into: buffer, at: offset)
+    guard count < buffer.count else { return SQLITE_OK }
+    // What is not there reads as zeros, and SQLite is told.
+    UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
+    return SQLITE_IOERR | 2 << 8
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int32 {
+    guard volume.passes(), !volume.fails(.write) else { return fail(EIO, SQLITE_IOERR | 3 << 8) }
+    let needed = volume.copiesOnWrite && volume.isFull ? bytes.count : offset + bytes.count - file.size
+    guard Int64(needed) <= volume.free || needed <= 0 else { return SQLITE_FULL }
+    file.write(bytes, at: offset)
+    return SQLITE_OK
+  }
+
+  private func resize(to size: Int) -> Int32 {
+    let size = step > 0 ? (size + step - 1) / step * step : size
+    guard volume.passes(), Int64(size - file.size) <= volume.free || size <= file.size else {
+      return fail(volume.isDead ? EIO : ENOSPC, SQLITE_IOERR | 6 << 8)
+    }
+    file.resize(to: size)
+    return SQLITE_OK
+  }
+
+  private func sync() -> Int32 {
+    guard volume.sync(file, names: owesNames) else { return fail(EIO, SQLITE_IOERR | 4 << 8) }
+    owesNames = false
+    return SQLITE_OK
+  }
+
+  private func close() {
+    file.locks[ObjectIdentifier(self)] = nil
+    if let transientName, !volume.isDead { volume.give(transientName, nil) }
+  }
+
+  private func fail(_ reason: Int32, _ code: Int32) -> Int32 {
+    lastError = reason
+    volume.lastError = reason
+    return code
+  }
+
+  // MARK: - Controls
+
+  private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let argument else { return SQLITE_NOTFOUND }
+    switch operation {
+    case SQLITE_FCNTL_LAST_ERRNO: argument.assumingMemoryBound(to: Int32.self).pointee = lastError
+    case SQLITE_FCNTL_CHUNK_SIZE: step = Int(argument.assumingMemoryBound(to: Int32.self).pointee)
+    case SQLITE_FCNTL_SIZE_HINT: return grow(to: Int(argument.assumingMemoryBound(to: Int64.self).pointee))
+    default: return SQLITE_NOTFOUND
+    }
+    return SQLITE_OK
+  }
+
+  /// Takes room for a file that is going to be so long.
+  private func grow(to size: Int) -> Int32 {
+    let wanted = step > 0 ? (size + step - 1) / step * step : 0
+    guard wanted > file.size else { return SQLITE_OK }
+    guard Int64(wanted - file.size) <= volume.free else { return fail(ENOSPC, SQLITE_IOERR | 3 << 8) }
+    guard volume.passes() else { return fail(EIO, SQLITE_IOERR | 3 << 8) }
+    file.resize(to: wanted)
+    return SQLITE_OK
+  }
+
+  // MARK: - Locks
+
+  /// The highest lock that another connection has.
+  private var highestOther: Int32 {
+    file.locks.filter { $0.key != ObjectIdentifier(self) }.values.max() ?? SQLITE_LOCK_NONE
+  }
+
+  /// See https://sqlite.org/lockingv3.html.
+  private func lock(_ wanted: Int32) -> Int32 {
+    guard !volume.isDead else { return SQLITE_IOERR | 15 << 8 }
+    let other = highestOther
+    switch wanted {
+    case SQLITE_LOCK_SHARED where other >= SQLITE_LOCK_PENDING: return SQLITE_BUSY
+    case SQLITE_LOCK_RESERVED where other >= SQLITE_LOCK_RESERVED: return SQLITE_BUSY
+    case SQLITE_LOCK_EXCLUSIVE where other >= SQLITE_LOCK_RESERVED: return SQLITE_BUSY
+    case SQLITE_LOCK_EXCLUSIVE where other >= SQLITE_LOCK_SHARED:
+      file.locks[ObjectIdentifier(self)] = SQLITE_LOCK_PENDING
+      return SQLITE_BUSY
+    default: break
+    }
+    let own = file.locks[ObjectIdentifier(self)] ?? SQLITE_LOCK_NONE
+    if wanted > own { file.locks[ObjectIdentifier(self)] = wanted }
+    return SQLITE_OK
+  }
+
+  private func unlock(_ wanted: Int32) -> Int32 {
+    let own = file.locks[ObjectIdentifier(self)] ?? SQLITE_LOCK_NONE
+    if wanted < own { file.locks[ObjectIdentifier(self)] = wanted == SQLITE_LOCK_NONE ? nil : wanted }
+    return SQLITE_OK
+  }
+}

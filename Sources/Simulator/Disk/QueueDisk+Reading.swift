@@ -1,0 +1,217 @@
+// Owns the questions to the queue's disk. Invariant: where there is a production store, it is asked and so is the model,
+// and both must give the same answer.
+
+import BankModel
+import QueueCore
+import Storage
+
+extension QueueDisk {
+  private func ask<Answer: Equatable>(
+    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
+    comparable: (Answer) -> Answer = { $0 }
+  ) throws(StoreError) -> Answer {
+    guard let store else { return try body(model) }
+    let found = try body(store)
+    let expected = try body(model)
+    if comparable(found) != comparable(expected) {
+      disagree("\(question()): the store says \(found), and the model \(expected)")
+    }
+    return expected
+  }
+
+  /// What was missing is a set: the database gives it in the order of the names, and the model as it was said.
+  private static func comparable(_ receipt: Receipt) -> Receipt {
+    var receipt = receipt
+    receipt.shortages.sort { $0.item < $1.item }
+    return receipt
+  }
+
+  private static func comparable(_ receipts: [Receipt]) -> [Receipt] { receipts.map { comparable($0) } }
+
+  var arrivingFrom: TicketNumber? { store == nil ? model.arrivingFrom : store?.arrivingFrom }
+
+  func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
+    try ask("a page of \(line)") { store throws(StoreError) in
+      try store.page(of: line, after: after, limit: limit)
+    }
+  }
+
+  func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
+    try ask("ticket \(ticket)") { store throws(StoreError) in try store.find(ticket) }
+  }
+
+  func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] {
+    try ask("the customers who are \(state.name)") { store throws(StoreError) in
+      try store.customers(in: state, after: cursor, limit: limit)
+    }
+  }
+
+  func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try ask("the unfinished of \(tickets)") { store throws(StoreError) in try store.countUnfinished(tickets) }
+  }
+
+  func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try ask("the dead letters of \(tickets)") { store throws(StoreError) in try store.countDead(tickets) }
+  }
+
+  func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+    try ask("those sent away on day \(day)") { store throws(StoreError) in try store.countSentAway(on: day) }
+  }
+
+  func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try ask("those of \(line) between \(first) and \(last)") { store throws(StoreError) in
+      try store.countWaiting(in: line, after: first, below: last)
+    }
+  }
+
+  func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
+    guard let store, areArrivalsUnclear else {
+      return try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
+    }
+    return try store.request(forKey: key)
+  }
+
+  func receipts(
+    day: BusinessDay?, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try ask("the receipts after \(sequence)") { store throws(StoreError) in
+      try store.receipts(day: day, after: sequence, limit: limit)
+    } comparable: {
+      Self.comparable($0)
+    }
+  }
+
+  func receipts(
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try ask("the receipts of \(service.name) after \(sequence)") { store throws(StoreError) in
+      try store.receipts(of: service, after: sequence, through: last, limit: limit)
+    } comparable: {
+      Self.comparable($0)
+    }
+  }
+
+  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
+    try ask("what is still to be given back") { store throws(StoreError) in
+      try store.unreleased(after: ticket, limit: limit)
+    }
+  }
+
+  func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
+    try ask("the receipt of ticket \(ticket)") { store throws(StoreError) in
+      try store.receipt(day: day, ticket: ticket)
+    } comparable: {
+      $0.map { Self.comparable($0) }
+    }
+  }
+
+  func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
+    try ask("the attempts at ticket \(ticket)") { store throws(StoreError) in
+      try store.attempts(day: day, ticket: ticket)
+    }
+  }
+
+  func trialBalance() throws(StoreError) -> TrialBalance {
+    try ask("the trial balance") { store throws(StoreError) in try store.trialBalance() }
+  }
+
+  func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
+    try ask("the account \(account)") { store throws(StoreError) in
+      try store.statement(of: account, limit: limit)
+    }
+  }
+
+  /// The audit of what is committed. Where no process has the production store open, it is opened for this.
+  func audit() throws(StoreError) -> StoreAudit {
+    if volume != nil, store == nil { _ = try load(now: WallTime(milliseconds: 0)) }
+    return try ask("the audit") { store throws(StoreError) in try store.audit() }
+  }
+
+  // MARK: - Comparing
+
+  /// What a store holds, as far as anybody can ask for it.
+  private struct Contents: Equatable {
+    var stored: StoredQueue
+    var arrivingFrom: TicketNumber?
+    var customers: [[StoredCustomer]]
+    var receipts: [Receipt]
+    var unreleased: [TicketOfDay]
+    var attempts: [[Attempt]]
+    var requests: [KeyedRequest?]
+  }
+
+  private func contents(of store: any QueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
+    var contents = Contents(
+      stored: stored, arrivingFrom: areArrivalsUnclear ? nil : store.arrivingFrom, customers: [],
+      receipts: Self.comparable(try store.receipts(day: nil, after: 0, limit: .max)),
+      unreleased: try store.unreleased(after: nil, limit: .max), attempts: [], requests: [])
+    for state in [CustomerState.waiting, .delayed, .dead] {
+      contents.customers.append(try store.customers(in: state, after: nil, limit: .max))
+    }
+    for name in attempted.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
+      contents.attempts.append(try store.attempts(day: name.day, ticket: name.ticket))
+    }
+    for key in keys.sorted() where !areArrivalsUnclear {
+      contents.requests.append(try store.request(forKey: key))
+    }
+    return contents
+  }
+
+  /// Compares the production store that was opened with the model. If a commit was under way, it was kept or lost.
+  func reconcile(_ stored: StoredQueue, of store: SQLiteStore) throws(StoreError) {
+    defer { settleDoubt() }
+    let now = stored.books.openedAt
+    if let doubt { for change in doubt.changes { remember(change) } }
+    let found = try contents(of: store, stored)
+    if try found == contents(of: model, model.load(now: now)) {
+      noteWithdrawalInDoubt(doubt?.changes ?? [])
+      return try followWithdrawal(of: store, stored.books)
+    }
+    guard let doubt else { return disagree("what was committed is not what was found at the start") }
+    do throws(StoreError) {
+      for change in doubt.changes {
+        switch change {
+        case .change(let change): try model.stage(change)
+        case .withdrawal(let limit): try model.withdrawArrivals(limit: limit)
+        }
+      }
+      try model.commit(doubt.books, arriving: doubt.arriving)
+    } catch {
+      return disagree("what was found at the start cannot be: \(error)")
+    }
+    if try found != contents(of: model, model.load(now: now)) {
+      disagree(
+        "what was found at the start is neither what was before the last commit nor what came after it")
+    }
+    try followWithdrawal(of: store, stored.books)
+  }
+
+  private func remember(_ change: Change) {
+    switch change {
+    case .change(.record(let attempt)):
+      attempted.insert(TicketOfDay(day: attempt.day, ticket: attempt.ticket))
+    case .change(.remember(let key, _, _, _, _)): keys.insert(key)
+    default: break
+    }
+  }
+
+  /// Compares what was committed just now.
+  func check(_ changes: [Change]) throws(StoreError) {
+    for change in changes {
+      remember(change)
+      guard case .change(let change) = change else { continue }
+      switch change {
+      case .insert(let customer), .update(let customer), .postpone(let customer, _), .bury(let customer),
+        .revive(let customer, _):
+        _ = try find(customer.ticket)
+      case .record(let attempt): _ = try attempts(day: attempt.day, ticket: attempt.ticket)
+      case .remember(let key, _, _, _, _): _ = try request(forKey: key)
+      case .finish, .cancelEveryone, .released: break
+      }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// Owns one file of a simulated volume in its two states: what processes see, and what would be there if the power went now.
+// It must not know its name or who has it open.
+// Invariant: what was synced is durable to the byte. Of what was done since then the loss of power keeps nothing, all of
+// it, the beginning of it, or any of the sectors that were written, as the seed has it; of a sector it keeps the old bytes
+// or the new ones, and no byte changes beside those that were written.
+
+import BankModel
+
+/// A file in memory that can lose what was not synced.
+final class VolumeFile {
+  /// Something that was done to a file.
+  enum Change {
+    case write([UInt8], at: Int)
+    case resize(Int)
+  }
+
+  /// What processes see.
+  private(set) var seen: [UInt8] = []
+  private var durable: [UInt8] = []
+  /// What was done since the last sync, in order.
+  private var unsynced: [Change] = []
+  /// The lock of each connection that has one. See `sqlite3_io_methods.xLock`.
+  var locks: [ObjectIdentifier: Int32] = [:]
+
+  /// Its length in bytes.
+  var size: Int { seen.count }
+
+  /// Whether everything is durable that processes see.
+  var isSynced: Bool { unsynced.isEmpty && seen == durable }
+
+  // MARK: - What processes do
+
+  /// Copies bytes out of the file, as many as there are.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    let count = min(buffer.count, max(0, seen.count - offset))
+    guard count > 0 else { return 0 }
+    seen.withUnsafeBytes {
+      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
+    }
+    return count
+  }
+
+  /// Writes bytes; a gap before them is filled with zeros.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    let copy = [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
+      UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
+      count = bytes.count
+    }
+    let change = Change.write(copy, at: offset)
+    Self.apply(change, to: &seen)
+    unsynced.append(change)
+  }
+
+  /// Cuts the file off, or makes it longer with zeros.
+  func resize(to size: Int) {
+    guard size != seen.count else { return }
+    Self.apply(.resize(size), to: &seen)
+    unsynced.append(.resize(size))
+  }
+
+  /// Makes everything durable.
+  func sync() {
+    for change in unsynced { Self.apply(change, to: &durable) }
+    unsynced.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: - What goes wrong
+
+  /// A sync has failed. Some of it is durable now, and nobody knows what.
+  ///
+  /// - Parameter forgets: Whether the kernel takes the rest for written all the same, as Linux does: processes see it, and
+  ///   no later sync makes it durable.
+  func failToSync(sector: Int, forgets: Bool, _ chance: inout SeededGenerator) {
+    keepSome(sector, &chance)
+    if forgets { unsynced.removeAll() }
+  }
+
+  /// The power is lost.
+  func losePower(sector: Int, _ chance: inout SeededGenerator) {
+    keepSome(sector, &chance)
+    unsynced.removeAll()
+    seen = durable
+    locks.removeAll()
+  }
+
+  private func keepSome(_ sector: Int, _ chance: inout SeededGenerator) {
+    guard !unsynced.isEmpty else { return }
+    switch chance.draw(0...3) {
+    case 0: break
+    case 1: for change in unsynced { Self.apply(change, to: &durable) }
+    case 2:
+      let count = Int(chance.draw(0...Int64(unsynced.count)))
+      for change in unsynced.prefix(count) { Self.apply(change, to: &durable) }
+      guard count < unsynced.count else { return }
+      let pieces = Self.pieces(of: unsynced[count], sector)
+      for piece in pieces.prefix(Int(chance.draw(0...Int64(pieces.count)))) {
+        Self.apply(piece, to: &durable)
+      }
+    default:
+      for change in unsynced {
+        for piece in Self.pieces(of: change, sector) where chance.draw(0...1) == 0 {
+          Self.apply(piece, to: &durable)
+        }
+      }
+    }
+  }
+
+  /// A change sector by sector.
+  private static func pieces(of change: Change, _ sector: Int) -> [Change] {
+    guard case .write(let bytes, let offset) = change else { return [change] }
+    var pieces: [Change] = []
+    var place = 0
+    while place < bytes.count {
+      let end = min(bytes.count, ((offset + place) / sector + 1) * sector - offset)
+      pieces.append(.write(Array(bytes[place..<end]), at: offset + place))
+      place = end
+    }
+    return pieces
+  }
+
+  private static func apply(_ change: Change, to image: inout [UInt8]) {
+    switch change {
+    case .resize(let size) where size <= image.count: image.removeLast(image.count - size)
+    case .resize(let size): image += [UInt8](repeating: 0, count: size - image.count)
+    case .write(let bytes, let offset):
+      let missing = offset + bytes.count - image.count
+      if missing > 0 { image += [UInt8](repeating: 0, count: missing) }
+      image.withUnsafeMutableBytes { target in
+        bytes.withUnsafeBytes {
+          UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// Shows that the production store keeps the queue in a share of the histories, through crashes and losses of power. That it
+// would be found out if it did it badly is shown by the planted bugs.
+
+import Storage
+import Testing
+
+@testable import Simulator
+
+@Suite("The queue's disk in a history")
+struct QueueDiskTests {
+  @Test("one history of eight has the production store")
+  func share() {
+    let count = (1...800 as ClosedRange<UInt64>).count { QueueDisk(seed: $0).volume != nil }
+    #expect((70...130).contains(count), "\(count) of 800")
+  }
+
+  @Test("it keeps every promise through losses of power")
+  func keepsPromises() {
+    var statistics = Statistics()
+    var places = Set<ObjectIdentifier>()
+    for seed in (1...400 as ClosedRange<UInt64>).lazy.filter({ QueueDisk(seed: $0).volume != nil }).prefix(10)
+    {
+      let outcome = Simulation.run(
+        seed: seed,
+        look: { world in
+          if let store = world.disk.store { places.insert(ObjectIdentifier(type(of: store))) }
+        })
+      #expect(
+        outcome.violation == nil,
+        "\(outcome.violation.map(\.description) ?? ""); repeat with: scripts/simulate --seed \(seed) --trace")
+      statistics += outcome.statistics
+    }
+    #expect(places == [ObjectIdentifier(SQLiteStore.self)])
+    #expect(statistics.databaseCommits == statistics.commits && statistics.commits > 200)
+    #expect(statistics.count(of: .powerLost) > 5)
+  }
+}

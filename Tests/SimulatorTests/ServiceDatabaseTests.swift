@@ -1,0 +1,246 @@
+// Drives the production stores of the stock and of the vending machine through random changes on a simulated volume, where
+// the power is lost, writes are torn and fail, and the disk gets full. A store in memory is the model: after every crash
+// what is opened again is what was before the commit that was under way, or what came after it.
+
+import BankModel
+import QueueCore
+import StockCore
+import Storage
+import Testing
+import VendingCore
+
+@testable import Simulator
+
+/// A kind of service with its store on a disk, its store in memory, and the machine that wants the changes.
+private protocol KeptService: AnyObject {
+  associatedtype Store: DatabaseStore
+  associatedtype Entry
+  associatedtype Contents: Equatable
+
+  init()
+  func open(on volume: SimulatedVolume) throws(StoreError) -> Store
+  func contents(of store: Store) throws(StoreError) -> Contents
+  func contentsOfModel() throws(StoreError) -> Contents
+  func stage(_ entry: Entry, in store: Store) throws(StoreError)
+  func commit(_ store: Store) throws(StoreError)
+  func stageInModel(_ entry: Entry) throws(StoreError)
+  func commitModel() throws(StoreError)
+  /// Something that a machine wants to be kept which begins with what the model holds.
+  func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [Entry]
+}
+
+@Suite("The services' databases on a simulated volume")
+struct ServiceDatabaseTests {
+  @Test("the stock's is whole after every loss of power", arguments: 1...10 as ClosedRange<UInt64>)
+  func stock(seed: UInt64) throws { try history(of: KeptStock.self, seed) }
+
+  @Test("the vending machine's is whole after every loss of power", arguments: 1...10 as ClosedRange<UInt64>)
+  func vending(seed: UInt64) throws { try history(of: KeptMachine.self, seed) }
+
+  @Test("a store that does not sync is found out")
+  func isFoundOut() {
+    for mistake in ["neverSyncs", "syncsOnlyWhenItCopiesTheLog"] {
+      let isCaught = (1...100 as ClosedRange<UInt64>).contains { seed in
+        (try? history(of: KeptStock.self, seed, mistake: mistake, isQuiet: true)) != true
+      }
+      #expect(isCaught, "\(mistake) was not caught")
+    }
+  }
+
+  /// Lives through one history; false where what was found after a crash cannot be.
+  @discardableResult
+  private func history<Service: KeptService>(
+    of service: Service.Type, _ seed: UInt64, mistake: String? = nil, isQuiet: Bool = false
+  ) throws -> Bool {
+    var chance = SeededGenerator(seed: seed &* 77)
+    let volume = SimulatedVolume(seed: seed)
+    volume.mistake = mistake
+    let service = Service()
+    var store: Service.Store?
+    var doubt: [Service.Entry]?
+    defer { volume.endProcess(losingPower: false) { store = nil } }
+    for life in 0..<12 {
+      let isLast = life == 11
+      if isLast { volume.calm() } else if chance.draw(0...3) == 0 { volume.fuse = Int(chance.draw(0...80)) }
+      do throws(StoreError) {
+        let opened = try service.open(on: volume)
+        store = opened
+        opened.keepReserve()
+        let found = try service.contents(of: opened)
+        let before = try service.contentsOfModel()
+        if found != before {
+          for entry in doubt ?? [] { try service.stageInModel(entry) }
+          try service.commitModel()
+          let after = try service.contentsOfModel()
+          if !isQuiet { #expect(found == after, "seed \(seed), life \(life): neither before nor after") }
+          if found != after { return false }
+        }
+        doubt = nil
+        for _ in 0..<chance.draw(1...12) {
+          if !isLast, chance.draw(0...9) == 0 { volume.fuse = Int(chance.draw(0...8)) }
+          if !isLast, chance.draw(0...19) == 0 { volume.fail(chance.draw(0...1) == 0 ? .write : .sync) }
+          volume.isFull = !isLast && chance.draw(0...9) == 0
+          let entries = try service.entries(&chance)
+          do throws(StoreError) {
+            for entry in entries { try service.stage(entry, in: opened) }
+            try service.commit(opened)
+          } catch {
+            guard case .diskFull = error else {
+              doubt = entries
+              throw error
+            }
+            opened.lookForRoom()
+            continue
+          }
+          for entry in entries { try service.stageInModel(entry) }
+          try service.commitModel()
+        }
+        if chance.draw(0...2) == 0 { try store?.close() }
+      } catch {
+        switch error {
+        case .failed where !isLast, .diskFull where !isLast: break
+        default:
+          if !isQuiet { Issue.record("seed \(seed), life \(life): \(error)") }
+          return false
+        }
+      }
+      volume.isFull = false
+      volume.endProcess(losingPower: chance.draw(0...2) > 0) { store = nil }
+    }
+    return true
+  }
+}
+
+/// The stock.
+private final class KeptStock: KeptService {
+  struct Contents: Equatable {
+    var stored: StoredStock
+    var orders: [KeptOrder]
+    var changes: [StockChange]
+    var audit: StockAudit
+  }
+
+  private let model = MemoryStockStore()
+  private var machine = StockMachine(StoredStock(ledger: 7))
+  private var lastOrder = 0
+  private var clock: Int64 = 1_700_000_000_000
+
+  func open(on volume: SimulatedVolume) throws(StoreError) -> SQLiteStockStore {
+    try SQLiteStockStore(path: "/stock.db", on: volume)
+  }
+
+  private func contents(_ store: any StockStore<StoreError>) throws(StoreError) -> Contents {
+    Contents(
+      stored: try store.load(newLedger: 7), orders: try store.orders(after: nil, limit: .max),
+      changes: try store.changes(after: 0, limit: .max), audit: try store.audit())
+  }
+
+  func contents(of store: SQLiteStockStore) throws(StoreError) -> Contents { try contents(store) }
+  func contentsOfModel() throws(StoreError) -> Contents { try contents(model) }
+  func stage(_ entry: StockEntry, in store: SQLiteStockStore) throws(StoreError) { try store.stage(entry) }
+  func commit(_ store: SQLiteStockStore) throws(StoreError) { try store.commit() }
+  func stageInModel(_ entry: StockEntry) throws(StoreError) { try model.stage(entry) }
+  func commitModel() throws(StoreError) { try model.commit() }
+
+  func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [StockEntry] {
+    machine = StockMachine(try model.load(newLedger: 7))
+    let items = Assortment.standard.fruits.map(\.id)
+    var entries = try happen(.furnish(items.map { ItemAmount($0, 30) }))
+    for _ in 0..<chance.draw(1...3) {
+      lastOrder += 1
+      let item = items[Int(chance.draw(0...Int64(items.count) - 1))]
+      let action: StockAction =
+        chance.draw(0...2) == 0
+        ? .change(item, by: chance.draw(1...9), dates: nil)
+        : .take([ItemAmount(item, chance.draw(1...9))], today: 100)
+      entries += try happen(.order(UInt64(lastOrder), OrderID("order-\(lastOrder)"), action))
+    }
+    return entries
+  }
+
+  private func happen(_ event: StockEvent) throws(StoreError) -> [StockEntry] {
+    clock += 1
+    var effects: [StockEffect] = []
+    var entries: [StockEntry] = []
+    machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
+    for effect in effects {
+      switch effect {
+      case .lookUp(let id): entries += try happen(.found(id, try model.order(id)))
+      case .stage(let entry): entries.append(entry)
+      case .reply: break
+      }
+    }
+    return entries
+  }
+}
+
+/// The vending machine.
+private final class KeptMachine: KeptService {
+  struct Contents: Equatable {
+    var stored: StoredVending
+    var purchases: [MoneyChange]
+    var sales: [ProductSales]
+    var audit: VendingAudit
+  }
+
+  private let model = MemoryVendingStore()
+  private static let prices: [ItemID: Won] = [ItemID("top"): 1_700, ItemID("hot6"): 1_000]
+  private var machine = VendingStateMachine(StoredVending(machine: 7), prices: prices)
+  private var lastRequest = 0
+  private var clock: Int64 = 1_700_000_000_000
+
+  func open(on volume: SimulatedVolume) throws(StoreError) -> SQLiteVendingStore {
+    try SQLiteVendingStore(path: "/vending.db", on: volume)
+  }
+
+  private func contents(_ store: any VendingStore<StoreError>) throws(StoreError) -> Contents {
+    Contents(
+      stored: try store.load(newMachine: 7), purchases: try store.purchases(after: 0, limit: .max),
+      sales: try store.sales(), audit: try store.audit())
+  }
+
+  func contents(of store: SQLiteVendingStore) throws(StoreError) -> Contents { try contents(store) }
+  func contentsOfModel() throws(StoreError) -> Contents { try contents(model) }
+  func stage(_ entry: VendingEntry, in store: SQLiteVendingStore) throws(StoreError) {
+    try store.stage(entry)
+  }
+  func commit(_ store: SQLiteVendingStore) throws(StoreError) { try store.commit() }
+  func stageInModel(_ entry: VendingEntry) throws(StoreError) { try model.stage(entry) }
+  func commitModel() throws(StoreError) { try model.commit() }
+
+  func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [VendingEntry] {
+    machine = VendingStateMachine(try model.load(newMachine: 7), prices: Self.prices)
+    var entries: [VendingEntry] = []
+    for _ in 0..<chance.draw(1...3) {
+      lastRequest += 1
+      let action: VendingAction =
+        switch chance.draw(0...4) {
+        case 0, 1: .insert(1_000 * chance.draw(1...5))
+        case 2: .giveChange
+        default: .buy(ItemID(chance.draw(0...1) == 0 ? "top" : "hot6"))
+        }
+      entries += try happen(.asked(UInt64(lastRequest), OrderID("request-\(lastRequest)"), action))
+    }
+    // What was open before is finished by the stock's answer.
+    for purchase in try model.load(newMachine: 7).unfinished where purchase.state == .open {
+      guard chance.draw(0...1) == 0 else { continue }
+      entries += try happen(.stockAnswered(purchase.number, .taken(nil)))
+    }
+    return entries
+  }
+
+  private func happen(_ event: VendingEvent) throws(StoreError) -> [VendingEntry] {
+    clock += 1
+    var effects: [VendingEffect] = []
+    var entries: [VendingEntry] = []
+    machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
+    for effect in effects {
+      switch effect {
+      case .lookUp(let id): entries += try happen(.found(id, try model.request(id)))
+      case .stage(let entry): entries.append(entry)
+      case .reply, .take, .release: break
+      }
+    }
+    return entries
+  }
+}
