@@ -30,10 +30,7 @@ public struct Fruit: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case korean = 2
-    case english = 3
-    case emoji = 4
-    case initial = 5
+    case korean, english, emoji, initial
   }
 }
 
@@ -73,9 +70,7 @@ public struct Juice: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case korean = 2
-    case english = 3
-    case recipe = 4
+    case korean, english, recipe
   }
 }
 

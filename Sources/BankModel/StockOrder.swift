@@ -163,14 +163,7 @@ public struct StockChange: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case item = 2
-    case kind = 3
-    case dates = 4
-    case difference = 5
-    case lot = 6
-    case present = 7
-    case order = 8
-    case at = 9
+    case item, kind, dates, difference, lot, present, order, at
   }
 }
 
@@ -205,8 +198,7 @@ public struct KeptOrder: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case content = 2
-    case state = 3
+    case content, state
   }
 }
 
@@ -229,8 +221,7 @@ public struct Shortage: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
-    case needed = 2
-    case available = 3
+    case needed, available
   }
 }
 
@@ -281,8 +272,7 @@ public struct StockPicture: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case ledger = 1
-    case sequence = 2
-    case items = 3
+    case sequence, items
   }
 }
 

@@ -88,13 +88,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case kind = 2
-    case amount = 3
-    case balance = 4
-    case product = 5
-    case dates = 6
-    case request = 7
-    case at = 8
+    case kind, amount, balance, product, dates, request, at
   }
 }
 
@@ -167,8 +161,6 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case balance = 1
-    case inserted = 2
-    case spent = 3
-    case returned = 4
+    case inserted, spent, returned
   }
 }

@@ -44,14 +44,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case count = 1
-    case service = 2
-    case grade = 3
-    case amount = 4
-    case account = 5
-    case seed = 6
-    case key = 7
-    case payload = 8
-    case isSeedAsked = 9
+    case service, grade, amount, account, seed, key, payload, isSeedAsked
   }
 }
 
@@ -112,11 +105,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case service = 1
-    case grade = 2
-    case amount = 3
-    case account = 4
-    case key = 5
-    case drawn = 6
+    case grade, amount, account, key, drawn
   }
 }
 
@@ -186,8 +175,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case days = 1
-    case follow = 2
-    case after = 3
+    case follow, after
   }
 }
 
@@ -230,7 +218,6 @@ public struct StopOrder: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case now = 1
-    case timeoutMilliseconds = 2
-    case step = 3
+    case timeoutMilliseconds, step
   }
 }

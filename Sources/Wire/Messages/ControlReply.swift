@@ -14,8 +14,7 @@ public enum BankMessage: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case welcome = 1
-    case refused = 2
-    case reply = 3
+    case refused, reply
   }
 }
 
@@ -60,8 +59,7 @@ public struct ControlReply: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case number = 1
-    case answer = 2
-    case more = 3
+    case answer, more
   }
 }
 
@@ -98,19 +96,8 @@ public enum ControlAnswer: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case failure = 1
-    case status = 2
-    case enqueued = 3
-    case tickets = 4
-    case ticket = 5
-    case receipts = 6
-    case event = 7
-    case ended = 8
-    case requeued = 9
-    case progress = 10
-    case stopped = 11
-    case audit = 12
-    case ledger = 13
-    case account = 14
+    case status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped, audit,
+      ledger, account
   }
 }
 

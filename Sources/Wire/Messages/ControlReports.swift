@@ -77,9 +77,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case subject = 2
-    case detail = 3
-    case remark = 4
+    case subject, detail, remark
   }
 }
 
@@ -114,11 +112,7 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case first = 2
-    case last = 3
-    case count = 4
-    case known = 5
-    case knownTickets = 6
+    case first, last, count, known, knownTickets
   }
 }
 
@@ -143,8 +137,7 @@ public struct TicketSpan: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case first = 2
-    case last = 3
+    case first, last
   }
 }
 
@@ -215,20 +208,8 @@ public struct AuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case issued = 1
-    case served = 2
-    case cancelled = 3
-    case waiting = 4
-    case delayed = 5
-    case dead = 6
-    case lost = 7
-    case duplicated = 8
-    case ledgerDifference = 9
-    case problems = 10
-    case stockDifference = 11
-    case moneyDifference = 12
-    case notes = 13
-    case remarks = 14
-    case noteRemarks = 15
+    case served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
+      stockDifference, moneyDifference, notes, remarks, noteRemarks
   }
 }
 
@@ -304,12 +285,6 @@ public struct BranchEvent: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case happening = 1
-    case at = 2
-    case day = 3
-    case ticket = 4
-    case service = 5
-    case grade = 6
-    case window = 7
-    case attempt = 8
+    case at, day, ticket, service, grade, window, attempt
   }
 }

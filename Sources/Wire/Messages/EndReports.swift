@@ -40,9 +40,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case phase = 1
-    case done = 2
-    case total = 3
-    case drain = 4
+    case done, total, drain
   }
 }
 
@@ -67,9 +65,7 @@ public struct DrainReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case step = 1
-    case waiting = 2
-    case serving = 3
-    case leftMilliseconds = 4
+    case waiting, serving, leftMilliseconds
   }
 }
 
@@ -135,14 +131,6 @@ public struct StoppedReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case served = 2
-    case businessMilliseconds = 3
-    case waiting = 4
-    case dead = 5
-    case isDayClosed = 6
-    case finished = 7
-    case killed = 8
-    case steps = 9
-    case sentAway = 10
+    case served, businessMilliseconds, waiting, dead, isDayClosed, finished, killed, steps, sentAway
   }
 }

@@ -38,8 +38,7 @@ public struct Hello: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case version = 1
-    case build = 2
-    case role = 3
+    case build, role
   }
 }
 
@@ -99,9 +98,7 @@ public struct Refusal: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case reason = 1
-    case version = 2
-    case build = 3
-    case detail = 4
+    case version, build, detail
   }
 }
 

@@ -31,11 +31,7 @@ public struct LedgerRow: Sendable, Equatable {
 extension LedgerRow: Codable {
   enum CodingKeys: Int, CodingKey {
     case account = 1
-    case debit = 2
-    case credit = 3
-    case transfers = 4
-    case wideDebit = 5
-    case wideCredit = 6
+    case debit, credit, transfers, wideDebit, wideCredit
   }
 
   /// Reads the row; throws where a part is missing, unknown or out of its range.

@@ -115,20 +115,17 @@ private enum QuestionKind: Int, CodingKey {
 
 private enum AnswerKind: Int, CodingKey {
   case welcome = 1
-  case refused = 2
-  case reply = 3
+  case refused, reply
 }
 
 /// The numbers of the parts of a ``ServiceRequest``.
 enum RequestKeys: Int, CodingKey {
   case number = 1
-  case order = 2
-  case command = 3
+  case order, command
 }
 
 /// The numbers of the parts of a ``NumberedReply``.
 enum ReplyKeys: Int, CodingKey {
   case number = 1
-  case result = 2
-  case more = 3
+  case result, more
 }

@@ -55,15 +55,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case state = 1
-    case day = 2
-    case pid = 3
-    case generation = 4
-    case since = 5
-    case businessMilliseconds = 6
-    case queue = 7
-    case services = 8
-    case workers = 9
-    case guardianPid = 10
+    case day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid
     case cancelledByReset = 20
   }
 }
@@ -105,13 +97,7 @@ public struct QueueReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case issued = 1
-    case waiting = 2
-    case delayed = 3
-    case serving = 4
-    case served = 5
-    case dead = 6
-    case cancelled = 7
-    case oldestWaitMilliseconds = 8
+    case waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds
   }
 }
 
@@ -142,11 +128,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case service = 1
-    case windows = 2
-    case waiting = 3
-    case serving = 4
-    case served = 5
-    case paused = 6
+    case windows, waiting, serving, served, paused
   }
 }
 
@@ -215,22 +197,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1
-    case role = 2
-    case service = 3
-    case window = 4
-    case pid = 5
-    case generation = 6
-    case state = 7
-    case ticket = 8
-    case restarts = 9
-    case served = 10
-    case residentKilobytes = 11
-    case isFailed = 12
-    case lastExit = 13
-    case trouble = 14
-    case failure = 15
-    case mismatch = 16
-    case troubleRemark = 17
+    case role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
+      isFailed, lastExit, trouble, failure, mismatch, troubleRemark
   }
 }
 
@@ -252,7 +220,6 @@ public struct ExitReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case signal = 2
-    case trouble = 3
+    case signal, trouble
   }
 }

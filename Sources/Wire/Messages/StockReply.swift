@@ -31,13 +31,7 @@ public enum StockResult: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case failure = 1
-    case done = 2
-    case short = 3
-    case picture = 4
-    case changes = 5
-    case assortment = 6
-    case audit = 7
-    case orders = 8
+    case done, short, picture, changes, assortment, audit, orders
   }
 }
 
@@ -125,9 +119,7 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case subject = 2
-    case detail = 3
-    case remark = 4
+    case subject, detail, remark
   }
 }
 
@@ -165,11 +157,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case items = 1
-    case orders = 2
-    case changes = 3
-    case difference = 4
-    case problems = 5
-    case remarks = 6
+    case orders, changes, difference, problems, remarks
   }
 }
 

@@ -62,20 +62,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case ticket = 2
-    case service = 3
-    case grade = 4
-    case amount = 5
-    case account = 6
-    case issuedAt = 7
-    case state = 8
-    case position = 9
-    case etaMilliseconds = 10
-    case dueAt = 11
-    case window = 12
-    case attempts = 13
-    case receipt = 14
-    case payload = 15
+    case ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt, window,
+      attempts, receipt, payload
   }
 }
 
@@ -117,14 +105,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case window = 1
-    case generation = 2
-    case pid = 3
-    case startedAt = 4
-    case endedAt = 5
-    case end = 6
-    case signal = 7
-    case code = 8
-    case isFatal = 9
+    case generation, pid, startedAt, endedAt, end, signal, code, isFatal
   }
 }
 
@@ -185,20 +166,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case day = 2
-    case ticket = 3
-    case service = 4
-    case grade = 5
-    case outcome = 6
-    case window = 7
-    case attempts = 8
-    case amount = 9
-    case debit = 10
-    case credit = 11
-    case issuedAt = 12
-    case startedAt = 13
-    case finishedAt = 14
-    case payload = 15
-    case shortages = 16
+    case day, ticket, service, grade, outcome, window, attempts, amount, debit, credit, issuedAt, startedAt,
+      finishedAt, payload, shortages
   }
 }

@@ -51,18 +51,9 @@ public enum VendingCommand: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case look = 1
-    case follow = 2
-    case history = 3
-    case insert = 4
-    case buy = 5
-    case giveChange = 6
-    case balance = 7
+    case follow, history, insert, buy, giveChange, balance
     case add = 33
-    case remove = 34
-    case stock = 35
-    case expired = 36
-    case discardExpired = 37
-    case audit = 38
+    case remove, stock, expired, discardExpired, audit
   }
 
   /// Who may ask for it.
@@ -123,9 +114,7 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case product = 1
-    case quantity = 2
-    case made = 3
-    case expires = 4
+    case quantity, made, expires
   }
 }
 

@@ -29,12 +29,7 @@ public enum VendingResult: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case failure = 1
-    case done = 2
-    case picture = 3
-    case news = 4
-    case history = 5
-    case stocked = 6
-    case audit = 7
+    case done, picture, news, history, stocked, audit
   }
 }
 
@@ -134,11 +129,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case subject = 2
-    case detail = 3
-    case price = 4
-    case available = 5
-    case remark = 6
+    case subject, detail, price, available, remark
   }
 }
 
@@ -189,13 +180,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case changes = 1
-    case account = 2
-    case purchases = 3
-    case unfinished = 4
-    case difference = 5
-    case problems = 6
-    case machine = 7
-    case remarks = 8
+    case account, purchases, unfinished, difference, problems, machine, remarks
   }
 }
 

@@ -21,8 +21,7 @@ public struct LotReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case dates = 1
-    case quantity = 2
-    case description = 3
+    case quantity, description
   }
 }
 
@@ -79,17 +78,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case kind = 2
-    case brand = 3
-    case volume = 4
-    case price = 5
-    case name = 6
-    case english = 7
-    case emoji = 8
-    case temperature = 9
-    case stock = 10
-    case expired = 11
-    case lots = 12
+    case kind, brand, volume, price, name, english, emoji, temperature, stock, expired, lots
   }
 }
 
@@ -148,12 +137,7 @@ public struct VendingPicture: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case balance = 2
-    case free = 3
-    case today = 4
-    case products = 5
-    case sales = 6
-    case recent = 7
+    case balance, free, today, products, sales, recent
   }
 }
 
@@ -187,11 +171,7 @@ public struct VendingNews: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case balance = 2
-    case free = 3
-    case today = 4
-    case products = 5
-    case purchases = 6
+    case balance, free, today, products, purchases
   }
 }
 
