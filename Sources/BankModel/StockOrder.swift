@@ -144,7 +144,6 @@ public struct StockChange: Hashable, Sendable, Codable {
   /// When.
   public var at: WallTime
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, item: ItemID, kind: Kind, dates: LotDates?, difference: Quantity, lot: Quantity,
     present: Quantity, order: OrderID?, at: WallTime
@@ -188,7 +187,6 @@ public struct KeptOrder: Hashable, Sendable, Codable {
   /// What became of it.
   public var state: State
 
-  /// Puts the parts together.
   public init(id: OrderID, content: String, state: State) {
     self.id = id
     self.content = content
@@ -211,7 +209,6 @@ public struct Shortage: Hashable, Sendable, Codable {
   /// So many could have been taken.
   public var available: Quantity
 
-  /// Puts the parts together.
   public init(item: ItemID, needed: Quantity, available: Quantity) {
     self.item = item
     self.needed = needed
@@ -262,7 +259,6 @@ public struct StockPicture: Hashable, Sendable, Codable {
   /// Every item, in the order in which they were first heard of.
   public var items: [ItemStock]
 
-  /// Puts the parts together.
   public init(ledger: Int64, sequence: Int64, items: [ItemStock]) {
     self.ledger = ledger
     self.sequence = sequence

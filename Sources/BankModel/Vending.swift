@@ -67,7 +67,6 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   /// When.
   public var at: WallTime
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, kind: Kind, amount: Won, balance: Won, product: ItemID? = nil, dates: LotDates? = nil,
     request: OrderID, at: WallTime
@@ -137,7 +136,6 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   /// Everything that was ever given back.
   public var returned: Won
 
-  /// Puts the parts together.
   public init(balance: Won = 0, inserted: Won = 0, spent: Won = 0, returned: Won = 0) {
     self.balance = balance
     self.inserted = inserted

@@ -25,7 +25,6 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// Whether somebody has chosen the seed, so that it is a part of the request; nil for no.
   public var isSeedAsked: Bool?
 
-  /// Puts the parts together.
   public init(
     count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64,
     key: String?,
@@ -58,7 +57,6 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// Customers in one part, at most.
   public static let partLimit = 2_000
 
-  /// Puts the parts together.
   public init(entries: [EnqueueEntry], isLast: Bool) {
     self.entries = entries
     self.isLast = isLast
@@ -86,7 +84,6 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// a known key is not compared with anything.
   public var drawn: DrawnParts?
 
-  /// Puts the parts together.
   public init(
     service: Service, grade: Grade, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
   ) {
@@ -166,7 +163,6 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// on from the last one it saw.
   public var after: Int64
 
-  /// Puts the parts together.
   public init(days: Days, follow: Bool, after: Int64 = 0) {
     self.days = days
     self.follow = follow
@@ -186,7 +182,6 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   /// Windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
 
-  /// Puts the parts together.
   public init(service: Service, count: Int64) {
     self.service = service
     self.count = count
@@ -209,7 +204,6 @@ public struct StopOrder: Codable, Sendable, Equatable {
   /// in the moment in which a step ends by itself does not skip another.
   public var step: DrainStep?
 
-  /// Puts the parts together.
   public init(now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil) {
     self.now = now
     self.timeoutMilliseconds = timeoutMilliseconds

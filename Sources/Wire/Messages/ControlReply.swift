@@ -50,7 +50,6 @@ public struct ControlReply: Codable, Sendable, Equatable {
   /// Whether another answer to the same request follows.
   public var more: Bool
 
-  /// Puts the parts together.
   public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
     self.number = number
     self.answer = answer

@@ -62,7 +62,6 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   /// than the words.
   public var remark: Remark?
 
-  /// Puts the parts together.
   public init(_ code: Code, subject: String = "", detail: String = "") {
     self.code = code
     self.subject = subject
@@ -98,7 +97,6 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// spans; nil where nobody was.
   public var knownTickets: [TicketSpan]?
 
-  /// Puts the parts together.
   public init(
     day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, knownTickets: [TicketSpan]? = nil
   ) {
@@ -128,7 +126,6 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   /// The last number.
   public var last: Int64
 
-  /// Puts the parts together.
   public init(day: Int64, first: Int64, last: Int64) {
     self.day = day
     self.first = first
@@ -146,7 +143,6 @@ public struct EndedReport: Codable, Sendable, Equatable {
   /// Those that stand among the dead letters.
   public var dead: Int64
 
-  /// Puts the parts together.
   public init(dead: Int64) { self.dead = dead }
 
   enum CodingKeys: Int, CodingKey { case dead = 1 }
@@ -186,7 +182,6 @@ public struct AuditReport: Codable, Sendable, Equatable {
   /// The notes in the same way.
   public var noteRemarks: [Remark]?
 
-  /// Puts the parts together.
   public init(
     issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
     duplicated: Int64, ledgerDifference: Int64, problems: [String], stockDifference: Int64? = nil,
@@ -267,7 +262,6 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   /// The attempt, from 1.
   public var attempt: Int32
 
-  /// Puts the parts together.
   public init(
     happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade,
     window: String,

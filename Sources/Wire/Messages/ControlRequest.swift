@@ -47,7 +47,6 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   /// Nil, as from a build that does not know of it, for no. (`enqueue` and `stop` tell it unasked.)
   public var tellsProgress: Bool?
 
-  /// Puts the parts together.
   public init(number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil) {
     self.number = number
     self.command = command

@@ -30,7 +30,6 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   /// Where a drain stands; nil for the progress of anything else.
   public var drain: DrainReport?
 
-  /// Puts the parts together.
   public init(phase: Phase, done: Int64, total: Int64, drain: DrainReport? = nil) {
     self.phase = phase
     self.done = done
@@ -55,7 +54,6 @@ public struct DrainReport: Codable, Sendable, Equatable {
   /// After how long the step is cut short, in milliseconds; nil for never.
   public var leftMilliseconds: Int64?
 
-  /// Puts the parts together.
   public init(step: DrainStep, waiting: Int64, serving: Int64, leftMilliseconds: Int64? = nil) {
     self.step = step
     self.waiting = waiting
@@ -76,7 +74,6 @@ public struct DrainStepReport: Codable, Sendable, Equatable {
   /// How long, in milliseconds.
   public var milliseconds: Int64
 
-  /// Puts the parts together.
   public init(step: DrainStep, milliseconds: Int64) {
     self.step = step
     self.milliseconds = milliseconds
@@ -111,7 +108,6 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   /// How many of those served were sent away, because too little was in stock; nil from a build that does not say.
   public var sentAway: Int64?
 
-  /// Puts the parts together.
   public init(
     day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool,
     finished: Int64? = nil, killed: Int64? = nil, steps: [DrainStepReport]? = nil,

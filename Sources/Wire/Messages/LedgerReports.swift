@@ -16,7 +16,6 @@ public struct LedgerRow: Sendable, Equatable {
   /// Transfers that touched it.
   public var transfers: Int64
 
-  /// Puts the parts together.
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64) {
     self.account = account
     self.debit = debit
@@ -73,7 +72,6 @@ public struct AccountReport: Codable, Sendable, Equatable {
   /// Receipts that are listed, at most.
   public static let listed = 20
 
-  /// Puts the parts together.
   public init(row: LedgerRow, latest: [ReceiptReport]) {
     self.row = row
     self.latest = latest

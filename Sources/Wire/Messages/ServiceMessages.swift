@@ -95,7 +95,6 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
   /// Whether another answer to the same request follows.
   public var more: Bool
 
-  /// Puts the parts together.
   public init(number: UInt32, result: Result, more: Bool = false) {
     self.number = number
     self.result = result

@@ -28,7 +28,6 @@ public struct StatusReport: Codable, Sendable, Equatable {
   /// Customers whom the reset that is answered by this has cancelled; nil in any other answer.
   public var cancelledByReset: Int64?
 
-  /// Puts the parts together.
   public init(
     state: BankState, day: Int64, pid: Int32, generation: Int64, since: Int64, businessMilliseconds: Int64,
     queue: QueueReport, services: [ServiceReport], workers: [WorkerReport], guardianPid: Int32? = nil,
@@ -79,7 +78,6 @@ public struct QueueReport: Codable, Sendable, Equatable {
   /// How long the first of those in line has waited, in milliseconds; 0 where nobody waits.
   public var oldestWaitMilliseconds: Int64
 
-  /// Puts the parts together.
   public init(
     issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64,
     cancelled: Int64,
@@ -116,7 +114,6 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   /// Whether an operator has paused it.
   public var paused: Bool
 
-  /// Puts the parts together.
   public init(service: Service, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool) {
     self.service = service
     self.windows = windows
@@ -169,7 +166,6 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   /// `trouble` as a kind and its values, so that it can be said in any language; nil where nobody knows more than the words.
   public var troubleRemark: Remark?
 
-  /// Puts the parts together.
   public init(
     name: String, role: WorkerRole, service: Service?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
@@ -211,7 +207,6 @@ public struct ExitReport: Codable, Sendable, Equatable {
   /// Why it could not even be started, in English; nil where it was.
   public var trouble: String?
 
-  /// Puts the parts together.
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {
     self.code = code
     self.signal = signal

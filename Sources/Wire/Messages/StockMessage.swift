@@ -49,7 +49,6 @@ public struct StockPlace: Codable, Sendable, Equatable {
   /// The last change that the viewer has seen.
   public var sequence: Int64
 
-  /// Puts the parts together.
   public init(ledger: Int64, sequence: Int64) {
     self.ledger = ledger
     self.sequence = sequence

@@ -104,7 +104,6 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
   /// than the words.
   public var remark: Remark?
 
-  /// Puts the parts together.
   public init(_ code: Code, subject: String = "", detail: String = "") {
     self.code = code
     self.subject = subject
@@ -138,7 +137,6 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   /// The same as kinds and their values, in the same order; nil for none, and from an older service.
   public var remarks: [Remark]?
 
-  /// Puts the parts together.
   public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, problems: [String]) {
     self.items = items
     self.orders = orders

@@ -36,7 +36,6 @@ public struct TicketReport: Codable, Sendable, Equatable {
   /// What the worker needs to know beyond the service; nil for nothing.
   public var payload: String?
 
-  /// Puts the parts together.
   public init(
     day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
@@ -88,7 +87,6 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   /// Whether the customer was put aside as a dead letter after it; nil where it was not, or where nobody noted it.
   public var isFatal: Bool?
 
-  /// Puts the parts together.
   public init(
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
     signal: Int32?, code: Int32?
@@ -144,7 +142,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// What was missing, where the outcome is out of stock; nil for nothing.
   public var shortages: [Shortage]?
 
-  /// Puts the parts together.
+  /// What is told of a receipt.
   public init(_ receipt: Receipt) {
     sequence = receipt.sequence
     day = receipt.day

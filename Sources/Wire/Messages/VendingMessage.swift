@@ -81,7 +81,6 @@ public struct PurchasePage: Codable, Sendable, Equatable {
   /// How many at most.
   public var limit: Int64
 
-  /// Puts the parts together.
   public init(after: Int64, limit: Int64) {
     self.after = after
     self.limit = limit
@@ -104,7 +103,6 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
   /// The last day on which they may be sold; nil for as long as the product is good.
   public var expires: DayNumber?
 
-  /// Puts the parts together.
   public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {
     self.product = product
     self.quantity = quantity

@@ -110,7 +110,6 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   /// more than the words.
   public var remark: Remark?
 
-  /// Puts the parts together.
   public init(
     _ code: Code, subject: String = "", detail: String = "", price: Won? = nil, available: Int64? = nil
   ) {
@@ -152,7 +151,6 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   /// Which machine this is; the names of its orders at the stock are made of it.
   public var machine: Int64
 
-  /// Puts the parts together.
   public init(
     changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
     problems: [String], machine: Int64

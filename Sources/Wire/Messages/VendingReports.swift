@@ -12,7 +12,6 @@ public struct LotReport: Codable, Sendable, Equatable {
   /// One of them, described as its class does; empty where it has no dates.
   public var description: String
 
-  /// Puts the parts together.
   public init(dates: LotDates?, quantity: Quantity, description: String) {
     self.dates = dates
     self.quantity = quantity
@@ -52,7 +51,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
   /// The lots; nil for whoever may not see them.
   public var lots: [LotReport]?
 
-  /// Puts the parts together.
+  /// What is told of a product and its stock.
   public init(_ product: Product, stock: Quantity, expired: Quantity, lots: [LotReport]? = nil) {
     id = product.id
     kind = product.drinkClass.kind
@@ -89,7 +88,6 @@ public struct SalesReport: Codable, Sendable, Equatable {
   /// How many.
   public var count: Int64
 
-  /// Puts the parts together.
   public init(product: ItemID, count: Int64) {
     self.product = product
     self.count = count
@@ -118,7 +116,6 @@ public struct VendingPicture: Codable, Sendable, Equatable {
   /// The latest purchases, oldest first.
   public var recent: [MoneyChange]
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     sales: [SalesReport], recent: [MoneyChange]
@@ -156,7 +153,6 @@ public struct VendingNews: Codable, Sendable, Equatable {
   /// Purchases that were made since, oldest first.
   public var purchases: [MoneyChange]
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     purchases: [MoneyChange]

@@ -87,7 +87,6 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   /// The socket of the stock service, for a worker that draws on the stock; nil for others.
   public var stockSocket: String?
 
-  /// Puts the parts together.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
@@ -136,7 +135,7 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// The name under which the stock is asked for this customer; nil where nothing is asked of it, or by day and ticket.
   public var order: OrderID?
 
-  /// Puts the parts together.
+  /// What a teller is told of a customer who is handed to it.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
     self.init(
       day: day, lease: lease, service: customer.service, grade: customer.grade, amount: customer.amount,

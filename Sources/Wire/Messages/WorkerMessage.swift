@@ -126,7 +126,6 @@ public struct WorkerOrders: Codable, Sendable, Equatable {
   /// Rotated logs that are kept.
   public var logKeep: Int32
 
-  /// Puts the parts together.
   public init(
     name: String, generation: Int32, language: Language, logPath: String, logLimit: Int64, logKeep: Int32
   ) {
