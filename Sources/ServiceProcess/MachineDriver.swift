@@ -174,7 +174,11 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   public func end(because error: StoreError) { if failure == nil { failure = error } }
 
   private func storeFailed(_ error: StoreError, at now: Moment) {
-    guard case .diskFull = error else { return end(because: error) }
+    switch error {
+    case .diskFull: break
+    case _ where Kernel.makes("callsEveryErrorAFullDisk"): break
+    default: return end(because: error)
+    }
     store.rollBack()
     refusals += 1
     forgetStaged()

@@ -40,7 +40,11 @@ extension Simulation {
       starve(coordinator.process)
     case .commitSlow:
       statistics.note(kind)
-      slowCommit = .milliseconds(chance.draw(20...8_000))
+      slowCommit = timeOfSlowCommit()
+    case .windowsScaled:
+      guard let client = clients.first(where: { $0.state == .ready }) else { return }
+      statistics.note(kind)
+      client.reopenWindows()
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
@@ -52,6 +56,7 @@ extension Simulation {
       clock.jump(byMilliseconds: jump)
       host.calendarOrigin += jump * 1_000_000
     case .tellerStillborn: stillborn += Int(chance.draw(1...4))
+    case .tellerLate: lateStarters += Int(chance.draw(1...2))
     case .commitLost, .messageLost: break
     case _ where kind.isOfTheStock: troubleStock(kind)
     case _ where kind.isOfTheMachine: troubleVending(kind)
@@ -91,6 +96,11 @@ extension Simulation {
   func timeOfCommit() -> TimeSpan {
     defer { slowCommit = nil }
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
+  }
+
+  /// How long a commit takes that something holds up: in some cases longer than anybody is waited for.
+  func timeOfSlowCommit() -> TimeSpan {
+    .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
 
   // MARK: - Messages

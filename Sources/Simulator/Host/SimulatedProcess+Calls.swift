@@ -218,6 +218,7 @@ extension SimulatedProcess: SystemCalls {
   func signal(_ pid: pid_t, _ signal: CInt) -> CInt {
     guard survives() else { return 0 }
     guard let process = host.processes[pid] else { return fail(ESRCH) }
+    if process.isAlive { host.onSignal?(self, process, signal) }
     switch signal {
     case SIGKILL, SIGABRT: process.kill(by: signal)
     case SIGSTOP: process.stop()
@@ -237,9 +238,13 @@ extension SimulatedProcess: SystemCalls {
 
   func activity(of pid: pid_t) -> ProcessTable.Activity? {
     guard let process = host.processes[pid] else { return nil }
-    let isStanding = process.standsUntil.map { $0 > clock } ?? false
     return ProcessTable.Activity(
-      state: !process.isAlive ? .ended : process.isStopped || isStanding ? .stopped : .sleeping,
-      processorTicks: 0, hasTerminal: false)
+      state: !process.isAlive
+        ? .ended
+        : process.standsStill(at: clock)
+          ? .stopped
+          // Who is ahead of everybody else is at work, or waits for its disk.
+          : process.clock <= clock ? .sleeping : process.worksUntil > clock ? .running : .waitingForDisk,
+      processorTicks: UInt64(min(clock, process.worksUntil).nanoseconds / 10_000_000), hasTerminal: false)
   }
 }

@@ -20,9 +20,11 @@ final class StockProgram: SimulatedProgram {
   private let store: SimulatedStockStore
 
   /// Opens the service.
-  init(_ stored: StoredStock, of process: SimulatedProcess, in world: Simulation) throws {
-    let loop = try EventLoop()
-    store = SimulatedStockStore(world.stockDisk, of: process, in: world)
+  init(
+    _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
+    in world: Simulation
+  ) throws {
+    store = SimulatedStockStore(world.stockDisk, of: process, in: world) { link.progressed() }
     let rules: any StockDecisions =
       if let bug = world.bug, bug.isOfTheStock {
         MutantStock(bug, stored, world.stockDisk)
@@ -35,7 +37,7 @@ final class StockProgram: SimulatedProgram {
     // Small, so that histories are long enough for more than one page and for a viewer who has missed too much.
     (limits.page, limits.replayed) = (4, 12)
     let service = StockService(driver, assortment: world.plan.stock.assortment, limits: limits)
-    server = Server(service, on: loop, log: log, link: nil, clients: world.clientLimits)
+    server = Server(service, on: loop, log: log, link: link, clients: world.clientLimits)
     try server.open(in: Self.home)
   }
 

@@ -21,9 +21,11 @@ final class VendingProgram: SimulatedProgram {
   private let store: SimulatedVendingStore
 
   /// Opens the service.
-  init(_ stored: StoredVending, of process: SimulatedProcess, in world: Simulation) throws {
+  init(
+    _ stored: StoredVending, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
+    in world: Simulation
+  ) throws {
     let plan = world.plan.vending
-    let loop = try EventLoop()
     store = SimulatedVendingStore(world.vending.disk, of: process, in: world)
     let rules: any VendingDecisions =
       if let bug = world.bug, bug.isOfTheMachine {
@@ -41,7 +43,7 @@ final class VendingProgram: SimulatedProgram {
     let service = VendingService(
       driver, table: plan.table, stock: StockClient(socket: StockProgram.home.socket, loop: loop),
       patience: patience)
-    server = Server(service, on: loop, log: log, link: nil, clients: world.clientLimits)
+    server = Server(service, on: loop, log: log, link: link, clients: world.clientLimits)
     try server.open(in: Self.home)
   }
 
