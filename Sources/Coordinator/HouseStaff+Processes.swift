@@ -53,7 +53,10 @@ extension HouseStaff: ProcessSupervisor {
     case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(post, mark)
     case (.leaving, _): break
     // Whoever has ended is judged no more by what it said before: of what it was asked nothing is known any more.
-    default: if post.exitStatus == nil { abort(post, reason: "spoke out of turn", at: loop.moment()) }
+    default:
+      if post.exitStatus == nil || Kernel.makes("killsTheSuccessor") {
+        abort(post, reason: "spoke out of turn", at: loop.moment())
+      }
     }
   }
 

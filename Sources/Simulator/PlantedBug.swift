@@ -254,7 +254,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
-    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
+    case .resetsWithoutReceipts:
+      [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
     case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]
