@@ -93,7 +93,8 @@ extension HouseStaff {
       post.history.didWork()
     case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(post, mark)
     case (.leaving, _): break
-    default: abort(post, reason: "spoke out of turn", at: loop.moment())
+    // Whoever has ended is judged no more by what it said before: of what it was asked nothing is known any more.
+    default: if post.exitStatus == nil { abort(post, reason: "spoke out of turn", at: loop.moment()) }
     }
   }
 
@@ -170,6 +171,8 @@ extension HouseStaff {
     post.child = nil
     post.exitStatus = nil
     post.drainBy = nil
+    // It may have been told to go after it had ended, and its successor was not.
+    post.killAt = nil
     report(status, of: child.pid, at: post, now)
     // Where it has said itself why it cannot begin, the code says less.
     if !post.hasExplained {

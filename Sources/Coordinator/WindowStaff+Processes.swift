@@ -184,6 +184,8 @@ extension WindowStaff {
     post.child = nil
     post.exitStatus = nil
     post.drainBy = nil
+    // It may have been told to go after it had ended, and its successor was not.
+    post.killAt = nil
     post.phase = .empty
     report(status, of: child.pid, at: post, now)
     let end: ProcessEnd =
