@@ -73,7 +73,8 @@ package final class ControlServer {
   ) {
     // A withdrawal has no answer of its own, and a list has one for all of its parts.
     if case .withdraw = request.command { return }
-    guard turnedAway.insert(Asked(session: session.id, number: request.number)).inserted else { return }
+    let isFirst = turnedAway.insert(Asked(session: session.id, number: request.number)).inserted
+    guard isFirst || Kernel.makes("answersEveryPart") else { return }
     answer(session, request.number, .failure(refusal))
   }
 
@@ -123,7 +124,7 @@ package final class ControlServer {
       let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
       for session in waiting {
-        session.isUnflushed = false
+        session.isUnflushed = Kernel.makes("speaksOnce")
         session.channel.flush()
       }
     }
@@ -148,10 +149,11 @@ package final class ControlServer {
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   package func keepTime(_ now: Moment) {
     listener?.keepTime(MonotonicInstant(now.monotonic))
-    guard let due = nextCheck, due <= now.attended else { return }
+    let heard = Kernel.makes("blamesClientsForItsOwnPause") ? now.monotonic : now.attended
+    guard let due = nextCheck, due <= heard else { return }
     for session in inOrder {
       let silence = session.silence(until: now)
-      if !session.isGreeted, now.attended.since(session.connectedAt) >= ClientLimits.hello {
+      if !session.isGreeted, heard.since(session.connectedAt) >= ClientLimits.hello {
         refuse(session, .hello, "no hello within \(ClientLimits.hello.milliseconds) ms")
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused {
         if silence >= ClientLimits.midFrame {

@@ -11,11 +11,11 @@ import Transport
 import Wire
 
 /// The staff behind the windows.
-final class HouseStaff {
+package final class HouseStaff {
   /// Called when something of which a status tells has changed.
-  var onChange: (() -> Void)?
+  package var onChange: (() -> Void)?
   /// What a process is told when it comes.
-  var orders: ((HousePost) -> WorkerOrders)?
+  package var orders: ((HousePost) -> WorkerOrders)?
   /// Called when a process tells of its database.
   var onDatabase: ((HousePost, DatabaseMark) -> Void)?
   private(set) var posts: [HousePost] = []
@@ -35,14 +35,8 @@ final class HouseStaff {
   static let patience = TimeSpan.seconds(60)
   /// How long a process that was told to go may take.
   static let leaveGrace = TimeSpan.seconds(3)
-  /// How long a process that stands still has between SIGABRT and SIGKILL.
-  static let abortGrace = TimeSpan.milliseconds(200)
-  /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
-  static let drainGrace = TimeSpan.milliseconds(100)
-  /// Bytes that may wait for a process that does not read.
-  static let backlogLimit = 1 << 16
-
-  init(
+  /// Nobody, as yet.
+  package init(
     loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
     seed: UInt64
   ) {
@@ -57,7 +51,7 @@ final class HouseStaff {
   /// Starts a process that shall run as long as the bank is open.
   ///
   /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
-  func open(_ trade: HousePost.Trade, hasDatabase: Bool = false, at now: Moment) {
+  package func open(_ trade: HousePost.Trade, hasDatabase: Bool = false, at now: Moment) {
     let post = HousePost(trade, history: RestartHistory(policy: policy, seed: chance.next()))
     post.hasDatabase = hasDatabase
     posts.append(post)
@@ -65,7 +59,7 @@ final class HouseStaff {
   }
 
   /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.
-  func retryFailing(at now: Moment) {
+  package func retryFailing(at now: Moment) {
     for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
       let hasFailed = post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0
       guard hasFailed else { continue }
@@ -98,8 +92,7 @@ final class HouseStaff {
     post.killAt = now.attended + Self.leaveGrace
     post.channel?.send(.close)
     post.channel?.flush()
-    log.write(event: "replaced", at: now) {
-      $0.field("worker_name", post.trade.name)
+    write("replaced", about: post, at: now) {
       $0.field("child", post.pid)
       $0.field("child_gen", post.generation)
     }
@@ -120,10 +113,10 @@ final class HouseStaff {
   }
 
   /// Processes that have not ended.
-  var count: Int { posts.count { $0.child != nil } }
+  package var count: Int { posts.count { $0.child != nil } }
 
   /// Everyone shall go: what was asked of them is answered first.
-  func closeAll(at now: Moment) {
+  package func closeAll(at now: Moment) {
     for post in posts {
       post.isWanted = false
       post.restartAt = nil
@@ -137,36 +130,30 @@ final class HouseStaff {
   }
 
   /// Ends everyone at once.
-  func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
+  package func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
 
   // MARK: - Time
 
   /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? { posts.compactMap(\.nextDeadline).min() }
+  package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
 
   /// When somebody is judged next by what it has said, in the time that was attended.
-  var nextJudgement: MonotonicTime? { posts.compactMap(\.nextJudgement).min() }
+  package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
 
   /// Does what is due. Everything that was said has been heard before.
-  func keepTime(_ now: Moment) {
+  package func keepTime(_ now: Moment) {
+    let heard = Kernel.makes("blamesServicesForItsOwnPause") ? now.monotonic : now.attended
     for post in posts {
-      if let due = post.restartAt, due <= now.monotonic {
-        post.restartAt = nil
-        start(post, at: now)
-      }
-      if let due = post.readyBy, due <= now.attended {
+      restartIfDue(post, at: now)
+      if let due = post.readyBy, due <= heard {
         // Whoever waits for a disk cannot report how it goes on.
         let isExcused = post.sight == .excused
         post.readyBy = isExcused ? now.attended + Self.patience : nil
         if !isExcused { abort(post, reason: "was not ready in time", at: now) }
       }
-      if let due = post.killAt, due <= now.attended {
-        post.killAt = nil
-        post.child?.kill(SIGKILL)
-      }
-      if let due = post.drainBy, due <= now.attended { settleEnd(of: post) }
-      if let due = post.silence?.lookAt, due <= now.attended,
-        post.silence?.seen(post.sight, at: now.attended) == true
+      endOverdue(post, heard: heard)
+      if let due = post.silence?.lookAt, due <= heard,
+        post.silence?.seen(post.sight, at: heard) == true || Kernel.makes("judgesBySilence")
       {
         abort(post, reason: "stands still", at: now)
       }
@@ -177,7 +164,7 @@ final class HouseStaff {
   /// Asks for a sign of life, which is given by the loop that does the work, or by a long work as it goes on. Whether one
   /// that gives none is stuck depends on what it is seen doing; see ``Standstill``.
   private func check(_ post: HousePost, at now: Moment) {
-    post.checkAt = now.monotonic + standstill
+    post.checkAt = Kernel.makes("checksOnce") ? nil : now.monotonic + standstill
     guard post.unanswered == nil else { return }
     post.checks += 1
     post.unanswered = post.checks
@@ -188,16 +175,12 @@ final class HouseStaff {
 
   /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.
   func abort(_ post: HousePost, reason: String, at now: Moment) {
-    log.write(event: "stuck", level: .warn, at: now) {
-      $0.field("worker_name", post.trade.name)
+    write("stuck", .warn, about: post, at: now) {
       $0.field("child", post.pid)
       $0.field("child_gen", post.generation)
       $0.field("msg", "\(post.trade.name) \(reason)")
     }
-    post.phase = .leaving
     post.endChecks()
-    post.child?.kill(SIGABRT)
-    post.child?.kill(SIGCONT)
-    post.killAt = now.attended + Self.abortGrace
+    abort(post, at: now)
   }
 }

@@ -19,10 +19,10 @@ package struct WorkerPrograms {
   var coordinator: String { Paths.join(directory, "bankd") }
 
   /// The program that keeps the stock.
-  var stock: String { Paths.join(directory, "bank-stockd") }
+  package var stock: String { Paths.join(directory, "bank-stockd") }
 
   /// The program that is the vending machine.
-  var vending: String { Paths.join(directory, "bank-vending") }
+  package var vending: String { Paths.join(directory, "bank-vending") }
 
   /// The program that serves customers of a service.
   subscript(service: Service) -> String {

@@ -81,11 +81,14 @@ public final class FruitProvider: Provider {
     let question = questions
     client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
       // A lease does not say of which day it is: after a reset the same one may be of another customer.
-      guard let self, self.wanted == assignment, self.questions == question else { return }
+      guard let self else { return }
+      let isMeant = self.wanted == assignment && self.questions == question
+      guard isMeant || Kernel.makes("believesALateAnswer") else { return }
       switch result {
       case .success(.done): self.answer(.ready)
       case .success(.short(let shortages)): self.answer(.missing(shortages))
-      case .failure where Kernel.makes("takesSilenceForShortage"):
+      case .failure where Kernel.makes("takesSilenceForShortage"),
+        .success(.failure) where Kernel.makes("takesAFullStockForShortage"):
         self.answer(.missing(juice.recipe.map { Shortage(item: $0.item, needed: $0.quantity, available: 0) }))
       default: self.answer(Self.trouble(result))
       }

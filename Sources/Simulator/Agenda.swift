@@ -8,16 +8,8 @@ import BankModel
 enum Occurrence {
   /// A coordinator is started.
   case coordinatorStart
-  /// A stock service is started.
-  case stockStart
-  /// The system ends a stock service whose coordinator has ended.
-  case stockOrphaned(pid: Int32)
   /// Somebody who keeps the stock does the next thing.
   case keeperActs(Int)
-  /// A vending machine is started.
-  case vendingStart
-  /// The system ends a vending machine whose coordinator has ended.
-  case vendingOrphaned(pid: Int32)
   /// Somebody at the vending machine does the next thing.
   case visitorActs(Int)
   /// A client does the next thing on its mind.
@@ -28,6 +20,10 @@ enum Occurrence {
   case fault
   /// Nothing goes wrong from now on.
   case calm
+  /// A client asks for what it was told to ask for.
+  case clientMeddles(Int)
+  /// The bank has ended, and everybody has heard it.
+  case end
 }
 
 /// What is going to happen, the earliest first.

@@ -21,6 +21,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case tellerBabbled
   /// A teller dies before it is ready.
   case tellerStillborn
+  /// A teller is slow to start, or stands still before it is ready.
+  case tellerLate
   /// A client's connection breaks.
   case connectionLost
   /// Bytes are lost with their connection.
@@ -45,10 +47,16 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case coordinatorCrowded
   /// A commit takes seconds.
   case commitSlow
+  /// Somebody closes the windows of a service and opens them again at once.
+  case windowsScaled
   /// The stock service is killed between two effects.
   case stockKilled
   /// The stock service stands still for a while.
   case stockSlow
+  /// The stock service stands still for good.
+  case stockStuck
+  /// An audit of the stock takes long.
+  case stockAuditLong
   /// The stock's disk is full for a while.
   case stockDiskFull
   /// A write or an fsync of the stock fails.
@@ -69,12 +77,16 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stockEnded
   /// A juice station dies when it hears that its fruit was taken.
   case stationKilled
-  /// The coordinator dies when it hears that fruit was given back.
+  /// Somebody empties the queue while a station waits for its fruit, and the stock is slow.
+  case stationRecalled
+  /// The coordinator dies, or its disk is full, when it hears that fruit was given back.
   case releaseInterrupted
   /// The vending machine is killed between two effects.
   case vendingKilled
   /// The vending machine stands still for a while.
   case vendingSlow
+  /// The vending machine stands still for good.
+  case vendingStuck
   /// The vending machine's disk is full for a while.
   case vendingDiskFull
   /// A write or an fsync of the vending machine fails.

@@ -40,15 +40,18 @@ struct FaultPlan {
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
-    .tellerRogue, .tellerBabbled, .tellerStillborn, .connectionLost, .messageLate, .networkSlow, .diskFull,
-    .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow,
+    .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
+    .diskFull,
+    .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
   ]
   private static let stockKinds: [FaultKind] = [
-    .stockKilled, .stockSlow, .stockDiskFull, .stockDiskFailed, .stockCut, .stockLate, .stationKilled,
+    .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockCut,
+    .stockLate, .stationKilled, .stationRecalled,
     .releaseInterrupted, .stockCommitSlow, .stockCrowded, .stockReaderDeaf, .stockEnded,
   ]
   private static let vendingKinds: [FaultKind] = [
-    .vendingKilled, .vendingSlow, .vendingDiskFull, .vendingDiskFailed, .vendingCut, .vendingLate,
+    .vendingKilled, .vendingSlow, .vendingStuck, .vendingDiskFull, .vendingDiskFailed, .vendingCut,
+    .vendingLate,
     .purchaseInterrupted, .stockKilledInPurchase, .vendingCommitSlow, .vendingCrowded, .vendingEnded,
   ]
 
@@ -61,18 +64,21 @@ struct FaultPlan {
     let mean: Int64 = temper == .terrible ? chance.draw(5...40) : chance.draw(40...250)
     interval = .milliseconds(mean)
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
-    // Each history has its favourite faults, so that rare ones meet each other too.
     stock = StockPlan(seed: seed)
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
+    // Each history has its favourite faults, so that rare ones meet each other too.
     let kinds =
       Self.drawnKinds + (stock.isThere ? Self.stockKinds : [])
       + (vending.isThere ? Self.vendingKinds : [])
-    weights = kinds.map { kind in
+    var weights: [(kind: FaultKind, weight: Int64)] = kinds.map { kind in
       let weight = chance.draw(0...3)
       return switch kind {
       case .coordinatorKilled, .tellerKilled, .stockKilled, .vendingKilled: (kind, weight * 3 + 1)
-      case .messageLate, .tellerFailed, .diskFull, .stationKilled, .vendingDiskFull, .purchaseInterrupted:
+      case .messageLate, .tellerFailed, .diskFull, .diskFailed, .stationKilled, .vendingDiskFull,
+        .purchaseInterrupted:
         (kind, weight * 4)
+      // Whoever stands still for good is away for seconds.
+      case .stockStuck, .vendingStuck: (kind, weight / 2)
       default: (kind, weight * weight)
       }
     }
@@ -86,8 +92,10 @@ struct FaultPlan {
     policy.maxFailures = Int32(chance.draw(1...4))
     // Some leases are shorter than the work: then the beats of the tellers keep them.
     policy.lease = .milliseconds(Int64(work) / 1_000 * chance.draw(1...8) / 2 + chance.draw(30...300))
-    policy.retryFirst = .milliseconds(chance.draw(5...200))
-    policy.retryLimit = .milliseconds(chance.draw(200...2_000))
+    // In some histories whoever is put off waits for long, and many are put off when the coordinator dies.
+    policy.retryFirst = .milliseconds(
+      chance.draw(0...3) == 0 ? chance.draw(500...3_000) : chance.draw(5...200))
+    policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
     // In half of the histories nobody is handed out ahead, as is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     self.policy = policy
@@ -99,6 +107,9 @@ struct FaultPlan {
     slice = chance.draw(2...7)
     gather = .milliseconds(chance.draw(0...3))
     thought = [1, 1, 4, 25][Int(chance.draw(0...3))]
+    // A few things go wrong again and again.
+    for _ in 0..<3 { weights[Int(chance.draw(0...Int64(kinds.count) - 1))].weight += 50 }
+    self.weights = weights
   }
 
   /// What goes wrong next.

@@ -50,6 +50,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   // In those who ask the stock.
   case neverGivesBack, givesBackTooEarly, takesSilenceForGivenBack
   case servesWithoutTaking, asksAnewEachAttempt, takesSilenceForShortage
+  case believesALateAnswer, takesAFullStockForShortage, takesAFullStockForGivenBack, putsOffForGood,
+    takesAFullStockForSoldOut
+  // In the supervision of the services.
+  case judgesBySilence, givesNoSignOfLife, ignoresTheClose, checksOnce, isDeafToProgress,
+    blamesServicesForItsOwnPause, killsTheSuccessor
+  // In the staff behind the windows, and at the control socket.
+  case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
+  case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause
+  // In what the services and those who ask them share, in their shells, and in what is put by.
+  case servicesBlameClients, hearsTwice, forgetsWhatWasHeldBack, callsEveryErrorAFullDisk,
+    asksForEachTicketOnce, takesSilenceForDone, takesSilenceForPutBack
 
   /// Whether the stock's core is wrong.
   var isOfTheStock: Bool {
@@ -72,28 +83,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   }
 
   /// Whether the queue's core is wrong, and not the shell around it.
-  var isOfTheCore: Bool {
-    switch self {
-    case _ where isOfTheStock || isOfTheMachine: false
-    case .saysCommittedTooEarly, .takesAFullDiskForACommit, .performsLastFirst, .forgetsWhatItHeldBack,
-      .forgetsKeys, .remembersTheFirstSliceOnly, .answersAKeyTooEarly, .startsWithOldBooks,
-      .forgetsTheDelayedAtTheStart, .commitsToAFullDisk, .goesOnAfterARefusal,
-      .startsGenerationsAnew, .waitsForTheDismissed, .countsTheKnownTwice,
-      .stagesTwice, .closesTheDayTwice, .takesInTheWithdrawn, .keepsAPartOfTheWithdrawn,
-      .stockAnswersTooEarly, .stockBelievesAFullDisk, .leavesOutAChange,
-      .showsTooEarly, .forgetsWhoComesBack, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
-      .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage,
-      .vendingAnswersTooEarly, .vendingBelievesAFullDisk, .renamesPurchases,
-      .sellsTheExpired, .takesSilenceForSoldOut, .takesSilenceForTaken, .stocksAgain, .introducesOnce,
-      .vendingForgetsToRetry, .listenerStaysDeaf, .channelForgetsTheRest, .neverResumesReading,
-      .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried, .neverSyncs,
-      .syncsOnlyWhenItCopiesTheLog, .copiesTheLogWithoutSyncing, .keepsTheBooksApart,
-      .takesAFailedSyncForACommit, .takesAFailedSyncForAFullDisk, .migratesWithoutAJournal,
-      .believesTheLogThatIsThere:
-      false
-    default: true
-    }
-  }
+  var isOfTheCore: Bool { Self.core.contains(self) }
+
+  /// Those of the queue's core come first.
+  private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
 
   /// What it does, in a sentence.
   public var sentence: String {
@@ -213,6 +206,37 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesSilenceForGivenBack: "A stock that does not answer counts as one that has given back."
     case .servesWithoutTaking: "Now and then a juice is served for which nothing was taken."
     case .asksAnewEachAttempt: "Every attempt at a juice is a new order."
+    case .believesALateAnswer:
+      "A station takes the answer for an earlier customer for that of the present one."
+    case .takesAFullStockForShortage: "A stock without room on its disk counts as one that has too little."
+    case .takesAFullStockForGivenBack: "A stock without room on its disk counts as one that has given back."
+    case .putsOffForGood: "What could not be given back while the disk was full is never given back."
+    case .takesAFullStockForSoldOut:
+      "A stock without room on its disk counts as one that has none of the drink."
+    case .judgesBySilence:
+      "A service that waits for its disk, or is at a long work, is ended as if it stood still."
+    case .givesNoSignOfLife: "The stock service does not answer when it is asked whether it lives."
+    case .ignoresTheClose: "A service that is told to go stays."
+    case .checksOnce: "A service is asked only once whether it lives."
+    case .isDeafToProgress: "A service that reports how a long work goes on is ended as if it stood still."
+    case .blamesServicesForItsOwnPause: "A slow commit of the coordinator is held against its services."
+    case .killsTheSuccessor: "What was to end a process that has ended by itself ends its successor."
+    case .waitsForTheUnready: "A teller that is never ready is waited for without end."
+    case .blamesTellersForItsOwnPause: "A slow commit of the coordinator is held against its tellers."
+    case .blamesClientsForItsOwnPause: "A slow commit of the coordinator is held against its clients."
+    case .servicesBlameClients: "A slow commit of a service is held against its clients."
+    case .hearsTwice: "A request that was answered is answered once more at its deadline."
+    case .forgetsWhatWasHeldBack: "What came before a client was no longer heard is not delivered afterwards."
+    case .callsEveryErrorAFullDisk: "A service goes on after an error of its disk as if it were full."
+    case .asksForEachTicketOnce: "A stock that did not answer is not asked again to give back."
+    case .takesSilenceForDone:
+      "A stock that does not answer counts as one that has done what the manager wants."
+    case .takesSilenceForPutBack: "A stock that does not answer counts as one that has put a drink back."
+    case .forgetsTheSuccessor: "A teller whose successor comes after a pause has none."
+    case .abortsOnly: "A stuck teller that does not hear SIGABRT stays."
+    case .expelsInWords: "A teller that breaks the rules is told off, and stays."
+    case .speaksOnce: "A client is told only what is said in the first turn that says something to it."
+    case .answersEveryPart: "A bank that closes answers a list once for each of its parts."
     case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
     }
   }
@@ -230,7 +254,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
-    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable]
+    case .resetsWithoutReceipts:
+      [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
     case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]
@@ -254,13 +279,13 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .drainsNever, .drainsTooEarly: [.notDrained]
     case .saysCommittedTooEarly: [.notDurable]
     case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained]
-    case .performsLastFirst: [.storeContradiction, .ledger, .repeatedKey]
+    case .performsLastFirst: [.attempt, .storeContradiction, .ledger, .repeatedKey]
     case .forgetsWhatItHeldBack: [.notDrained]
     case .forgetsKeys, .remembersTheFirstSliceOnly: [.repeatedKey]
     case .answersAKeyTooEarly: [.notDurable]
     case .startsWithOldBooks, .forgetsTheDelayedAtTheStart: [.books]
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
-    case .goesOnAfterARefusal: [.answer]
+    case .goesOnAfterARefusal: [.answer, .books]
     case .countsTheKnownTwice: [.repeatedKey]
     case .stagesTwice: [.storeContradiction]
     case .closesTheDayTwice: [.books]
@@ -279,7 +304,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .forgetsShortages: [.notDurable, .purchase]
     case .losesARow: [.taking, .storeContradiction]
     case .stockAnswersTooEarly: [.notDurable]
-    case .stockBelievesAFullDisk: [.notDurable, .storeContradiction]
+    case .stockBelievesAFullDisk: [.notDurable, .storeContradiction, .notDrained]
     case .leavesOutAChange: [.news]
     case .showsTooEarly: [.notDurable, .news]
     case .forgetsWhoComesBack: [.notDrained]
@@ -302,6 +327,21 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .channelForgetsTheRest: [.conversation, .notDrained]
     case .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack: [.taking]
     case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
+    case .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack: [.taking]
+    case .takesAFullStockForSoldOut: [.purchase, .refusal]
+    case .judgesBySilence, .givesNoSignOfLife, .ignoresTheClose, .isDeafToProgress: [.conversation]
+    case .blamesServicesForItsOwnPause, .killsTheSuccessor: [.conversation]
+    case .checksOnce: [.notDrained]
+    case .waitsForTheUnready, .blamesTellersForItsOwnPause: [.notDrained]
+    case .blamesClientsForItsOwnPause: [.conversation]
+    case .servicesBlameClients: [.conversation, .notDrained]
+    case .forgetsWhatWasHeldBack, .asksForEachTicketOnce: [.notDrained]
+    case .hearsTwice: [.answer]
+    case .callsEveryErrorAFullDisk: [.notDrained]
+    case .takesSilenceForDone: [.drinks]
+    case .takesSilenceForPutBack: [.purchase]
+    case .putsOffForGood, .forgetsTheSuccessor, .abortsOnly, .expelsInWords, .speaksOnce: [.notDrained]
+    case .answersEveryPart: [.answer]
     }
   }
 }

@@ -27,12 +27,15 @@ extension PromiseChecker {
     let isSameDay = books.day == diskBooks?.day ?? books.day
     let changes = (isSameDay ? arriving : []) + staged
     arriving.removeAll()
+    var buried: [TicketOfDay: Int32] = [:]
     for change in changes {
       switch change {
       case .insert(let customer) where day == books.day && customer.ticket > books.issued:
         if store.hasArrivals { arriving.append(change) }
       case .insert(let customer): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
+      case .bury(let customer):
+        buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
       case .released(let ticket): stock.released(ticket)
       default: break
       }
@@ -43,6 +46,7 @@ extension PromiseChecker {
         .halfRequest,
         "\(groups[group].filled) of the \(groups[group].orders.count) customers of a request were kept")
     }
+    for (ticket, attempt) in buried { checkFatal(attempt, of: ticket, in: store) }
     readReceipts(from: store)
     if let diskBooks, diskBooks != books { olderBooks = diskBooks }
     if let old = diskBooks, old.day != books.day {
@@ -56,6 +60,14 @@ extension PromiseChecker {
           + "\(servedToday) and \(cancelledToday)")
     }
     diskBooks = books
+  }
+
+  /// Whoever is put aside has an attempt after which that was done.
+  private func checkFatal(_ number: Int32, of ticket: TicketOfDay, in store: QueueDisk) {
+    guard let attempts = try? store.attempts(day: ticket.day, ticket: ticket.ticket) else { return }
+    if !attempts.contains(where: { $0.number == number && $0.isFatal }) {
+      violate(.attempt, "\(ticket) is put aside after attempt \(number), and the store does not say so")
+    }
   }
 
   private func insert(_ customer: Customer, day: BusinessDay, _ touched: inout [Int]) {

@@ -45,7 +45,7 @@ extension SimulatedClient {
     }
   }
 
-  private func someWindows() -> Service {
+  func someWindows() -> Service {
     switch chance.draw(0...(world.hasStock ? 2 : 1)) {
     case 0: .deposit
     case 1: .loan
@@ -91,7 +91,7 @@ extension SimulatedClient {
   }
 
   /// Customers who want the same juice. What they want says who they are, because a juice has no account.
-  private func juice() -> Wish {
+  func juice() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...4)
     let account = world.checker.newAccounts(1)
     let isRepeated = chance.draw(0...2) > 0
@@ -107,7 +107,7 @@ extension SimulatedClient {
   }
 
   /// Customers who are all different.
-  private func list() -> Wish {
+  func list() -> Wish {
     let count = chance.draw(1...9)
     let account = world.checker.newAccounts(count)
     let isRepeated = chance.draw(0...2) > 0

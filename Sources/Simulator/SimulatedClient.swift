@@ -51,6 +51,10 @@ final class SimulatedClient {
   private(set) var answered: Wish?
   /// Tickets that it was told of, newest last.
   var known: [(day: Int64, ticket: Int64)] = []
+  /// Requests of which it was told that they have their tickets.
+  private var told: Set<Int> = []
+  /// So many lists come when nobody is let in any more.
+  private var lateLists = 0
   /// Set when the bank has said that it has ended.
   private(set) var wasToldOfTheEnd = false
 
@@ -67,10 +71,31 @@ final class SimulatedClient {
   /// Whether nothing is left to be asked or answered.
   var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
 
+  /// The bank is about to close: somebody comes with a list while it does, in vain.
+  func comeTooLate() { lateLists = 3 }
+
+  /// Somebody closes the windows of a service, and opens them again before that is done.
+  func reopenWindows() {
+    let service = someWindows()
+    for count in [0, chance.draw(1...3)] {
+      ask(Wish(command: .scale([ServiceWindows(service: service, count: count)])))
+    }
+  }
+
+  /// Somebody empties the queue, and orders a juice at once.
+  func emptyAndOrder() {
+    guard state == .ready, !line.process.isStopped else { return }
+    ask(Wish(command: .reset(day: nil)))
+    ask(juice())
+  }
+
   /// Does the next thing.
   func act() {
     switch state {
     case _ where line.process.isStopped: break
+    case .ready where lateLists > 0:
+      lateLists -= 1
+      ask(list())
     case .away: connect()
     case .greeting: break
     case .ready:
@@ -96,7 +121,10 @@ final class SimulatedClient {
     }
     // Somebody who is content looks in from time to time, because the end of the history may want something.
     let thought = chance.draw(1_000...90_000) * (world.isCalm ? 1 : world.plan.thought)
-    let pause = isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : thought
+    let pause =
+      lateLists > 0
+      ? chance.draw(500...60_000)
+      : isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : thought
     world.agenda.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
@@ -179,6 +207,7 @@ final class SimulatedClient {
     case .enqueued(let report):
       world.checker.clientHeard(report, group: wish.group)
       wish.isWithdrawn = false
+      told.insert(wish.group)
       if wish.isRepeated { answered = wish }
       guard report.count > 0, report.first <= report.last else { break }
       for ticket in report.first...report.last { known.append((report.day, ticket)) }
@@ -203,6 +232,12 @@ final class SimulatedClient {
   /// What is to be repeated is repeated as long as it was not refused for good.
   private func failed(_ wish: Wish, _ failure: Failure) {
     guard wish.isRepeated, !wish.isWithdrawn else { return }
+    if failure.code == .queueFull {
+      // Of a list in parts the coordinator knows the first part only when it looks for room.
+      if told.contains(wish.group), wish.partLength == 0 { return world.checker.gaveUp(group: wish.group) }
+      // Whoever finds no room asks what has become of the others.
+      if let answered, chance.draw(0...1) == 0 { again.append(answered) }
+    }
     // The button was pressed twice, and the other request may have found room.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {

@@ -132,6 +132,7 @@ extension SimulatedCoordinator {
       guard ending == nil else { return answer(link, number, .failure(Failure(.draining))) }
       for entry in wanted { happen(.scale(entry.service, windows: Int32(entry.count))) }
       staff.retryGivenUp(at: loop.moment())
+      house.retryFailing(at: loop.moment())
       windowWaiters.append((link, number))
     case .stop(let order): stop(order, link, number)
     case .withdraw(let given): withdraw(given, session, link)
@@ -179,7 +180,7 @@ extension SimulatedCoordinator {
       return
     }
     var slices = chance.draw(1...4)
-    while isAlive, slices > 0, !isWithdrawing, let order = intake.first {
+    while isAlive, world.violation == nil, slices > 0, !isWithdrawing, let order = intake.first {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
       guard isAlive else { return }
       slices -= 1
@@ -224,8 +225,7 @@ extension SimulatedCoordinator {
   /// Customers of a request that never became whole are taken out, a few at a time.
   private func withdrawArrivals() {
     do throws(StoreError) {
-      world.meetDisk(.stage)
-      try world.disk.withdrawArrivals(limit: Int(chance.draw(1...4)))
+      try store.withdrawArrivals(limit: Int(chance.draw(1...4)))
       if stagedSince == nil { stagedSince = now.monotonic }
       commit()
     } catch {

@@ -75,6 +75,7 @@ extension SimulatedCoordinator {
     guard ending != nil, ending?.step != .leaving else { return }
     ending?.step = .leaving
     ending?.leaveUntil = now.monotonic + Self.leaveGrace
+    house.closeAll(at: loop.moment())
     for service in Service.allCases { apply(.scale(service, windows: 0)) }
   }
 
@@ -88,9 +89,10 @@ extension SimulatedCoordinator {
     guard isAlive, self.ending?.step == .leaving else { return }
     if let until = ending.leaveUntil, until <= now.monotonic {
       staff.killAll()
+      house.killAll()
       self.ending?.leaveUntil = nil
     }
-    if staff.isEmpty, !core.isTakingIn, intake.isEmpty { finishDay() }
+    if staff.isEmpty, house.count == 0, !core.isTakingIn, intake.isEmpty { finishDay() }
   }
 
   /// Everyone has gone: the day is closed if it is finished, and the bank ends.

@@ -10,17 +10,16 @@ import Storage
 extension SimulatedCoordinator {
   private static let diskPause = TimeSpan.milliseconds(250)
 
-  private var store: QueueDisk { world.disk }
-
   func stage(_ change: StoreChange) {
     if change.leavesSomethingPutBy { releases.look() }
     guard retryAt == nil else { return }
     do throws(StoreError) {
-      world.meetDisk(.stage)
       try store.stage(change)
-      world.checker.staged(change)
       if stagedSince == nil { stagedSince = now.monotonic }
-      if bug == .givesBackTooEarly, change.leavesSomethingPutBy { try releases.advance(now: now.monotonic) }
+      if bug == .givesBackTooEarly, change.leavesSomethingPutBy {
+        try releases.advance(store, now: now.monotonic)
+        stock.endTurn()
+      }
     } catch {
       storeFailed(error)
     }
@@ -32,7 +31,6 @@ extension SimulatedCoordinator {
       return
     }
     do throws(StoreError) {
-      world.meetDisk(.read)
       switch effect {
       case .loadPage(let line, let after, let limit):
         apply(.pageLoaded(line, try store.page(of: line, after: after, limit: limit)))
@@ -74,22 +72,13 @@ extension SimulatedCoordinator {
       flushClients()
       guard survives() else { return }
     }
-    process.spend(world.timeOfCommit())
-    do throws(StoreError) {
-      world.meetDisk(.commit)
-      try store.commit(core.books, arriving: core.arriving)
-    } catch {
-      if bug == .takesAFullDiskForACommit, case .diskFull = error {
-        world.checker.rolledBack()
-      } else {
-        return storeFailed(error)
-      }
+    do throws(StoreError) { try store.commit(core.books, arriving: core.arriving) } catch {
+      guard bug == .takesAFullDiskForACommit, case .diskFull = error else { return storeFailed(error) }
+      world.checker.committed(core.books, in: world.disk)
     }
-    world.checker.committed(core.books, in: store)
     takeTime()
     stagedSince = nil
     lastCommit = now.monotonic
-    world.trace.line(now.monotonic, "  committed")
     guard survives(), bug != .saysCommittedTooEarly else { return }
     happen(.committed)
     if isAlive { noteRoom() }
@@ -109,7 +98,6 @@ extension SimulatedCoordinator {
 
   func storeFailed(_ error: StoreError) {
     world.trace.line(now.monotonic, "  the store failed: \(error)")
-    world.checker.rolledBack()
     guard case .diskFull = error else {
       if case .damaged(_, let detail) = error { world.violate(.storeContradiction, detail.description) }
       // Nobody knows any more what is on disk: the process ends, and the next one reads it again.
@@ -147,5 +135,24 @@ extension SimulatedCoordinator {
     guard room.takeDue(at: now.monotonic) else { return }
     world.lookForRoom()
     noteRoom()
+  }
+
+  // MARK: - What was put by
+
+  /// The stock has given back what a ticket held. While the disk is full the note stays, and the stock is asked again.
+  func released(_ ticket: TicketOfDay) {
+    guard isAlive else { return }
+    takeTime()
+    if world.releaseMeetsItsEnd() { return die() }
+    if retryAt == nil { stage(.released(ticket)) } else { releases.putOff() }
+  }
+
+  /// Asks the stock to give back what cancelled tickets hold.
+  func advanceReleases() {
+    guard isAlive, world.hasStock else { return }
+    if retryAt == nil {
+      do throws(StoreError) { try releases.advance(store, now: now.monotonic) } catch { storeFailed(error) }
+    }
+    if isAlive, stock.nextDeadline != nil { stock.endTurn() }
   }
 }

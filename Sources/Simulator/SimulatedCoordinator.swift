@@ -9,6 +9,7 @@ import Glibc
 import Logbook
 import Posix
 import QueueCore
+import StockClient
 import Storage
 import Supervision
 import Transport
@@ -21,8 +22,12 @@ final class SimulatedCoordinator: SimulatedProgram {
   let loop: EventLoop
   /// The workers behind the windows, as in production.
   let staff: WindowStaff
+  /// The services behind them, and when the vending machine arrives.
+  let house: HouseStaff
+  private var vendingDue: MonotonicTime?
   /// Its clients, too.
   let server: ControlServer
+  private let programs: WorkerPrograms
   let number: Int
   let plan: FaultPlan
   let bug: PlantedBug?
@@ -58,7 +63,11 @@ final class SimulatedCoordinator: SimulatedProgram {
   var windowWaiters: [(link: Int, number: UInt32)] = []
   /// Before this nobody is taken out of a request that was never whole: the last try has found no room.
   var withdrawalRestsUntil: MonotonicTime?
-  private(set) var releases: SimulatedReleases!
+  /// The way to the stock, and what is asked of it.
+  let stock: StockClient
+  let releases: ReleaseDesk
+  /// The disk as this process meets it.
+  let store: SimulatedQueueStore
 
   init(
     number: Int, stored: StoredQueue, of process: SimulatedProcess, in world: Simulation
@@ -71,10 +80,16 @@ final class SimulatedCoordinator: SimulatedProgram {
     bug = world.bug
     chance = SeededGenerator(seed: world.seed &* 31 &+ UInt64(number))
     now = SystemClock.moment()
+    let log = try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0)
+    programs = try WorkerPrograms()
     staff = WindowStaff(
-      home: StockProgram.home.path, loop: loop,
-      log: try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0),
-      programs: try WorkerPrograms(), policy: RestartPolicy(), seed: chance.next())
+      home: StockProgram.home.path, loop: loop, log: log, programs: programs, policy: RestartPolicy(),
+      seed: chance.next())
+    // In some histories a service that stands still is soon found out.
+    let standstill = TimeSpan.seconds(chance.draw(0...1) == 0 ? 1 : 10)
+    house = HouseStaff(
+      loop: loop, log: log, policy: RestartPolicy(), standstill: standstill, seed: chance.next())
+    loop.attend(inStridesOf: .nanoseconds(min(standstill.nanoseconds / 4, 1_000_000_000)))
     staff.hasOpened = true
     server = ControlServer(loop: loop, build: BuildIdentity.current)
     if let bug = world.bug, bug.isOfTheCore {
@@ -82,10 +97,21 @@ final class SimulatedCoordinator: SimulatedProgram {
     } else {
       core = QueueMachine(stored, policy: world.plan.policy, at: now)
     }
-    releases = SimulatedReleases(self, world: world)
+    store = SimulatedQueueStore(of: process, in: world)
+    stock = StockClient(socket: StockProgram.home.socket, loop: loop)
+    releases = ReleaseDesk(stock, patience: .nanoseconds(world.plan.stock.releasePatience.nanoseconds))
     loop.onWake = { [unowned self] in takeTime() }
     staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
     staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+    releases.onReleased = { [unowned self] ticket in released(ticket) }
+    releases.onTrouble = { [unowned self] ticket, trouble in
+      self.world.violate(.conversation, "the stock does not give back what \(ticket) holds: \(trouble)")
+    }
+    house.orders = { post in
+      WorkerOrders(
+        name: post.trade.name, generation: post.generation, language: .english, logPath: "", logLimit: 0,
+        logKeep: 0)
+    }
     server.onCommand = { [unowned self] session, request in hear(request, from: session) }
     server.onEnd = { [unowned self] session in forget(session) }
   }
@@ -96,11 +122,22 @@ final class SimulatedCoordinator: SimulatedProgram {
   /// Opens the windows.
   func open() {
     noteRoom()
+    if world.hasStock { openHouse("stock", .stock, .stock, programs.stock) }
+    if world.hasVending {
+      vendingDue = now.monotonic + (world.vending.machines == 0 ? plan.vending.arrival : .zero)
+    }
     for service in Service.allCases {
       happen(.scale(service, windows: plan.windows[service] ?? 0))
     }
     do throws(SystemError) { try server.listen(at: Self.socket) } catch { return die() }
     rest()
+  }
+
+  private func openHouse(_ name: String, _ peer: PeerRole, _ role: WorkerRole, _ program: String) {
+    let trade = HousePost.Trade(
+      name: name, peerRole: peer, workerRole: role, program: program,
+      arguments: ["--home", StockProgram.home.path])
+    house.open(trade, at: loop.moment())
   }
 
   /// Where everybody finds it.
@@ -151,7 +188,12 @@ final class SimulatedCoordinator: SimulatedProgram {
   private func keepTime() {
     guard isAlive else { return }
     staff.keepTime(loop.moment())
+    house.keepTime(loop.moment())
     server.keepTime(loop.moment())
+    if let due = vendingDue, due <= now.monotonic, ending == nil {
+      vendingDue = nil
+      openHouse("vending", .vending, .vending, programs.vending)
+    }
     hearLateWords()
     if let due = core.nextDeadline, due <= now.monotonic { happen(.tick) }
     if let due = retryAt, due <= now.monotonic { retryStore() }
@@ -163,14 +205,15 @@ final class SimulatedCoordinator: SimulatedProgram {
   private func rest() {
     guard isAlive else { return }
     var earliest = core.nextDeadline
-    let releaseDue = retryAt == nil ? releases.retryAt : nil
-    let judgements = [staff.nextJudgement, server.nextJudgement].map { $0.map { loop.wake(for: $0) } }
-    for moment in judgements + [server.nextDeadline] + [
-      staff.nextDeadline, lateWords.map(\.due).min(), commitDue, retryAt, room.dueAt,
-      ending?.nextDeadline, releaseDue,
-    ] {
-      if let moment { earliest = min(earliest ?? moment, moment) }
+    let releaseDue = retryAt == nil && world.hasStock ? releases.nextDeadline : nil
+    let stockDue = stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
+    var moments = [staff.nextJudgement, house.nextJudgement, server.nextJudgement].map {
+      $0.map { loop.wake(for: $0) }
     }
+    moments += [staff.nextDeadline, server.nextDeadline, lateWords.map(\.due).min()]
+    moments += [house.nextDeadline, ending == nil ? vendingDue : nil]
+    moments += [commitDue, retryAt, room.dueAt, ending?.nextDeadline, releaseDue, stockDue]
+    for case let moment? in moments { earliest = min(earliest ?? moment, moment) }
     if !intake.isEmpty {
       let pause: TimeSpan = isWithdrawalResting ? .milliseconds(5) : TimeSpan(nanoseconds: 20_000)
       earliest = min(earliest ?? now.monotonic + pause, now.monotonic + pause)
@@ -256,7 +299,9 @@ final class SimulatedCoordinator: SimulatedProgram {
   }
 
   private func swapStages(from place: Int) {
-    if case .stage = effects[place], case .stage = effects[place + 1] { effects.swapAt(place, place + 1) }
+    guard case .stage = effects[place] else { return }
+    let next = effects[(place + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
+    if let next { effects.swapAt(place, next) }
   }
 
   private func perform(_ effect: QueueEffect) {

@@ -40,18 +40,25 @@ extension Simulation {
       starve(coordinator.process)
     case .commitSlow:
       statistics.note(kind)
-      slowCommit = .milliseconds(chance.draw(20...8_000))
+      slowCommit = timeOfSlowCommit()
+    case .windowsScaled:
+      guard let client = clients.first(where: { $0.state == .ready }) else { return }
+      statistics.note(kind)
+      client.reopenWindows()
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
       host.isFullUntil = fullUntil
-    case .diskFailed: failingCommit = chance.draw(0...1) == 0 ? .commit : .commitThatIsKept
+    case .diskFailed:
+      // On a disk that can lose what it was to sync, the sync is what fails mostly.
+      failingCommit = chance.draw(0...(disk.volume == nil ? 1 : 3)) == 0 ? .commit : .commitThatIsKept
     case .clockJumped:
       statistics.note(kind)
       let jump = chance.draw(-100_000_000...100_000_000)
       clock.jump(byMilliseconds: jump)
       host.calendarOrigin += jump * 1_000_000
     case .tellerStillborn: stillborn += Int(chance.draw(1...4))
+    case .tellerLate: lateStarters += Int(chance.draw(1...2))
     case .commitLost, .messageLost: break
     case _ where kind.isOfTheStock: troubleStock(kind)
     case _ where kind.isOfTheMachine: troubleVending(kind)
@@ -68,6 +75,8 @@ extension Simulation {
       failingCommit = nil
       statistics.note(.diskFailed)
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
+      // Whoever lives on after that does not live for long: perhaps not until it has tried again.
+      if disk.volume != nil { coordinator?.fuse = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
     // Whoever has met the end of the disk lives on its reserve, for longer than the disk is full.
@@ -91,6 +100,11 @@ extension Simulation {
   func timeOfCommit() -> TimeSpan {
     defer { slowCommit = nil }
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
+  }
+
+  /// How long a commit takes that something holds up: in some cases longer than anybody is waited for.
+  func timeOfSlowCommit() -> TimeSpan {
+    .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
 
   // MARK: - Messages

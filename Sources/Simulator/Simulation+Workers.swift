@@ -11,6 +11,11 @@ extension Simulation {
   func program(
     at path: String, _ arguments: [String]
   ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    switch Paths.lastPart(of: path) {
+    case "bank-stockd": return stockProgram()
+    case "bank-vending": return vendingProgram()
+    default: break
+    }
     guard ["bank-teller", "bank-juice"].contains(Paths.lastPart(of: path)), arguments.count == 4,
       let window = Window(name: arguments[0]), let generation = Generation(arguments[1])
     else { return nil }
@@ -24,6 +29,15 @@ extension Simulation {
       statistics.note(.tellerStillborn)
       worker.process.kill(by: SIGSEGV)
       return nil
+    }
+    if lateStarters > 0 {
+      lateStarters -= 1
+      statistics.note(.tellerLate)
+      if chance.draw(0...3) == 0 {
+        worker.process.getStuck()
+      } else {
+        worker.process.stand(until: clock.now + .milliseconds(chance.draw(50...12_000)))
+      }
     }
     return try? WorkerProgram(worker, in: self)
   }
@@ -69,7 +83,10 @@ extension Simulation {
     case .tellerSlow:
       statistics.note(kind)
       process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
-    case .tellerFailed: worker.provider?.failsNext = true
+    case .tellerFailed:
+      // Most tellers need nothing that they could not get.
+      let able = workers.filter { $0.provider != nil }
+      if !able.isEmpty { able[Int(chance.draw(0...Int64(able.count) - 1))].provider?.failsNext = true }
     case .tellerRogue:
       statistics.note(kind)
       lie(worker)
@@ -114,6 +131,7 @@ extension Simulation {
   /// The faults end here too.
   func calmWorkers() {
     stillborn = 0
+    lateStarters = 0
     lateWords = 0
     for worker in workers {
       worker.process.fuse = nil

@@ -3,6 +3,7 @@
 // no order of a dictionary gets in. A broken promise ends the history at once and is its outcome.
 
 import BankModel
+import Glibc
 import QueueCore
 import Storage
 import Wire
@@ -23,7 +24,7 @@ public final class Simulation {
 
   static let build = "simulated"
   /// After the faults have ended everything comes to its end within this time.
-  private static let longestEnd = TimeSpan.seconds(600)
+  private static let longestEnd = TimeSpan.seconds(200)
   private static let longestHistory: Int64 = 400_000
 
   let seed: UInt64
@@ -67,6 +68,8 @@ public final class Simulation {
   var slowCommit: TimeSpan?
   /// So many tellers die before they are ready.
   var stillborn = 0
+  /// So many workers take long to begin, or never do.
+  var lateStarters = 0
   /// Of so many of those who die with a customer a word is heard later.
   var lateWords = 0
 
@@ -99,6 +102,17 @@ public final class Simulation {
       self.trace.mix(Int64(end.number))
       self.trace.mix(bytes)
       ear.hear(bytes, by: process, on: end)
+    }
+    host.onSignal = { [unowned self] sender, target, signal in
+      guard target === scene.service || target === vending.machine else { return }
+      switch signal {
+      case SIGABRT where !target.standsStill(at: sender.clock):
+        violate(.conversation, "process \(target.pid) is at work, or waits for its disk, and is ended")
+      case SIGKILL where target.isIdle(at: sender.clock):
+        violate(
+          .conversation, "process \(target.pid) has nothing to do, and has not gone when it was told to")
+      default: break
+      }
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)
@@ -193,16 +207,14 @@ public final class Simulation {
   private func happen(_ occurrence: Occurrence) {
     switch occurrence {
     case .coordinatorStart: startCoordinator()
-    case .stockStart: startStock()
-    case .stockOrphaned(let pid): if scene.service?.pid == pid { scene.service?.kill() }
     case .keeperActs(let number): scene.keepers[number].act()
-    case .vendingStart: startVending()
-    case .vendingOrphaned(let pid): if vending.machine?.pid == pid { vending.machine?.kill() }
     case .visitorActs(let number): vending.visitors[number].act()
     case .clientActs(let number): clients[number].act()
     case .relief(let pid): host.processes[pid]?.relieve()
     case .fault: goWrong()
     case .calm: calmDown()
+    case .clientMeddles(let number): clients[number].emptyAndOrder()
+    case .end: isOver = true
     }
     if isCalm { playFinale() }
   }
@@ -230,11 +242,6 @@ public final class Simulation {
       }
       checker.began(started.core)
       process.call { started.open() }
-      agenda.add(.stockStart, at: clock.now + TimeSpan(nanoseconds: chance.draw(400_000...6_000_000)))
-      guard hasVending else { return }
-      let late = TimeSpan(nanoseconds: chance.draw(400_000...6_000_000))
-      agenda.add(
-        .vendingStart, at: clock.now + late + (vending.machines == 0 ? plan.vending.arrival : .zero))
     } catch {
       guard disk.isToBlame(for: error) else {
         return violate(.storeContradiction, "the store cannot be opened: \(error)")
@@ -252,11 +259,9 @@ public final class Simulation {
     disk.processEnded(isDone: isDone)
     checker.crashed()
     coordinator = nil
-    ended.releases.asker.close()
-    orphanStock()
-    orphanVending()
     if isDone, isCalm, finale.hasAskedForTheEnd {
-      isOver = true
+      // The last words are on their way.
+      agenda.add(.end, at: clock.now + .seconds(1))
     } else {
       agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
@@ -291,6 +296,11 @@ public final class Simulation {
       // The last thing that goes wrong: the disk is full while the bank closes.
       statistics.note(.diskFull)
       fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 2_000 : 200)))
+    } else if finale.hasAskedForTheEnd, plan.temper != .calm {
+      // Or the last commits take long, and somebody comes while the doors are closed.
+      statistics.note(.commitSlow)
+      slowCommit = .milliseconds(chance.draw(20...400))
+      for client in clients { client.comeTooLate() }
     }
   }
 

@@ -176,6 +176,6 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     isReadingPaused = false
     watch()
     settle()
-    deliver()
+    if !Kernel.makes("forgetsWhatWasHeldBack") { deliver() }
   }
 }

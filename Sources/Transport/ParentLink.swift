@@ -75,7 +75,8 @@ public final class ParentLink {
       channel.close()
     case (.check(let number), .atWork), (.check(let number), .closing): checks.append(number)
     case (.bank(let mark), .atWork), (.bank(let mark), .closing): bank = mark
-    case (.close, .atWork), (.close, .closing), (.close, .greeting): state = .closing
+    case (.close, .atWork), (.close, .closing), (.close, .greeting):
+      if !Kernel.makes("ignoresTheClose") { state = .closing }
     case (.welcome, _), (.check, _), (.close, _), (.bank, _):
       state = .misunderstood("a message out of turn")
       channel.close()

@@ -293,7 +293,10 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   private func hear(_ reply: NumberedReply<Answer>) {
     if reply.number == view?.number { return hearNews(reply.result) }
-    guard !reply.more, let request = open.removeValue(forKey: reply.number) else { return }
+    guard !reply.more,
+      let request =
+        Kernel.makes("hearsTwice") ? open[reply.number] : open.removeValue(forKey: reply.number)
+    else { return }
     request.listener(.success(reply.result))
   }
 

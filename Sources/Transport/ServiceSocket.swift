@@ -226,7 +226,7 @@ public final class ServiceSocket<
   public func keepTime(_ moment: MonotonicInstant) {
     listener?.keepTime(moment)
     loop.attend(until: moment)
-    let now = loop.attended.now
+    let now = Kernel.makes("servicesBlameClients") ? moment : loop.attended.now
     guard let due = nextCheck, due <= now else { return }
     for session in present {
       let silence = session.silence(until: now)

@@ -62,7 +62,9 @@ final class CustomerMode<Machine: VendingDecisions> {
     case .success(.short):
       let hasExpired = shelf.lots(of: product).contains { $0.isExpired(on: clock.today) }
       settle(purchase, .none(onlyExpired: hasExpired))
-    case .failure where Kernel.makes("takesSilenceForSoldOut"): settle(purchase, .none(onlyExpired: false))
+    case .failure where Kernel.makes("takesSilenceForSoldOut"),
+      .success(.failure) where Kernel.makes("takesAFullStockForSoldOut"):
+      settle(purchase, .none(onlyExpired: false))
     case .failure where Kernel.makes("takesSilenceForTaken"): settle(purchase, .taken(nil))
     case .success, .failure: settle(purchase, .away)
     }
@@ -78,7 +80,11 @@ final class CustomerMode<Machine: VendingDecisions> {
       [weak self] result in
       guard let self else { return }
       // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
-      guard case .success(.done) = result else { return again.append(purchase) }
+      switch result {
+      case .success(.done): break
+      case .failure where Kernel.makes("takesSilenceForPutBack"): break
+      default: return again.append(purchase)
+      }
       desk.happen(.released(purchase), at: clock.now)
     }
   }

@@ -51,6 +51,31 @@ struct GoodbyeTests {
     #expect(server.sessions.isEmpty)
   }
 
+  @Test("answers a list once, however many parts of it were sent, and a withdrawal not at all")
+  func parts() throws {
+    let server = ControlServer(loop: try EventLoop(), build: "test")
+    let pair = try UnixSocket.pair(nonBlocking: true)
+    let far = pair.second
+    try server.adopt(pair.first)
+    try far.writeAll(try frame(.hello(Hello(build: "test", role: .client))))
+    for isLast in [false, false, true] {
+      let part = EnqueueList(entries: [], isLast: isLast)
+      try far.writeAll(try frame(.request(ControlRequest(number: 1, command: .enqueueList(part)))))
+    }
+    try far.writeAll(try frame(.request(ControlRequest(number: 2, command: .withdraw(1)))))
+    try far.writeAll(try frame(.request(ControlRequest(number: 3, command: .ledger))))
+    server.close()
+    var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+    decoder.append(try far.readAll()[...])
+    var answered: [UInt32] = []
+    while let body = try decoder.next() {
+      if case .reply(let reply) = try CBORDecoder().decode(BankMessage.self, from: body) {
+        answered.append(reply.number)
+      }
+    }
+    #expect(answered == [1, 3])
+  }
+
   @Test("lets nobody send between the last request that is heard and the end")
   func gap() throws {
     let loop = try EventLoop()

@@ -59,13 +59,15 @@ struct ProductionTests {
           turns += 1
           guard turns % 100 == 0 else { return }
           for (_, process) in world.host.processes {
-            guard let program = process.body else { continue }
-            // The same program is looked through anew: it holds more at one time than at another.
-            var findings = Findings()
-            findings.look(through: program)
-            // A class within another one: the name of the outer one will do.
-            let name = String(reflecting: type(of: program)).split(separator: ">.")[0]
-            found[Self.outermost(String(name)), default: Findings()].formUnion(findings)
+            let service = (process.body as? SupervisedProgram)?.service
+            for case let program? in [process.body, service] {
+              // The same program is looked through anew: it holds more at one time than at another.
+              var findings = Findings()
+              findings.look(through: program)
+              // A class within another one: the name of the outer one will do.
+              let name = String(reflecting: type(of: program)).split(separator: ">.")[0]
+              found[Self.outermost(String(name)), default: Findings()].formUnion(findings)
+            }
           }
         })
     }
@@ -91,6 +93,10 @@ struct ProductionTests {
       ),
       "Simulator.SimulatedAsker<Wire.StockCommand": (client, ["Simulator.SimulatedAsker"]),
       "Simulator.SimulatedAsker<Wire.VendingCommand": (client, ["Simulator.SimulatedAsker"]),
+      "Simulator.SupervisedProgram": (
+        channel.union(["Transport.ParentLink"]),
+        ["Simulator.SupervisedProgram", "Simulator.StockProgram", "Simulator.VendingProgram"]
+      ),
       "Simulator.SimulatedLine": (channel, ["Simulator.SimulatedLine"]),
       "Simulator.WorkerProgram": (
         client.union(["Teller.TellerProcess", "JuiceStation.FruitProvider"]),
@@ -98,17 +104,17 @@ struct ProductionTests {
       ),
       // What the coordinator does with its store and its requests is told again by these.
       "Simulator.SimulatedCoordinator": (
-        channel.union([
-          "Transport.Listener", "Coordinator.WindowStaff", "Coordinator.ControlServer",
-          "Coordinator.ControlSession",
-          "QueueCore.QueueMachine", "Logbook.LogFile",
+        client.union([
+          "Transport.Listener", "Coordinator.WindowStaff", "Coordinator.HouseStaff",
+          "Coordinator.ControlServer", "Coordinator.ControlSession",
+          "Coordinator.ReleaseDesk", "QueueCore.QueueMachine", "Logbook.LogFile",
         ]),
         [
           "Simulator.SimulatedCoordinator", "Simulator.Simulation", "Simulator.SimulatedProcess",
           "Simulator.FaultPlan",
           "Simulator.ClientSession", "Simulator.OpenRequest", "Simulator.IntakeOrder",
           "Simulator.SimulatedEnding",
-          "Simulator.SimulatedReleases", "Simulator.LateWord",
+          "Simulator.SimulatedQueueStore", "Simulator.LateWord",
         ]
       ),
     ]

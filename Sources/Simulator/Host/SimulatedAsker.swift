@@ -50,8 +50,14 @@ final class SimulatedAsker<Command: ServiceCommand> {
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ listener: @escaping Listener
   ) {
+    var isAnswered = false
     use { client in
       client.ask(command, as: order, until: MonotonicInstant(deadline)) { [unowned world] outcome in
+        guard !isAnswered else {
+          return world.violate(
+            .answer, "\(Command.serviceName) has one answer to a request, and two are heard")
+        }
+        isAnswered = true
         switch outcome {
         case .success(let answer): listener(answer)
         case .failure(.tryLater): listener(nil)

@@ -37,6 +37,8 @@ final class SimulatedHost {
   var program: ((_ path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)?)?
   /// Told what is written to a connection, before anybody can read it.
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
+  /// Told that a process sends a signal to another one, before it has an effect.
+  var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
   /// The mistake that production code makes here; nil for none.
   var mistake: String?
   /// Told when a process has ended.
@@ -131,7 +133,7 @@ final class SimulatedHost {
 
   /// Every process ends; nothing happens any more.
   func shutDown() {
-    onEnd = nil
+    (onEnd, onSignal) = (nil, nil)
     for process in processes.values.sorted(by: { $0.pid < $1.pid }) { process.kill() }
     processes.removeAll()
     names.removeAll()

@@ -46,6 +46,8 @@ final class SimulatedProcess {
   private(set) var standsUntil: MonotonicTime?
   /// SIGSTOP
   private(set) var isStopped = false
+  /// What it is ahead of everybody else with until then is work, and no wait.
+  private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
   /// How it has ended, and from when on that can be seen.
   private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
   /// It is killed at the call with this number.
@@ -105,6 +107,12 @@ final class SimulatedProcess {
   /// The process asks for this much time, for something in which it hears nobody.
   func spend(_ span: TimeSpan) { clock = clock + span }
 
+  /// The same for a work that takes a processor.
+  func work(_ span: TimeSpan) {
+    spend(span)
+    worksUntil = clock
+  }
+
   /// Starts the program, where that was not done yet.
   @discardableResult
   func begin() -> (any SimulatedProgram)? {
@@ -137,12 +145,24 @@ final class SimulatedProcess {
     host.wake(self, at: host.now)
   }
 
+  /// Whether it does nothing at a moment, and not because there is nothing to do.
+  func standsStill(at moment: MonotonicTime) -> Bool { isStopped || standsUntil.map { $0 > moment } ?? false }
+
+  /// Whether it sleeps because there is nothing to do, by a moment at which everybody else has run as far.
+  func isIdle(at moment: MonotonicTime) -> Bool {
+    isAlive && !standsStill(at: host.now) && clock <= host.now
+      && moment <= host.now + .milliseconds(1)
+  }
+
   /// The connections that it has, in the order of their numbers.
   var streams: [StreamEnd] {
     descriptors.sorted { $0.key < $1.key }.compactMap {
       if case .stream(let end) = $0.value { end } else { nil }
     }
   }
+
+  /// Those of them that were made by way of a name: nothing comes between a process and whoever has started it.
+  var connections: [StreamEnd] { streams.filter { $0.isServers || $0.peer?.isServers == true } }
 
   /// For a while it has no descriptor for anything new, or even fewer than it has.
   func starve(byAtMost missing: Int) {

@@ -4,6 +4,7 @@
 // It must not change a byte.
 
 import BankModel
+import QueueCore
 import StockCore
 import Wire
 
@@ -20,6 +21,8 @@ final class WireEar {
   private var stock: [Int: StockConnection] = [:]
   /// What the machine is asked, and when.
   private var vending: [Int: [UInt32: (request: VendingRequest, moment: Int)]] = [:]
+  /// When hello was said on each connection to a service.
+  private var greetings: [Int: MonotonicTime] = [:]
 
   /// Bytes are written by one end of a connection.
   func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
@@ -30,19 +33,32 @@ final class WireEar {
     case world.scene.service?.pid:
       for body in bodies(of: bytes, on: end) {
         if end.isServers {
-          if case .reply(let reply) = decode(StockServiceMessage.self, body) { hear(reply, on: connection) }
-        } else if case .request(let request) = decode(StockMessage.self, body) {
-          hear(request, by: process, on: connection)
+          switch decode(StockServiceMessage.self, body) {
+          case .reply(let reply): hear(reply, on: connection)
+          case .refused(let refusal): hear(refusal, on: connection)
+          default: break
+          }
+        } else {
+          switch decode(StockMessage.self, body) {
+          case .request(let request): hear(request, by: process, on: connection)
+          case .hello: greetings[connection] = world.clock.now
+          default: break
+          }
         }
       }
     case world.vending.machine?.pid:
       for body in bodies(of: bytes, on: end) {
         if end.isServers {
-          if case .reply(let reply) = decode(VendingServiceMessage.self, body) { hear(reply, on: connection) }
-        } else if case .request(let request) = decode(VendingMessage.self, body) {
-          vending[connection, default: [:]][request.number] = (request, world.checker.vending.moment)
-          if let name = request.order, request.command.side == .manager {
-            world.checker.vending.hearsTheManager(name)
+          switch decode(VendingServiceMessage.self, body) {
+          case .reply(let reply): hear(reply, on: connection)
+          case .refused(let refusal): hear(refusal, on: connection)
+          default: break
+          }
+        } else {
+          switch decode(VendingMessage.self, body) {
+          case .request(let request): hear(request, on: connection)
+          case .hello: greetings[connection] = world.clock.now
+          default: break
           }
         }
       }
@@ -69,6 +85,17 @@ final class WireEar {
     }
   }
 
+  /// A service sends somebody away. Who has said hello is not silent; on a slow connection that takes a while to arrive.
+  private func hear(_ refusal: Refusal, on connection: Int) {
+    guard let world, refusal.reason == .hello, let greeted = greetings[connection],
+      world.clock.now.since(greeted) > Self.longestWay
+    else { return }
+    world.violate(.conversation, "a client that has said hello was refused: \(refusal.detail)")
+  }
+
+  /// No message is longer on its way.
+  private static let longestWay = TimeSpan.milliseconds(2_500)
+
   // MARK: - The stock
 
   private func hear(_ request: StockRequest, by process: SimulatedProcess, on connection: Int) {
@@ -76,8 +103,14 @@ final class WireEar {
     if case .follow(let place) = request.command {
       stock[connection]?.told[request.number] = .some(place?.sequence)
     }
-    if let world, let order = request.order, process === world.vending.machine {
-      world.machineAsks(request.command, as: order)
+    guard let world, let order = request.order else { return }
+    if case .take = request.command, process !== world.vending.machine { world.stationAsks() }
+    if process === world.vending.machine { world.machineAsks(request.command, as: order) }
+    if process === world.coordinator?.process, case .giveBack = request.command {
+      world.statistics.releases += 1
+      let numbers = order.text.split(separator: "-").compactMap { Int64($0) }
+      guard numbers.count == 2 else { return }
+      world.checker.stock.asked(for: TicketOfDay(day: numbers[0], ticket: numbers[1]))
     }
   }
 
@@ -106,6 +139,13 @@ final class WireEar {
   }
 
   // MARK: - The vending machine
+
+  private func hear(_ request: VendingRequest, on connection: Int) {
+    guard let world else { return }
+    vending[connection, default: [:]][request.number] = (request, world.checker.vending.moment)
+    guard let name = request.order, request.command.side == .manager else { return }
+    world.checker.vending.hearsTheManager(name)
+  }
 
   private func hear(_ reply: VendingReply, on connection: Int) {
     guard let (request, moment) = vending[connection]?[reply.number] else {

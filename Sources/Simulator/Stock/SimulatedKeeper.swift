@@ -54,9 +54,20 @@ final class SimulatedKeeper {
 
   private func look() {
     isWaiting = true
+    if chance.draw(0...3) == 0 { return audit() }
     asker.ask(.look, until: deadline) { [unowned self] result in
       isWaiting = false
       if case .picture(let picture)? = result { world.checker.stock.shown(picture) }
+    }
+  }
+
+  /// Somebody who has everything counted waits for it.
+  private func audit() {
+    asker.ask(.audit, until: world.clock.now + .seconds(chance.draw(1...60))) { [unowned self] result in
+      isWaiting = false
+      if case .audit(let report)? = result, let problem = report.problems.first {
+        world.violate(.stock, "an audit finds: \(problem)")
+      }
     }
   }
 

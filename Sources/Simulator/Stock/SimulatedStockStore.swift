@@ -12,10 +12,16 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
   unowned let world: Simulation
   unowned let process: SimulatedProcess
   private let disk: MemoryStockStore
+  /// Told now and then that a long work goes on.
+  private let onProgress: () -> Void
   var isOwed = false
 
-  init(_ disk: MemoryStockStore, of process: SimulatedProcess, in world: Simulation) {
+  init(
+    _ disk: MemoryStockStore, of process: SimulatedProcess, in world: Simulation,
+    onProgress: @escaping () -> Void
+  ) {
     self.disk = disk
+    self.onProgress = onProgress
     self.process = process
     self.world = world
   }
@@ -68,6 +74,12 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
 
   func audit() throws(StoreError) -> StockAudit {
     try requireLife()
+    let end = process.clock + world.timeOfStockAudit()
+    while process.clock < end {
+      process.work(min(end.since(process.clock), .milliseconds(500)))
+      onProgress()
+      try requireLife()
+    }
     return try disk.audit()
   }
 }

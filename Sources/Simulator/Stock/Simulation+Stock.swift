@@ -22,10 +22,14 @@ struct StockScene {
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
+  /// How long the next audit takes, where it takes long.
+  var longAudit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
   var failingCommit: (isKept: Bool, Void)?
   /// So many stations die when they are told that their fruit was taken.
   var doomedStations = 0
+  /// So many stations are recalled when they have asked for their fruit.
+  var recalls = 0
   /// So many coordinators die when they are told that fruit was given back.
   var doomedReleases = 0
 }
@@ -52,19 +56,25 @@ extension Simulation {
 
   // MARK: - The service
 
-  func startStock() {
-    guard hasStock, scene.service == nil, coordinator != nil else { return }
-    scene.services += 1
-    statistics.stockStarts += 1
-    trace.line(clock.now, "stock \(scene.services) starts")
-    scene.service = host.start { [unowned self] process in open(process) }
+  /// What the path of the stock service starts.
+  func stockProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    guard hasStock else { return nil }
+    return { [unowned self] process in
+      scene.services += 1
+      statistics.stockStarts += 1
+      scene.service = process
+      trace.line(clock.now, "stock \(scene.services) starts")
+      return try? SupervisedProgram(.stock) { [unowned self] loop, link in open(process, loop, link) }
+    }
   }
 
-  private func open(_ process: SimulatedProcess) -> (any SimulatedProgram)? {
+  private func open(
+    _ process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink
+  ) -> (any SimulatedProgram)? {
     do {
       let stored = try stockDisk.load(newLedger: stockLedger)
       checker.stock.checkShelves(stored.items)
-      return try StockProgram(stored, of: process, in: self)
+      return try StockProgram(stored, of: process, loop, link, in: self)
     } catch let error as SystemError where error.isShortage {
       // It ends, and is started again.
       return nil
@@ -83,15 +93,6 @@ extension Simulation {
     stockDisk.crash()
     checker.stock.forgotten()
     scene.service = nil
-    agenda.add(.stockStart, at: clock.now + .milliseconds(chance.draw(2...150)))
-  }
-
-  /// The coordinator has ended, and with it its child.
-  func orphanStock() {
-    guard let service = scene.service else { return }
-    agenda.add(
-      .stockOrphaned(pid: service.pid),
-      at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
   }
 
   /// What the disk does with the next commit.
@@ -111,6 +112,14 @@ extension Simulation {
   func timeOfStockCommit() -> TimeSpan {
     defer { scene.slowCommit = nil }
     return scene.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
+  }
+
+  /// How long an audit of the stock takes.
+  func timeOfStockAudit() -> TimeSpan {
+    guard let span = scene.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
+    scene.longAudit = nil
+    statistics.note(.stockAuditLong)
+    return span
   }
 
   // MARK: - Those who ask
@@ -133,7 +142,23 @@ extension Simulation {
     guard scene.doomedReleases > 0 else { return false }
     scene.doomedReleases -= 1
     statistics.note(.releaseInterrupted)
-    return true
+    guard chance.draw(0...1) == 0 else { return true }
+    // Or its disk is full, and the note stays.
+    statistics.note(.diskFull)
+    fullUntil = clock.now + .milliseconds(chance.draw(1...700))
+    return false
+  }
+
+  /// A station asks for its fruit. At times its customer is gone before the stock answers, and the next one is there.
+  func stationAsks() {
+    guard scene.recalls > 0, let service = scene.service else { return }
+    scene.recalls -= 1
+    statistics.note(.stationRecalled)
+    let lease = plan.policy.lease.nanoseconds
+    service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease / 2)))
+    for client in clients where client.state == .ready {
+      return agenda.add(.clientMeddles(client.number), at: clock.now)
+    }
   }
 
   // MARK: - What goes wrong
@@ -148,9 +173,14 @@ extension Simulation {
       statistics.note(kind)
       let lease = plan.policy.lease.nanoseconds
       service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
+    case .stockStuck:
+      guard let service = scene.service else { return }
+      statistics.note(kind)
+      service.getStuck()
+    case .stockAuditLong: scene.longAudit = .seconds(chance.draw(31...45))
     case .stockDiskFull:
       statistics.note(kind)
-      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...700))
+      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
     case .stockDiskFailed: scene.failingCommit = (chance.draw(0...1) == 0, ())
     case .stockCut:
       guard let stream = someStream() else { return }
@@ -162,7 +192,7 @@ extension Simulation {
       stream.slow(by: chance.draw(100...20_000))
     case .stockCommitSlow:
       statistics.note(kind)
-      scene.slowCommit = .milliseconds(chance.draw(20...8_000))
+      scene.slowCommit = timeOfSlowCommit()
     case .stockCrowded:
       guard let service = scene.service else { return }
       statistics.note(kind)
@@ -177,6 +207,7 @@ extension Simulation {
       statistics.note(kind)
       service.hear(signal: 15)
     case .stationKilled: scene.doomedStations = 1
+    case .stationRecalled: scene.recalls = 1
     case .releaseInterrupted: scene.doomedReleases = 1
     default: break
     }
@@ -185,7 +216,7 @@ extension Simulation {
   /// A process has no descriptor left for a while, not even one for somebody who comes back.
   func starve(_ process: SimulatedProcess) {
     process.starve(byAtMost: 4)
-    if let stream = process.streams.first, chance.draw(0...1) == 0 {
+    if let stream = process.connections.first, chance.draw(0...1) == 0 {
       statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
     }
     agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
@@ -200,7 +231,7 @@ extension Simulation {
 
   /// One of the connections to the stock service.
   private func someStream() -> StreamEnd? {
-    let streams = scene.service?.streams ?? []
+    let streams = scene.service?.connections ?? []
     return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
   }
 
@@ -210,8 +241,9 @@ extension Simulation {
     scene.failingCommit = nil
     scene.doomedStations = 0
     scene.doomedReleases = 0
+    scene.recalls = 0
     scene.service?.fuse = nil
-    scene.slowCommit = nil
+    (scene.slowCommit, scene.longAudit) = (nil, nil)
     for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }
   }
 

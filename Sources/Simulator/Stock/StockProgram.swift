@@ -19,9 +19,11 @@ final class StockProgram: SimulatedProgram {
   private let store: SimulatedStockStore
 
   /// Opens the service.
-  init(_ stored: StoredStock, of process: SimulatedProcess, in world: Simulation) throws(SystemError) {
-    let loop = try EventLoop()
-    store = SimulatedStockStore(world.stockDisk, of: process, in: world)
+  init(
+    _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
+    in world: Simulation
+  ) throws(SystemError) {
+    store = SimulatedStockStore(world.stockDisk, of: process, in: world) { link.progressed() }
     let rules: any StockDecisions =
       if let bug = world.bug, bug.isOfTheStock {
         MutantStock(bug, stored, world.stockDisk)
@@ -34,7 +36,7 @@ final class StockProgram: SimulatedProgram {
     // Small, so that histories are long enough for more than one page and for a viewer who has missed too much.
     (limits.page, limits.replayed) = (4, 12)
     service = StockService(
-      desk: desk, assortment: world.plan.stock.assortment, loop: loop, log: log, link: nil, limits: limits,
+      desk: desk, assortment: world.plan.stock.assortment, loop: loop, log: log, link: link, limits: limits,
       clients: world.clientLimits)
     try service.open(in: Self.home)
   }

@@ -6,6 +6,7 @@ import BankModel
 import Posix
 import QueueCore
 import Storage
+import Transport
 import VendingCore
 import Wire
 
@@ -50,24 +51,30 @@ extension Simulation {
 
   // MARK: - The process
 
-  func startVending() {
-    guard hasVending, vending.machine == nil, coordinator != nil else { return }
-    vending.machines += 1
-    if vending.machines == 1, plan.vending.meetsAFullStock {
-      // The stock cannot write down that it has heard of the machine's products.
-      statistics.note(.stockDiskFull)
-      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...300))
+  /// What the path of the vending machine starts.
+  func vendingProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    guard hasVending else { return nil }
+    return { [unowned self] process in
+      vending.machines += 1
+      if vending.machines == 1, plan.vending.meetsAFullStock {
+        // The stock cannot write down that it has heard of the machine's products.
+        statistics.note(.stockDiskFull)
+        scene.fullUntil = clock.now + .milliseconds(chance.draw(1...300))
+      }
+      statistics.vendingStarts += 1
+      vending.machine = process
+      trace.line(clock.now, "vending \(vending.machines) starts")
+      return try? SupervisedProgram(.vending) { [unowned self] loop, link in open(process, loop, link) }
     }
-    statistics.vendingStarts += 1
-    trace.line(clock.now, "vending \(vending.machines) starts")
-    vending.machine = host.start { [unowned self] process in open(process) }
   }
 
-  private func open(_ process: SimulatedProcess) -> (any SimulatedProgram)? {
+  private func open(
+    _ process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink
+  ) -> (any SimulatedProgram)? {
     do {
       let stored = try vending.disk.load(newMachine: machineName)
       checker.vending.restarted(with: stored)
-      return try VendingProgram(stored, of: process, in: self)
+      return try VendingProgram(stored, of: process, loop, link, in: self)
     } catch let error as SystemError where error.isShortage {
       // It ends, and is started again.
       return nil
@@ -86,15 +93,6 @@ extension Simulation {
     vending.disk.crash()
     checker.vending.forgotten()
     vending.machine = nil
-    agenda.add(.vendingStart, at: clock.now + .milliseconds(chance.draw(2...150)))
-  }
-
-  /// The coordinator has ended, and with it its child.
-  func orphanVending() {
-    guard let machine = vending.machine else { return }
-    agenda.add(
-      .vendingOrphaned(pid: machine.pid),
-      at: clock.now + TimeSpan(nanoseconds: chance.draw(1_000_000...80_000_000)))
   }
 
   /// What the machine's disk does with what comes next.
@@ -160,6 +158,10 @@ extension Simulation {
       guard let machine = vending.machine else { return }
       statistics.note(kind)
       machine.stand(until: clock.now + .milliseconds(chance.draw(1...400)))
+    case .vendingStuck:
+      guard let machine = vending.machine else { return }
+      statistics.note(kind)
+      machine.getStuck()
     case .vendingDiskFull:
       // What the stock has said is the hardest to lose: often the disk is full just when it says something.
       vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
@@ -175,7 +177,7 @@ extension Simulation {
       stream.slow(by: chance.draw(100...20_000))
     case .vendingCommitSlow:
       statistics.note(kind)
-      vending.slowCommit = .milliseconds(chance.draw(20...8_000))
+      vending.slowCommit = timeOfSlowCommit()
     case .vendingCrowded:
       guard let machine = vending.machine else { return }
       statistics.note(kind)
@@ -200,7 +202,7 @@ extension Simulation {
 
   /// One of the connections of the machine's visitors, or its own to the stock.
   private func someStreamOfTheMachine() -> StreamEnd? {
-    let streams = vending.machine?.streams ?? []
+    let streams = vending.machine?.connections ?? []
     return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
   }
 

@@ -20,9 +20,11 @@ final class VendingProgram: SimulatedProgram {
   private let store: SimulatedVendingStore
 
   /// Opens the service.
-  init(_ stored: StoredVending, of process: SimulatedProcess, in world: Simulation) throws {
+  init(
+    _ stored: StoredVending, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
+    in world: Simulation
+  ) throws {
     let plan = world.plan.vending
-    let loop = try EventLoop()
     store = SimulatedVendingStore(world.vending.disk, of: process, in: world)
     let rules: any VendingDecisions =
       if let bug = world.bug, bug.isOfTheMachine {
@@ -38,7 +40,7 @@ final class VendingProgram: SimulatedProgram {
     patience.release = .nanoseconds(plan.releasePatience.nanoseconds)
     service = VendingService(
       desk: desk, table: plan.table, stock: StockClient(socket: StockProgram.home.socket, loop: loop),
-      loop: loop, log: log, link: nil, patience: patience, clients: world.clientLimits)
+      loop: loop, log: log, link: link, patience: patience, clients: world.clientLimits)
     try service.open(in: Self.home)
   }
 

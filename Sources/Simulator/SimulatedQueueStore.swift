@@ -1,0 +1,141 @@
+// Owns the disk of the simulated bank as the coordinator's process meets it: the disk of this history, with the time that a
+// commit takes, with what goes wrong there, and with an eye on what is kept. It must not know a rule of the queue.
+// Invariant: a process that was killed keeps nothing more. Whatever fails has taken the open transaction with it.
+
+import BankModel
+import QueueCore
+import Storage
+
+/// The store of a simulated coordinator.
+final class SimulatedQueueStore: QueueStore {
+  private unowned let world: Simulation
+  private unowned let process: SimulatedProcess
+  private var disk: QueueDisk { world.disk }
+
+  init(of process: SimulatedProcess, in world: Simulation) {
+    self.process = process
+    self.world = world
+  }
+
+  /// Meets the disk as this history has it.
+  private func attempt<Result>(
+    _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    guard !process.isDoomed else { throw .failed(path: "bank", detail: "the process is dead") }
+    world.meetDisk(call)
+    do throws(StoreError) { return try body() } catch {
+      world.checker.rolledBack()
+      throw error
+    }
+  }
+
+  // MARK: Transactions
+
+  func load(now: WallTime) throws(StoreError) -> StoredQueue { try disk.load(now: now) }
+
+  func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 { try disk.beginIncarnation(at: now) }
+
+  func stage(_ change: StoreChange) throws(StoreError) {
+    try attempt(.stage) { () throws(StoreError) in try disk.stage(change) }
+    world.checker.staged(change)
+  }
+
+  var hasStagedChanges: Bool { disk.hasStagedChanges }
+
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
+    process.spend(world.timeOfCommit())
+    try attempt(.commit) { () throws(StoreError) in try disk.commit(books, arriving: arriving) }
+    world.checker.committed(books, in: disk)
+    world.trace.line(process.clock, "  committed")
+  }
+
+  var arrivingFrom: TicketNumber? { disk.arrivingFrom }
+
+  func withdrawArrivals(limit: Int) throws(StoreError) {
+    try attempt(.stage) { () throws(StoreError) in try disk.withdrawArrivals(limit: limit) }
+  }
+
+  func tidyUp() throws(StoreError) { try disk.tidyUp() }
+
+  var emptying: EmptyingProgress? { disk.emptying }
+
+  func emptyFurther() throws(StoreError) {
+    try attempt(.stage) { () throws(StoreError) in try disk.emptyFurther() }
+  }
+
+  func rollBack() { if !process.isDoomed { disk.rollBack() } }
+
+  var isShort: Bool { disk.isShort }
+
+  func lookForRoom() { world.lookForRoom() }
+
+  func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
+
+  func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
+
+  // MARK: Reading
+
+  func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
+    try attempt(.read) { () throws(StoreError) in try disk.page(of: line, after: after, limit: limit) }
+  }
+
+  func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
+    try attempt(.read) { () throws(StoreError) in try disk.find(ticket) }
+  }
+
+  func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] {
+    try attempt(.read) { () throws(StoreError) in
+      try disk.customers(in: state, after: cursor, limit: limit)
+    }
+  }
+
+  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
+    try attempt(.read) { () throws(StoreError) in try disk.unreleased(after: ticket, limit: limit) }
+  }
+
+  func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try disk.countUnfinished(tickets)
+  }
+
+  func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try disk.countDead(tickets)
+  }
+
+  func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 { try disk.countSentAway(on: day) }
+
+  func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try disk.countWaiting(in: line, after: first, below: last)
+  }
+
+  func request(forKey key: String) throws(StoreError) -> KeyedRequest? { try disk.request(forKey: key) }
+
+  func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
+    try disk.receipts(day: day, after: sequence, limit: limit)
+  }
+
+  func receipts(
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try disk.receipts(of: service, after: sequence, through: last, limit: limit)
+  }
+
+  func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
+    try disk.receipt(day: day, ticket: ticket)
+  }
+
+  func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
+    try disk.attempts(day: day, ticket: ticket)
+  }
+
+  func trialBalance() throws(StoreError) -> TrialBalance { try disk.trialBalance() }
+
+  func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
+    try disk.statement(of: account, limit: limit)
+  }
+
+  func audit() throws(StoreError) -> StoreAudit { try disk.audit() }
+}
