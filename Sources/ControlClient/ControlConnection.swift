@@ -175,7 +175,7 @@ extension ControlConnection {
       if try takeIn() { continue }
       if hasEnded { continue }
       let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
-      let limit = [deadline, stall].compactMap { $0 }.min()
+      let limit = MonotonicInstant.earliest(deadline, stall)
       if try becomesReady(.read, until: limit) { continue }
       if let stall, stall == limit { throw .timedOut(what: "the rest of a message") }
       return nil

@@ -38,6 +38,13 @@ public struct MonotonicInstant: Sendable, Hashable, Comparable {
   public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
     left.nanoseconds < right.nanoseconds
   }
+
+  /// The earliest of several moments at which there may be something to do; nil where there is none.
+  public static func earliest(_ moments: MonotonicInstant?...) -> MonotonicInstant? {
+    var earliest: MonotonicInstant?
+    for case let moment? in moments { earliest = min(earliest ?? moment, moment) }
+    return earliest
+  }
 }
 
 extension Duration {

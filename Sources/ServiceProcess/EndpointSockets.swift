@@ -64,9 +64,13 @@ final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Coda
   }
 
   /// Whether nobody is connected.
-  var isEmpty: Bool { all.allSatisfy(\.sessions.isEmpty) }
+  var isEmpty: Bool { all.allSatisfy { $0.sessions.isEmpty } }
   /// When ``keepTime(_:)`` wants to be called.
-  var nextDeadline: MonotonicInstant? { all.lazy.compactMap(\.nextDeadline).min() }
+  var nextDeadline: MonotonicInstant? {
+    var earliest: MonotonicInstant?
+    for socket in all { earliest = .earliest(earliest, socket.nextDeadline) }
+    return earliest
+  }
 
   /// See `ServiceSocket`.
   func keepTime(_ moment: MonotonicInstant) { for socket in all { socket.keepTime(moment) } }

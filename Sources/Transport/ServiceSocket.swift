@@ -216,7 +216,7 @@ public final class ServiceSocket<
 
   /// When ``keepTime(_:)`` wants to be called; nil while there are no clients and everybody can come in.
   public var nextDeadline: MonotonicInstant? {
-    [listener?.nextDeadline, nextCheck.map { loop.attended.wake(for: $0) }].compactMap { $0 }.min()
+    .earliest(listener?.nextDeadline, nextCheck.map { loop.attended.wake(for: $0) })
   }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame. Time in which nobody was

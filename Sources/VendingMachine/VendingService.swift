@@ -102,7 +102,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
 
   /// When the stock, or somebody who waits for it, needs a turn.
   package var nextDeadline: MonotonicInstant? {
-    [stock.nextDeadline, customerMode.nextDeadline, shelf.nextDeadline].compactMap(\.self).min()
+    .earliest(stock.nextDeadline, customerMode.nextDeadline, shelf.nextDeadline)
   }
 
   package func publish() {
