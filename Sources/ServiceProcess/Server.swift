@@ -160,7 +160,9 @@ public final class Server<Handler: ServiceHandler> {
     // Whoever does not read is waited for by the loop, and not by the clock. There is no key path here, because one keeps the
     // compiler from making this for each service: with them a turn takes twice the instructions.
     var patience: MonotonicInstant?
-    for question in questions where question.call.hasRoom { patience = .earliest(patience, question.deadline) }
+    for question in questions where question.call.hasRoom {
+      patience = .earliest(patience, question.deadline)
+    }
     return .earliest(
       sockets.nextDeadline, log.nextFlush, watch?.nextDeadline, service.views.nextDeadline,
       service.nextDeadline, patience.map { loop.attended.wake(for: $0) },

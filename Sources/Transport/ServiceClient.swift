@@ -144,7 +144,9 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// Waits for the next thing to happen, no longer than until the deadline, and does what there is to do.
   public func turn(until deadline: MonotonicInstant?) throws(Trouble) {
     endTurn()
-    do throws(SystemError) { try loop.runOnce(until: .earliest(nextDeadline, deadline)) } catch { throw .system(error) }
+    do throws(SystemError) { try loop.runOnce(until: .earliest(nextDeadline, deadline)) } catch {
+      throw .system(error)
+    }
     endTurn()
   }
 
