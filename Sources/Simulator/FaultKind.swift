@@ -3,7 +3,7 @@
 
 /// Something that goes wrong.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
-  /// The coordinator is killed between two effects.
+  /// The coordinator is killed at a call.
   case coordinatorKilled
   /// The coordinator stands still for a while.
   case coordinatorStalled

@@ -3,6 +3,7 @@
 // same; one without a key is never repeated. A client believes nothing that was not said to it.
 
 import BankModel
+import Coordinator
 import Transport
 import Wire
 
@@ -129,7 +130,7 @@ final class SimulatedClient {
   }
 
   private func connect() {
-    guard line.connect(to: SimulatedCoordinator.socket) else { return }
+    guard line.connect(to: Coordinator.socket(inHome: StockProgram.home.path)) else { return }
     state = .greeting
     say(.hello(Hello(build: BuildIdentity.current, role: .client)))
   }
@@ -229,12 +230,17 @@ final class SimulatedClient {
     again.append(wish)
   }
 
+  /// Of a list in slices the coordinator knows only some when it looks for room.
+  private func isSliced(_ wish: Wish) -> Bool {
+    guard case .enqueueList = wish.command else { return false }
+    return wish.count > world.plan.slice
+  }
+
   /// What is to be repeated is repeated as long as it was not refused for good.
   private func failed(_ wish: Wish, _ failure: Failure) {
     guard wish.isRepeated, !wish.isWithdrawn else { return }
     if failure.code == .queueFull {
-      // Of a list in parts the coordinator knows the first part only when it looks for room.
-      if told.contains(wish.group), wish.partLength == 0 { return world.checker.gaveUp(group: wish.group) }
+      if told.contains(wish.group), !isSliced(wish) { return world.checker.gaveUp(group: wish.group) }
       // Whoever finds no room asks what has become of the others.
       if let answered, chance.draw(0...1) == 0 { again.append(answered) }
     }
@@ -243,8 +249,7 @@ final class SimulatedClient {
     switch failure.code {
     case .diskFull, .draining, .notOpen: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)
-    // Of a list in parts the coordinator knows the first part only when it looks for room.
-    case .queueFull where wish.partLength > 0: break
+    case .queueFull where isSliced(wish): break
     default: world.checker.gaveUp(group: wish.group)
     }
   }

@@ -16,8 +16,7 @@ extension Simulation {
     trace.line(clock.now, "fault: \(kind.name)")
     switch kind {
     case .coordinatorKilled:
-      let steps = Int(chance.draw(0...60))
-      if chance.draw(0...2) > 0 { coordinator?.fuse = steps } else { coordinator?.process.fuse = steps }
+      coordinator?.process.fuse = Int(chance.draw(0...(chance.draw(0...2) == 0 ? 400 : 60)))
     case .coordinatorStalled:
       guard let coordinator else { return }
       statistics.note(kind)

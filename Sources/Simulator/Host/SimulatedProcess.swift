@@ -241,7 +241,6 @@ final class SimulatedProcess {
   /// What is ready now; nil where the process is to sleep. Only the first wait of a turn can sleep: a later one is a
   /// process that waits for nothing but time.
   func look(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
-    waits += 1
     var found: [(UInt64, Readiness)] = []
     for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
       let ready = readiness(of: number).intersection(
@@ -251,6 +250,7 @@ final class SimulatedProcess {
     found.shuffle(using: &host.chance)
     if !found.isEmpty || isDoomed { return Array(found.prefix(limit)) }
     if let deadline, deadline <= clock { return [] }
+    waits += 1
     if waits == 1 {
       self.deadline = deadline
       return nil

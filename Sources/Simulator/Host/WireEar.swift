@@ -30,6 +30,13 @@ final class WireEar {
     let server = end.isServers ? end : peer
     let connection = server.number
     switch server.maker {
+    case world.coordinator?.process.pid where end === server && server.isServers:
+      for body in bodies(of: bytes, on: end) {
+        guard case .reply(let reply) = decode(BankMessage.self, body), case .enqueued(let report) = reply.answer,
+          report.count > 0
+        else { continue }
+        world.checker.spoken(IssuedTickets(day: report.day, first: report.first, last: report.last))
+      }
     case world.scene.service?.pid:
       for body in bodies(of: bytes, on: end) {
         if end.isServers {
@@ -120,6 +127,12 @@ final class WireEar {
       return
     }
     if let order = request.order { world.stockAnswers(order, reply.result) }
+    // Perhaps the coordinator dies before it hears that something was given back.
+    if case .giveBack = request.command, case .done = reply.result,
+      request.order?.text.first?.isNumber == true
+    {
+      world.releaseIsAnswered()
+    }
     guard let told = stock[connection]?.told[reply.number] else { return }
     switch reply.result {
     case .picture(let picture):
