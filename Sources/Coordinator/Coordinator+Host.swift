@@ -7,7 +7,6 @@ import Configuration
 import Logbook
 import Posix
 import QueueCore
-import Transport
 import Wire
 
 extension Coordinator {

@@ -82,10 +82,7 @@ final class BankProgram: SimulatedProgram {
     }
     if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }
     watch.beginTurn()
-    while let word = watch.nextLateWord(at: process.clock) {
-      coordinator.happen(.tick)
-      coordinator.happen(word)
-    }
+    while let word = watch.nextLateWord(at: process.clock) { coordinator.happen(word) }
     defer { watch.wakeForLateWords() }
     try coordinator.turn()
     guard let code = coordinator.exitCode else { return nil }

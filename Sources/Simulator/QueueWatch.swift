@@ -62,8 +62,10 @@ final class QueueWatch: QueueWitness {
     world.checker.didApply(event, to: machine, wanted, at: now)
     effectsOfTurn += wanted.count
     if effectsOfTurn > Self.longestTurn { world.violate(.notDrained, "one turn has effects without an end") }
-    // Who has broken a promise may be in no state to go on.
-    if world.violation != nil { process.kill() }
+    guard world.violation != nil else { return }
+    // Who has broken a promise may be in no state to go on, and what it wants could end the whole program.
+    effects.removeSubrange(before...)
+    process.kill()
   }
 
   private func note(_ event: QueueEvent, at now: Moment) {
