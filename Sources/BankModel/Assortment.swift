@@ -15,7 +15,6 @@ public struct Fruit: Hashable, Sendable, Codable {
   /// How many there are when the stock first hears of it.
   public var initial: Quantity
 
-  /// Puts the parts together.
   public init(id: ItemID, korean: String, english: String, emoji: String, initial: Quantity) {
     self.id = id
     self.korean = korean
@@ -30,10 +29,7 @@ public struct Fruit: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case korean = 2
-    case english = 3
-    case emoji = 4
-    case initial = 5
+    case korean, english, emoji, initial
   }
 }
 
@@ -48,7 +44,6 @@ public struct Juice: Hashable, Sendable, Codable {
   /// The fruits, in the order in which the recipe names them; at least one.
   public var recipe: [ItemAmount]
 
-  /// Puts the parts together.
   public init(id: ItemID, korean: String, english: String, recipe: [ItemAmount]) {
     self.id = id
     self.korean = korean
@@ -73,9 +68,7 @@ public struct Juice: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case korean = 2
-    case english = 3
-    case recipe = 4
+    case korean, english, recipe
   }
 }
 
@@ -86,7 +79,6 @@ public struct Assortment: Hashable, Sendable, Codable {
   /// The juices, in the order in which they are listed.
   public var juices: [Juice]
 
-  /// Puts the parts together.
   public init(fruits: [Fruit], juices: [Juice]) {
     self.fruits = fruits
     self.juices = juices

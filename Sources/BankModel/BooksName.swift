@@ -12,7 +12,6 @@ public struct BooksName: Hashable, Sendable {
   /// See ``day``.
   public var ticket: TicketNumber
 
-  /// Puts the parts together.
   public init(number: Int64, day: BusinessDay, ticket: TicketNumber) {
     self.number = number
     self.day = day

@@ -59,7 +59,6 @@ public struct Customer: Sendable, Equatable {
   /// What the worker needs to know beyond that, such as the juice that was ordered; the queue never reads it.
   public var payload: String
 
-  /// Puts the parts together.
   public init(
     ticket: TicketNumber, service: Service, grade: Grade, amount: Won, account: AccountNumber,
     issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, payload: String = ""
@@ -93,7 +92,6 @@ public struct CustomerOrder: Sendable, Equatable {
   /// What the worker needs to know beyond that.
   public var payload: String
 
-  /// Puts the parts together.
   public init(service: Service, grade: Grade, amount: Won, account: AccountNumber, payload: String = "") {
     self.service = service
     self.grade = grade

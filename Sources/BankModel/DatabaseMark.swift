@@ -24,8 +24,7 @@ public struct BankMark: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case books = 1
-    case opening = 2
-    case openedAt = 3
+    case opening, openedAt
   }
 }
 

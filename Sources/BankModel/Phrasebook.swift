@@ -27,7 +27,6 @@ public struct Phrasebook: Sendable {
   /// The language of these sentences.
   public let language: Language
 
-  /// Puts the parts together.
   public init(_ language: Language) { self.language = language }
 
   /// `예금`, `대출`, `쥬스`; `deposit`, `loan`, `juice`.

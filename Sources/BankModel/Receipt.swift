@@ -71,7 +71,6 @@ public struct Transfer: Hashable, Sendable {
   /// Won, at least 1.
   public var amount: Won
 
-  /// Puts the parts together.
   public init(debit: LedgerAccount, credit: LedgerAccount, amount: Won) {
     self.debit = debit
     self.credit = credit
@@ -128,7 +127,6 @@ public struct Receipt: Hashable, Sendable {
   /// What was missing, where the outcome is ``Outcome/outOfStock``.
   public var shortages: [Shortage]
 
-  /// Puts the parts together.
   public init(
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, grade: Grade,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
@@ -211,7 +209,6 @@ public struct Attempt: Hashable, Sendable {
   /// has not come so far.
   public var isFatal = false
 
-  /// Puts the parts together.
   public init(
     day: BusinessDay, ticket: TicketNumber, number: Int32, window: Window, generation: Generation,
     pid: Int32, startedAt: WallTime, endedAt: WallTime, end: AttemptEnd, processEnd: ProcessEnd?

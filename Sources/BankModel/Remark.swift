@@ -85,8 +85,7 @@ extension Remark: ExpressibleByStringInterpolation {
 extension Remark: Codable {
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case values = 2
-    case source = 3
+    case values, source
   }
 }
 

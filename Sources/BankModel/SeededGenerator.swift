@@ -50,7 +50,7 @@ public struct CustomerDraw: Sendable {
   public var payload: String
   private var generator: SeededGenerator
 
-  /// Puts the parts together.
+  /// What is given is the same for everybody; the rest is drawn from the seed.
   public init(
     service: Service?, grade: Grade, amount: Won?, account: AccountNumber?, payload: String = "", seed: UInt64
   ) {

@@ -68,7 +68,6 @@ public struct Line: Hashable, Sendable, Comparable, CaseIterable {
   /// Their standing.
   public let grade: Grade
 
-  /// Puts the parts together.
   public init(service: Service, grade: Grade) {
     self.service = service
     self.grade = grade

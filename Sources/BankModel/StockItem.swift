@@ -66,7 +66,6 @@ public struct ItemAmount: Hashable, Sendable, Codable {
   /// How many.
   public var quantity: Quantity
 
-  /// Puts the parts together.
   public init(_ item: ItemID, _ quantity: Quantity) {
     self.item = item
     self.quantity = quantity
@@ -86,7 +85,6 @@ public struct LotDates: Hashable, Sendable, Codable, Comparable {
   /// The last day on which they may be sold.
   public var expires: DayNumber
 
-  /// Puts the parts together.
   public init(made: DayNumber, expires: DayNumber) {
     self.made = made
     self.expires = expires
@@ -116,7 +114,6 @@ public struct Lot: Hashable, Sendable, Codable {
   /// Pieces, at least 1.
   public var quantity: Quantity
 
-  /// Puts the parts together.
   public init(dates: LotDates?, quantity: Quantity) {
     self.dates = dates
     self.quantity = quantity
@@ -145,7 +142,6 @@ public struct ItemStock: Hashable, Sendable, Codable {
   /// The lots in the order in which they are sold. None is empty.
   public var lots: [Lot]
 
-  /// Puts the parts together.
   public init(item: ItemID, lots: [Lot]) {
     self.item = item
     self.lots = lots

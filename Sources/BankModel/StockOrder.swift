@@ -144,7 +144,6 @@ public struct StockChange: Hashable, Sendable, Codable {
   /// When.
   public var at: WallTime
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, item: ItemID, kind: Kind, dates: LotDates?, difference: Quantity, lot: Quantity,
     present: Quantity, order: OrderID?, at: WallTime
@@ -163,14 +162,7 @@ public struct StockChange: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case item = 2
-    case kind = 3
-    case dates = 4
-    case difference = 5
-    case lot = 6
-    case present = 7
-    case order = 8
-    case at = 9
+    case item, kind, dates, difference, lot, present, order, at
   }
 }
 
@@ -195,7 +187,6 @@ public struct KeptOrder: Hashable, Sendable, Codable {
   /// What became of it.
   public var state: State
 
-  /// Puts the parts together.
   public init(id: OrderID, content: String, state: State) {
     self.id = id
     self.content = content
@@ -205,8 +196,7 @@ public struct KeptOrder: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case content = 2
-    case state = 3
+    case content, state
   }
 }
 
@@ -219,7 +209,6 @@ public struct Shortage: Hashable, Sendable, Codable {
   /// So many could have been taken.
   public var available: Quantity
 
-  /// Puts the parts together.
   public init(item: ItemID, needed: Quantity, available: Quantity) {
     self.item = item
     self.needed = needed
@@ -229,8 +218,7 @@ public struct Shortage: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
-    case needed = 2
-    case available = 3
+    case needed, available
   }
 }
 
@@ -271,7 +259,6 @@ public struct StockPicture: Hashable, Sendable, Codable {
   /// Every item, in the order in which they were first heard of.
   public var items: [ItemStock]
 
-  /// Puts the parts together.
   public init(ledger: Int64, sequence: Int64, items: [ItemStock]) {
     self.ledger = ledger
     self.sequence = sequence
@@ -281,8 +268,7 @@ public struct StockPicture: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case ledger = 1
-    case sequence = 2
-    case items = 3
+    case sequence, items
   }
 }
 

@@ -6,7 +6,6 @@ public struct MonotonicTime: Sendable, Comparable, Hashable {
   /// Nanoseconds since an arbitrary origin.
   public var nanoseconds: Int64
 
-  /// Puts the parts together.
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// The earlier, or the shorter, comes first.
@@ -32,7 +31,6 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
   /// Nanoseconds, at least 0.
   public var nanoseconds: Int64
 
-  /// Puts the parts together.
   public init(nanoseconds: Int64) { self.nanoseconds = max(0, nanoseconds) }
 
   /// A span of whole milliseconds.
@@ -65,7 +63,6 @@ public struct WallTime: Sendable, Comparable, Hashable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   public var milliseconds: Int64
 
-  /// Puts the parts together.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   /// The earlier, or the shorter, comes first.

@@ -67,7 +67,6 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   /// When.
   public var at: WallTime
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, kind: Kind, amount: Won, balance: Won, product: ItemID? = nil, dates: LotDates? = nil,
     request: OrderID, at: WallTime
@@ -88,13 +87,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case kind = 2
-    case amount = 3
-    case balance = 4
-    case product = 5
-    case dates = 6
-    case request = 7
-    case at = 8
+    case kind, amount, balance, product, dates, request, at
   }
 }
 
@@ -143,7 +136,6 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   /// Everything that was ever given back.
   public var returned: Won
 
-  /// Puts the parts together.
   public init(balance: Won = 0, inserted: Won = 0, spent: Won = 0, returned: Won = 0) {
     self.balance = balance
     self.inserted = inserted
@@ -167,8 +159,6 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case balance = 1
-    case inserted = 2
-    case spent = 3
-    case returned = 4
+    case inserted, spent, returned
   }
 }

@@ -8,7 +8,6 @@ public struct Window: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The place among the windows of this service, from 1.
   public let place: Int32
 
-  /// Puts the parts together.
   public init(service: Service, place: Int32) {
     self.service = service
     self.place = place
@@ -44,7 +43,6 @@ public struct Lease: Hashable, Sendable {
   /// The teller that holds the lease.
   public var generation: Generation
 
-  /// Puts the parts together.
   public init(ticket: TicketNumber, attempt: Int32, generation: Generation) {
     self.ticket = ticket
     self.attempt = attempt

@@ -1,30 +1,13 @@
-// Owns one process behind the windows as the coordinator sees it: the stock, later the vending machine. It knows
-// nothing of what that process is for. Invariant: `channel` and `child` are of the same generation.
+// Owns one process behind the windows as the coordinator sees it: the stock, or the vending machine. It knows nothing of
+// what that process is for.
 
 import BankModel
 import Posix
 import Supervision
-import Transport
 import Wire
 
-typealias HouseChannel = MessageChannel<WorkerMessage, SupervisorMessage>
-
 /// One process behind the windows.
-package final class HousePost {
-  /// How far the present process is.
-  enum Phase: Equatable {
-    /// There is none.
-    case empty
-    /// Started, and has not said hello.
-    case starting
-    /// Has said hello, and not that it is ready.
-    case welcomed
-    /// At work.
-    case ready
-    /// It has been told to go, or is being ended.
-    case leaving
-  }
-
+package final class HousePost: SupervisedProcess<WorkerMessage, SupervisorMessage> {
   /// What is to be started, and how it is told apart.
   package struct Trade {
     /// The worker's name in reports and logs: `stock`.
@@ -51,22 +34,6 @@ package final class HousePost {
   }
 
   package var trade: Trade
-  var phase = Phase.empty
-  package var generation: Generation = 0
-  var child: ChildProcess?
-  var childRegistration: Registration?
-  var channel: HouseChannel?
-  /// Whether it shall run.
-  var isWanted = true
-  /// When the successor starts; nil while there is a process or none shall come.
-  var restartAt: MonotonicTime?
-  /// Until when the present process must be ready. This and the next are moments of the time that was attended.
-  var readyBy: MonotonicTime?
-  /// When it gets SIGKILL.
-  var killAt: MonotonicTime?
-  /// How the process has ended, while what it said last is still being read, and until when.
-  var exitStatus: ExitStatus?
-  var drainBy: MonotonicTime?
   /// Since a process was asked for a sign of life that it has not given; nil while it has given all.
   var silence: Standstill?
   /// When it is asked for a sign of life next.
@@ -74,17 +41,10 @@ package final class HousePost {
   /// The number of the check that was not answered yet.
   var unanswered: Int64?
   var checks: Int64 = 0
-  var startedAt: MonotonicTime?
-  var history: RestartHistory
-  var restarts: Int64 = 0
-  /// Given up after too many deaths in a row.
-  var isGivenUp = false
   /// What the present process was told when it came; nil before.
   var told: WorkerOrders?
   /// Whether the present process was told to go because another one shall take its place.
   var isReplaced = false
-  /// Why the last process ended, or could not begin.
-  var lastEnd: Remark?
   /// What the last process said of it itself; nil where it said nothing, or its successor works.
   var failure: Failure?
   /// Whether there is a database with which a process has worked since the bank was opened: its successors make no new one
@@ -99,17 +59,18 @@ package final class HousePost {
 
   init(_ trade: Trade, history: RestartHistory) {
     self.trade = trade
-    self.history = history
+    super.init(history: history)
   }
 
-  var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
+  override var nextDeadline: MonotonicTime? { [super.nextDeadline, checkAt].compactMap(\.self).min() }
 
-  /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? { [restartAt, checkAt].compactMap(\.self).min() }
+  override var nextJudgement: MonotonicTime? {
+    [super.nextJudgement, silence?.lookAt].compactMap(\.self).min()
+  }
 
-  /// When it is judged by what it has said, in the time that was attended.
-  var nextJudgement: MonotonicTime? {
-    [readyBy, killAt, drainBy, silence?.lookAt].compactMap(\.self).min()
+  override func expectNothing() {
+    super.expectNothing()
+    endChecks()
   }
 
   /// What the process is seen doing.

@@ -35,13 +35,6 @@ package final class HouseStaff {
   static let patience = TimeSpan.seconds(60)
   /// How long a process that was told to go may take.
   static let leaveGrace = TimeSpan.seconds(3)
-  /// How long a process that stands still has between SIGABRT and SIGKILL.
-  static let abortGrace = TimeSpan.milliseconds(200)
-  /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
-  static let drainGrace = TimeSpan.milliseconds(100)
-  /// Bytes that may wait for a process that does not read.
-  static let backlogLimit = 1 << 16
-
   /// Nobody, as yet.
   package init(
     loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
@@ -99,8 +92,7 @@ package final class HouseStaff {
     post.killAt = now.attended + Self.leaveGrace
     post.channel?.send(.close)
     post.channel?.flush()
-    log.write(event: "replaced", at: now) {
-      $0.field("worker_name", post.trade.name)
+    write("replaced", about: post, at: now) {
       $0.field("child", post.pid)
       $0.field("child_gen", post.generation)
     }
@@ -143,30 +135,23 @@ package final class HouseStaff {
   // MARK: - Time
 
   /// When something has to be done by itself next.
-  package var nextDeadline: MonotonicTime? { posts.compactMap(\.nextDeadline).min() }
+  package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
 
   /// When somebody is judged next by what it has said, in the time that was attended.
-  package var nextJudgement: MonotonicTime? { posts.compactMap(\.nextJudgement).min() }
+  package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
 
   /// Does what is due. Everything that was said has been heard before.
   package func keepTime(_ now: Moment) {
     let heard = Kernel.makes("blamesServicesForItsOwnPause") ? now.monotonic : now.attended
     for post in posts {
-      if let due = post.restartAt, due <= now.monotonic {
-        post.restartAt = nil
-        start(post, at: now)
-      }
+      restartIfDue(post, at: now)
       if let due = post.readyBy, due <= heard {
         // Whoever waits for a disk cannot report how it goes on.
         let isExcused = post.sight == .excused
         post.readyBy = isExcused ? now.attended + Self.patience : nil
         if !isExcused { abort(post, reason: "was not ready in time", at: now) }
       }
-      if let due = post.killAt, due <= heard {
-        post.killAt = nil
-        post.child?.kill(SIGKILL)
-      }
-      if let due = post.drainBy, due <= heard { settleEnd(of: post) }
+      endOverdue(post, heard: heard)
       if let due = post.silence?.lookAt, due <= heard,
         post.silence?.seen(post.sight, at: heard) == true || Kernel.makes("judgesBySilence")
       {
@@ -190,16 +175,12 @@ package final class HouseStaff {
 
   /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.
   func abort(_ post: HousePost, reason: String, at now: Moment) {
-    log.write(event: "stuck", level: .warn, at: now) {
-      $0.field("worker_name", post.trade.name)
+    write("stuck", .warn, about: post, at: now) {
       $0.field("child", post.pid)
       $0.field("child_gen", post.generation)
       $0.field("msg", "\(post.trade.name) \(reason)")
     }
-    post.phase = .leaving
     post.endChecks()
-    post.child?.kill(SIGABRT)
-    post.child?.kill(SIGCONT)
-    if !Kernel.makes("abortsServicesOnly") { post.killAt = now.attended + Self.abortGrace }
+    abort(post, at: now)
   }
 }

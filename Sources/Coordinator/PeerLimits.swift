@@ -49,12 +49,8 @@ enum TellerLimits {
   static let ready = TimeSpan.seconds(10)
   /// Reports of progress within a second. One of this build makes forty at the shortest lease there can be.
   static let beats = 1_000
-  /// How long a stuck teller has between SIGABRT and SIGKILL.
-  static let abort = TimeSpan.milliseconds(200)
   /// How long a teller with free hands may take to go.
   static let leave = TimeSpan.seconds(3)
   /// How long a teller that has closed its channel to go may take to end.
   static let exit = TimeSpan.seconds(1)
-  /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
-  static let drain = TimeSpan.milliseconds(100)
 }

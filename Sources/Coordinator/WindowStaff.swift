@@ -136,10 +136,7 @@ package final class WindowStaff {
       $0.field("pid", child.pid)
       $0.field("gen", generation)
     }
-    post.phase = .leaving
-    child.kill(SIGABRT)
-    child.kill(SIGCONT)
-    if !Kernel.makes("abortsOnly") { post.killAt = now.attended + TellerLimits.abort }
+    abort(post, at: now)
   }
 
   /// Ends a teller that broke the rules of the conversation.
@@ -171,42 +168,21 @@ package final class WindowStaff {
   // MARK: - Time and the end of a turn
 
   /// When something has to be done by itself next.
-  package var nextDeadline: MonotonicTime? {
-    var earliest: MonotonicTime?
-    for post in posts.values {
-      if let moment = post.restartAt { earliest = min(earliest ?? moment, moment) }
-    }
-    return earliest
-  }
+  package var nextDeadline: MonotonicTime? { nextDeadline(of: inOrder) }
 
   /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
-  package var nextJudgement: MonotonicTime? {
-    var earliest: MonotonicTime?
-    for post in posts.values {
-      for moment in [post.readyBy, post.killAt, post.drainBy] {
-        if let moment { earliest = min(earliest ?? moment, moment) }
-      }
-    }
-    return earliest
-  }
+  package var nextJudgement: MonotonicTime? { nextJudgement(of: inOrder) }
 
   /// Does what is due. Everything that was said has been heard before.
   package func keepTime(_ now: Moment) {
     let heard = Kernel.makes("blamesTellersForItsOwnPause") ? now.monotonic : now.attended
     for post in inOrder {
-      if let moment = post.restartAt, moment <= now.monotonic {
-        post.restartAt = nil
-        start(post, at: now)
-      }
+      restartIfDue(post, at: now)
       if let moment = post.readyBy, moment <= heard {
         post.readyBy = nil
         expel(post.window, post.generation, reason: "was not ready in time", at: now)
       }
-      if let moment = post.killAt, moment <= heard {
-        post.killAt = nil
-        post.child?.kill(SIGKILL)
-      }
-      if let moment = post.drainBy, moment <= heard { settleEnd(of: post) }
+      endOverdue(post, heard: heard)
     }
   }
 

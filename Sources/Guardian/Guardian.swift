@@ -28,7 +28,6 @@ public final class Guardian {
     /// A hang-up is a wish to end, because it is the terminal's; otherwise it is one to read the configuration again.
     public var endsOnHangUp: Bool
 
-    /// Puts the parts together.
     public init(
       home: String, program: String, words: [String], manager: ServiceNotifier? = nil,
       isForeground: Bool = false, endsOnHangUp: Bool = false

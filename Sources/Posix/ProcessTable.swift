@@ -25,7 +25,6 @@ public enum ProcessTable {
     /// Whether it belongs to somebody's terminal, who may have stopped it by hand.
     public var hasTerminal: Bool
 
-    /// Puts the parts together.
     public init(state: State, processorTicks: UInt64, hasTerminal: Bool) {
       self.state = state
       self.processorTicks = processorTicks

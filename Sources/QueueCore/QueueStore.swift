@@ -50,7 +50,6 @@ public struct TicketOfDay: Hashable, Sendable {
   /// The ticket's number.
   public var ticket: TicketNumber
 
-  /// Puts the parts together.
   public init(day: BusinessDay, ticket: TicketNumber) {
     self.day = day
     self.ticket = ticket
@@ -64,7 +63,6 @@ public struct StoredQueue: Sendable, Equatable {
   /// Customers who wait for a next attempt, with the moment, earliest first.
   public var delayed: [DelayedCustomer]
 
-  /// Puts the parts together.
   public init(books: Books, delayed: [DelayedCustomer]) {
     self.books = books
     self.delayed = delayed
@@ -78,7 +76,6 @@ public struct DelayedCustomer: Sendable, Equatable {
   /// Until when.
   public var dueAt: WallTime
 
-  /// Puts the parts together.
   public init(customer: Customer, dueAt: WallTime) {
     self.customer = customer
     self.dueAt = dueAt
@@ -94,7 +91,6 @@ public struct StoredCustomer: Sendable, Equatable {
   /// Until when, where the customer is delayed.
   public var dueAt: WallTime?
 
-  /// Puts the parts together.
   public init(customer: Customer, state: CustomerState, dueAt: WallTime?) {
     self.customer = customer
     self.state = state
@@ -111,7 +107,6 @@ public struct IssuedTickets: Sendable, Equatable {
   /// The last number.
   public var last: TicketNumber
 
-  /// Puts the parts together.
   public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
     self.day = day
     self.first = first
@@ -126,7 +121,6 @@ public struct KeyedRequest: Sendable, Equatable {
   /// The number of the request; nil where it was not written down.
   public var request: Int64?
 
-  /// Puts the parts together.
   public init(tickets: IssuedTickets, request: Int64?) {
     self.tickets = tickets
     self.request = request
@@ -176,7 +170,6 @@ public struct TicketCursor: Sendable, Equatable {
   /// The last number that was seen.
   public var after: TicketNumber
 
-  /// Puts the parts together.
   public init(state: CustomerState, line: Line, after: TicketNumber) {
     self.state = state
     self.line = line
@@ -220,7 +213,6 @@ public struct EmptyingProgress: Sendable, Equatable {
   /// Of about so many.
   public var total: Int64
 
-  /// Puts the parts together.
   public init(done: Int64, total: Int64) {
     self.done = done
     self.total = total

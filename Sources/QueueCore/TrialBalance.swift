@@ -12,7 +12,6 @@ public struct LedgerSums: Sendable, Equatable {
   /// Transfers that touched it.
   public var transfers: Int64
 
-  /// Puts the parts together.
   public init(debit: WonSum = 0, credit: WonSum = 0, transfers: Int64 = 0) {
     self.debit = debit
     self.credit = credit
@@ -32,7 +31,6 @@ public struct TrialBalance: Sendable, Equatable {
   /// All customers' accounts together.
   public var customers: LedgerSums
 
-  /// Puts the parts together.
   public init(cash: LedgerSums, loans: LedgerSums, customers: LedgerSums) {
     self.cash = cash
     self.loans = loans
@@ -50,7 +48,6 @@ public struct AccountStatement: Sendable, Equatable {
   /// The last receipts, the latest first.
   public var latest: [Receipt]
 
-  /// Puts the parts together.
   public init(sums: LedgerSums, latest: [Receipt]) {
     self.sums = sums
     self.latest = latest

@@ -76,7 +76,8 @@ struct FaultPlan {
       let weight = chance.draw(0...3)
       return switch kind {
       case .coordinatorKilled, .tellerKilled, .stockKilled, .vendingKilled: (kind, weight * 3 + 1)
-      case .messageLate, .tellerFailed, .diskFull, .stationKilled, .vendingDiskFull, .purchaseInterrupted:
+      case .messageLate, .tellerFailed, .diskFull, .diskFailed, .stationKilled, .vendingDiskFull,
+        .purchaseInterrupted:
         (kind, weight * 4)
       // Whoever stands still for good is away for seconds.
       case .stockStuck, .vendingStuck: (kind, weight / 2)

@@ -53,8 +53,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case believesALateAnswer, takesAFullStockForShortage, takesAFullStockForGivenBack, putsOffForGood,
     takesAFullStockForSoldOut
   // In the supervision of the services.
-  case judgesBySilence, forgetsTheNextService, givesNoSignOfLife, ignoresTheClose, checksOnce,
-    abortsServicesOnly, isDeafToProgress, blamesServicesForItsOwnPause, killsTheSuccessor
+  case judgesBySilence, givesNoSignOfLife, ignoresTheClose, checksOnce, isDeafToProgress,
+    blamesServicesForItsOwnPause, killsTheSuccessor
   // In the staff behind the windows, and at the control socket.
   case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
   case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause
@@ -215,11 +215,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       "A stock without room on its disk counts as one that has none of the drink."
     case .judgesBySilence:
       "A service that waits for its disk, or is at a long work, is ended as if it stood still."
-    case .forgetsTheNextService: "A service whose successor comes after a pause has none."
     case .givesNoSignOfLife: "The stock service does not answer when it is asked whether it lives."
     case .ignoresTheClose: "A service that is told to go stays."
     case .checksOnce: "A service is asked only once whether it lives."
-    case .abortsServicesOnly: "A service that stands still and does not hear SIGABRT stays."
     case .isDeafToProgress: "A service that reports how a long work goes on is ended as if it stood still."
     case .blamesServicesForItsOwnPause: "A slow commit of the coordinator is held against its services."
     case .killsTheSuccessor: "What was to end a process that has ended by itself ends its successor."
@@ -256,7 +254,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
-    case .resetsWithoutReceipts: [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
+    case .resetsWithoutReceipts:
+      [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
     case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]
@@ -332,7 +331,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesAFullStockForSoldOut: [.purchase, .refusal]
     case .judgesBySilence, .givesNoSignOfLife, .ignoresTheClose, .isDeafToProgress: [.conversation]
     case .blamesServicesForItsOwnPause, .killsTheSuccessor: [.conversation]
-    case .forgetsTheNextService, .checksOnce, .abortsServicesOnly: [.notDrained]
+    case .checksOnce: [.notDrained]
     case .waitsForTheUnready, .blamesTellersForItsOwnPause: [.notDrained]
     case .blamesClientsForItsOwnPause: [.conversation]
     case .servicesBlameClients: [.conversation, .notDrained]

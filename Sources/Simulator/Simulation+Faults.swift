@@ -48,7 +48,9 @@ extension Simulation {
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
       host.isFullUntil = fullUntil
-    case .diskFailed: failingCommit = chance.draw(0...1) == 0 ? .commit : .commitThatIsKept
+    case .diskFailed:
+      // On a disk that can lose what it was to sync, the sync is what fails mostly.
+      failingCommit = chance.draw(0...(disk.volume == nil ? 1 : 3)) == 0 ? .commit : .commitThatIsKept
     case .clockJumped:
       statistics.note(kind)
       let jump = chance.draw(-100_000_000...100_000_000)
@@ -72,6 +74,8 @@ extension Simulation {
       failingCommit = nil
       statistics.note(.diskFailed)
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
+      // Whoever lives on after that does not live for long: perhaps not until it has tried again.
+      if disk.volume != nil { coordinator?.fuse = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
     // Whoever has met the end of the disk lives on its reserve, for longer than the disk is full.

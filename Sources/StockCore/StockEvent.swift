@@ -55,7 +55,6 @@ public struct StockEntry: Sendable, Equatable {
   /// When.
   public var at: WallTime
 
-  /// Puts the parts together.
   public init(items: [ItemID] = [], changes: [StockChange] = [], name: Name? = nil, at: WallTime) {
     self.items = items
     self.changes = changes
@@ -85,7 +84,6 @@ public struct StoredOrder: Sendable, Equatable {
   /// The rows that gave it back; nil while it was not.
   public var returned: [StockChange]?
 
-  /// Puts the parts together.
   public init(content: String, outcome: Outcome, changes: [StockChange], returned: [StockChange]? = nil) {
     self.content = content
     self.outcome = outcome

@@ -13,7 +13,6 @@ public struct StoredStock: Sendable, Equatable {
   /// Which ledger this is; see ``StockPicture/ledger``.
   public var ledger: Int64
 
-  /// Puts the parts together.
   public init(items: [ItemStock] = [], sequence: Int64 = 0, ledger: Int64) {
     self.items = items
     self.sequence = sequence

@@ -42,7 +42,6 @@ public struct DrainSight: Sendable, Equatable {
   /// Processes of tellers.
   public var tellers: Int
 
-  /// Puts the parts together.
   public init(isTakingIn: Bool, hasWaiting: Bool, isDrained: Bool, tellers: Int) {
     self.isTakingIn = isTakingIn
     self.hasWaiting = hasWaiting
@@ -58,7 +57,6 @@ public struct DrainSpan: Sendable, Equatable {
   /// How long.
   public var span: TimeSpan
 
-  /// Puts the parts together.
   public init(step: DrainStep, span: TimeSpan) {
     self.step = step
     self.span = span

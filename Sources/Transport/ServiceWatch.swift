@@ -25,7 +25,6 @@ public final class ServiceWatch {
     /// Says what was made again, or could not be, in English.
     public var note: (_ words: String, _ isRepaired: Bool) -> Void
 
-    /// Puts the parts together.
     public init(
       rescueLog: @escaping () -> Void, renewLog: @escaping () -> Bool,
       renewReserve: @escaping () -> Void, listen: @escaping (_ path: String) throws -> Void,

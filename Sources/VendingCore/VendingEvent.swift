@@ -59,7 +59,6 @@ public struct VendingEntry: Sendable, Equatable {
   /// A purchase as it is from now on: a new one, or one that is known.
   public var purchase: StoredPurchase?
 
-  /// Puts the parts together.
   public init(change: MoneyChange? = nil, purchase: StoredPurchase? = nil) {
     self.change = change
     self.purchase = purchase
@@ -97,7 +96,6 @@ public struct StoredPurchase: Sendable, Equatable {
   /// When it was asked for.
   public var at: WallTime
 
-  /// Puts the parts together.
   public init(
     number: PurchaseNumber, request: OrderID, product: ItemID, price: Won, state: State, at: WallTime
   ) {

@@ -19,7 +19,6 @@ public struct StoredVending: Sendable, Equatable {
   /// Purchases whose end is not known, in the order in which they were begun.
   public var unfinished: [StoredPurchase]
 
-  /// Puts the parts together.
   public init(
     machine: Int64, account: MoneyAccount = MoneyAccount(), sequence: Int64 = 0,
     lastPurchase: PurchaseNumber = 0, lastPlainPurchase: PurchaseNumber = 0,
@@ -41,7 +40,6 @@ public struct ProductSales: Hashable, Sendable {
   /// How many.
   public var count: Int64
 
-  /// Puts the parts together.
   public init(product: ItemID, count: Int64) {
     self.product = product
     self.count = count

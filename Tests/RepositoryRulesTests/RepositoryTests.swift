@@ -48,6 +48,11 @@ struct RepositoryTests {
     expectNone(files.flatMap(FileRules.checkName))
   }
 
+  @Test("what is public says what it is")
+  func declarations() throws {
+    expectNone(try repository.files().flatMap(DeclarationRules.checkComments))
+  }
+
   @Test("the root holds what belongs there")
   func topLevel() throws {
     expectNone(FileRules.checkTopLevel(try repository.topLevel()))

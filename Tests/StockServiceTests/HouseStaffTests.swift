@@ -240,7 +240,7 @@ struct HouseStaffTests {
     keeper.pass(Standstill.patience)
     keeper.pass(Standstill.patience)
     #expect(keeper.post.phase == .leaving)
-    keeper.pass(HouseStaff.abortGrace)
+    keeper.pass(HouseStaff.limits.abort)
     try keeper.wait("a successor") { keeper.post.generation == 2 && keeper.post.phase == .ready }
     #expect(try keeper.log().contains("stands still"))
   }

@@ -18,7 +18,6 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
     /// What it is called.
     public var name: String
 
-    /// Puts the parts together.
     public init(product: ItemID, brand: String, volume: Int64, price: Won, name: String) {
       self.product = product
       self.brand = brand

@@ -73,7 +73,6 @@ public struct Product: Hashable, Sendable {
   /// Days from making to the last day on which it may be sold, unless somebody says otherwise.
   public var shelfLife: Int64
 
-  /// Puts the parts together.
   public init(
     id: ItemID, drinkClass: DrinkClass, brand: String, volume: Int64, price: Won, name: String,
     english: String,

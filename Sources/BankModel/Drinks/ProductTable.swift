@@ -11,7 +11,6 @@ public struct ProductTable: Hashable, Sendable {
   /// The group of the system whose members may use the customers' side; nil for the owner alone.
   public var customersGroup: String?
 
-  /// Puts the parts together.
   public init(_ products: [Product], customersGroup: String? = nil) {
     self.products = products
     self.customersGroup = customersGroup

@@ -161,11 +161,8 @@ final class SimulatedProcess {
     }
   }
 
-  /// The same without the channel to whoever has started it: nothing comes between the two.
-  var connections: [StreamEnd] {
-    let link: StreamEnd? = if parent != nil, case .stream(let end)? = descriptors[3] { end } else { nil }
-    return streams.filter { $0 !== link }
-  }
+  /// Those of them that were made by way of a name: nothing comes between a process and whoever has started it.
+  var connections: [StreamEnd] { streams.filter { $0.isServers || $0.peer?.isServers == true } }
 
   /// For a while it has no descriptor for anything new, or even fewer than it has.
   func starve(byAtMost missing: Int) {

@@ -25,7 +25,6 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// Whether somebody has chosen the seed, so that it is a part of the request; nil for no.
   public var isSeedAsked: Bool?
 
-  /// Puts the parts together.
   public init(
     count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64,
     key: String?,
@@ -44,14 +43,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case count = 1
-    case service = 2
-    case grade = 3
-    case amount = 4
-    case account = 5
-    case seed = 6
-    case key = 7
-    case payload = 8
-    case isSeedAsked = 9
+    case service, grade, amount, account, seed, key, payload, isSeedAsked
   }
 }
 
@@ -65,7 +57,6 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// Customers in one part, at most.
   public static let partLimit = 2_000
 
-  /// Puts the parts together.
   public init(entries: [EnqueueEntry], isLast: Bool) {
     self.entries = entries
     self.isLast = isLast
@@ -93,7 +84,6 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// a known key is not compared with anything.
   public var drawn: DrawnParts?
 
-  /// Puts the parts together.
   public init(
     service: Service, grade: Grade, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
   ) {
@@ -112,11 +102,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case service = 1
-    case grade = 2
-    case amount = 3
-    case account = 4
-    case key = 5
-    case drawn = 6
+    case grade, amount, account, key, drawn
   }
 }
 
@@ -177,7 +163,6 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// on from the last one it saw.
   public var after: Int64
 
-  /// Puts the parts together.
   public init(days: Days, follow: Bool, after: Int64 = 0) {
     self.days = days
     self.follow = follow
@@ -186,8 +171,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case days = 1
-    case follow = 2
-    case after = 3
+    case follow, after
   }
 }
 
@@ -198,7 +182,6 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   /// Windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
 
-  /// Puts the parts together.
   public init(service: Service, count: Int64) {
     self.service = service
     self.count = count
@@ -221,7 +204,6 @@ public struct StopOrder: Codable, Sendable, Equatable {
   /// in the moment in which a step ends by itself does not skip another.
   public var step: DrainStep?
 
-  /// Puts the parts together.
   public init(now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil) {
     self.now = now
     self.timeoutMilliseconds = timeoutMilliseconds
@@ -230,7 +212,6 @@ public struct StopOrder: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case now = 1
-    case timeoutMilliseconds = 2
-    case step = 3
+    case timeoutMilliseconds, step
   }
 }

@@ -14,8 +14,7 @@ public enum BankMessage: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case welcome = 1
-    case refused = 2
-    case reply = 3
+    case refused, reply
   }
 }
 
@@ -51,7 +50,6 @@ public struct ControlReply: Codable, Sendable, Equatable {
   /// Whether another answer to the same request follows.
   public var more: Bool
 
-  /// Puts the parts together.
   public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
     self.number = number
     self.answer = answer
@@ -60,8 +58,7 @@ public struct ControlReply: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case number = 1
-    case answer = 2
-    case more = 3
+    case answer, more
   }
 }
 
@@ -98,19 +95,8 @@ public enum ControlAnswer: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case failure = 1
-    case status = 2
-    case enqueued = 3
-    case tickets = 4
-    case ticket = 5
-    case receipts = 6
-    case event = 7
-    case ended = 8
-    case requeued = 9
-    case progress = 10
-    case stopped = 11
-    case audit = 12
-    case ledger = 13
-    case account = 14
+    case status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped, audit,
+      ledger, account
   }
 }
 

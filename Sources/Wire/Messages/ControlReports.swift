@@ -62,7 +62,6 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   /// than the words.
   public var remark: Remark?
 
-  /// Puts the parts together.
   public init(_ code: Code, subject: String = "", detail: String = "") {
     self.code = code
     self.subject = subject
@@ -77,9 +76,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case subject = 2
-    case detail = 3
-    case remark = 4
+    case subject, detail, remark
   }
 }
 
@@ -100,7 +97,6 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// spans; nil where nobody was.
   public var knownTickets: [TicketSpan]?
 
-  /// Puts the parts together.
   public init(
     day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, knownTickets: [TicketSpan]? = nil
   ) {
@@ -114,11 +110,7 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case first = 2
-    case last = 3
-    case count = 4
-    case known = 5
-    case knownTickets = 6
+    case first, last, count, known, knownTickets
   }
 }
 
@@ -134,7 +126,6 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   /// The last number.
   public var last: Int64
 
-  /// Puts the parts together.
   public init(day: Int64, first: Int64, last: Int64) {
     self.day = day
     self.first = first
@@ -143,8 +134,7 @@ public struct TicketSpan: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case first = 2
-    case last = 3
+    case first, last
   }
 }
 
@@ -153,7 +143,6 @@ public struct EndedReport: Codable, Sendable, Equatable {
   /// Those that stand among the dead letters.
   public var dead: Int64
 
-  /// Puts the parts together.
   public init(dead: Int64) { self.dead = dead }
 
   enum CodingKeys: Int, CodingKey { case dead = 1 }
@@ -193,7 +182,6 @@ public struct AuditReport: Codable, Sendable, Equatable {
   /// The notes in the same way.
   public var noteRemarks: [Remark]?
 
-  /// Puts the parts together.
   public init(
     issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
     duplicated: Int64, ledgerDifference: Int64, problems: [String], stockDifference: Int64? = nil,
@@ -215,20 +203,8 @@ public struct AuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case issued = 1
-    case served = 2
-    case cancelled = 3
-    case waiting = 4
-    case delayed = 5
-    case dead = 6
-    case lost = 7
-    case duplicated = 8
-    case ledgerDifference = 9
-    case problems = 10
-    case stockDifference = 11
-    case moneyDifference = 12
-    case notes = 13
-    case remarks = 14
-    case noteRemarks = 15
+    case served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
+      stockDifference, moneyDifference, notes, remarks, noteRemarks
   }
 }
 
@@ -286,7 +262,6 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   /// The attempt, from 1.
   public var attempt: Int32
 
-  /// Puts the parts together.
   public init(
     happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade,
     window: String,
@@ -304,12 +279,6 @@ public struct BranchEvent: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case happening = 1
-    case at = 2
-    case day = 3
-    case ticket = 4
-    case service = 5
-    case grade = 6
-    case window = 7
-    case attempt = 8
+    case at, day, ticket, service, grade, window, attempt
   }
 }

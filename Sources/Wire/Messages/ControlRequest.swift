@@ -47,7 +47,6 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   /// Nil, as from a build that does not know of it, for no. (`enqueue` and `stop` tell it unasked.)
   public var tellsProgress: Bool?
 
-  /// Puts the parts together.
   public init(number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil) {
     self.number = number
     self.command = command
@@ -56,8 +55,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case number = 1
-    case command = 2
-    case tellsProgress = 3
+    case command, tellsProgress
   }
 }
 
@@ -118,28 +116,8 @@ public enum ControlCommand: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case status = 1
-    case watch = 2
-    case awaitOpen = 3
-    case enqueue = 4
-    case enqueueList = 5
-    case tickets = 6
-    case ticket = 7
-    case receipts = 8
-    case follow = 9
-    case awaitIdle = 10
-    case awaitTickets = 11
-    case pause = 12
-    case resume = 13
-    case scale = 14
-    case cancel = 15
-    case requeue = 16
-    case requeueDead = 17
-    case reset = 18
-    case reload = 19
-    case stop = 20
-    case audit = 21
-    case ledger = 22
-    case account = 23
+    case watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle, awaitTickets,
+      pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
     /// The day that is meant by `cancel` or `requeue`; it stands beside them, so that an older coordinator skips it.
     case day = 24
     case withdraw = 25
@@ -262,7 +240,6 @@ private struct TicketRange: Codable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case first = 2
-    case last = 3
+    case first, last
   }
 }

@@ -30,7 +30,6 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   /// Where a drain stands; nil for the progress of anything else.
   public var drain: DrainReport?
 
-  /// Puts the parts together.
   public init(phase: Phase, done: Int64, total: Int64, drain: DrainReport? = nil) {
     self.phase = phase
     self.done = done
@@ -40,9 +39,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case phase = 1
-    case done = 2
-    case total = 3
-    case drain = 4
+    case done, total, drain
   }
 }
 
@@ -57,7 +54,6 @@ public struct DrainReport: Codable, Sendable, Equatable {
   /// After how long the step is cut short, in milliseconds; nil for never.
   public var leftMilliseconds: Int64?
 
-  /// Puts the parts together.
   public init(step: DrainStep, waiting: Int64, serving: Int64, leftMilliseconds: Int64? = nil) {
     self.step = step
     self.waiting = waiting
@@ -67,9 +63,7 @@ public struct DrainReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case step = 1
-    case waiting = 2
-    case serving = 3
-    case leftMilliseconds = 4
+    case waiting, serving, leftMilliseconds
   }
 }
 
@@ -80,7 +74,6 @@ public struct DrainStepReport: Codable, Sendable, Equatable {
   /// How long, in milliseconds.
   public var milliseconds: Int64
 
-  /// Puts the parts together.
   public init(step: DrainStep, milliseconds: Int64) {
     self.step = step
     self.milliseconds = milliseconds
@@ -115,7 +108,6 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   /// How many of those served were sent away, because too little was in stock; nil from a build that does not say.
   public var sentAway: Int64?
 
-  /// Puts the parts together.
   public init(
     day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool,
     finished: Int64? = nil, killed: Int64? = nil, steps: [DrainStepReport]? = nil,
@@ -135,14 +127,6 @@ public struct StoppedReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case served = 2
-    case businessMilliseconds = 3
-    case waiting = 4
-    case dead = 5
-    case isDayClosed = 6
-    case finished = 7
-    case killed = 8
-    case steps = 9
-    case sentAway = 10
+    case served, businessMilliseconds, waiting, dead, isDayClosed, finished, killed, steps, sentAway
   }
 }

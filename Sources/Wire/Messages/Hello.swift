@@ -29,7 +29,6 @@ public struct Hello: Codable, Sendable, Equatable {
   /// What the sender is.
   public var role: PeerRole
 
-  /// Puts the parts together.
   public init(version: UInt32 = protocolVersion, build: String, role: PeerRole) {
     self.version = version
     self.build = build
@@ -38,8 +37,7 @@ public struct Hello: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case version = 1
-    case build = 2
-    case role = 3
+    case build, role
   }
 }
 
@@ -50,7 +48,6 @@ public struct Welcome: Codable, Sendable, Equatable {
   /// The coordinator's build.
   public var build: String
 
-  /// Puts the parts together.
   public init(version: UInt32 = protocolVersion, build: String) {
     self.version = version
     self.build = build
@@ -89,7 +86,6 @@ public struct Refusal: Codable, Sendable, Equatable {
   /// The rest, in English, for a log.
   public var detail: String
 
-  /// Puts the parts together.
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
     self.reason = reason
     self.version = version
@@ -99,9 +95,7 @@ public struct Refusal: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case reason = 1
-    case version = 2
-    case build = 3
-    case detail = 4
+    case version, build, detail
   }
 }
 

@@ -16,7 +16,6 @@ public struct LedgerRow: Sendable, Equatable {
   /// Transfers that touched it.
   public var transfers: Int64
 
-  /// Puts the parts together.
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64) {
     self.account = account
     self.debit = debit
@@ -31,11 +30,7 @@ public struct LedgerRow: Sendable, Equatable {
 extension LedgerRow: Codable {
   enum CodingKeys: Int, CodingKey {
     case account = 1
-    case debit = 2
-    case credit = 3
-    case transfers = 4
-    case wideDebit = 5
-    case wideCredit = 6
+    case debit, credit, transfers, wideDebit, wideCredit
   }
 
   /// Reads the row; throws where a part is missing, unknown or out of its range.
@@ -77,7 +72,6 @@ public struct AccountReport: Codable, Sendable, Equatable {
   /// Receipts that are listed, at most.
   public static let listed = 20
 
-  /// Puts the parts together.
   public init(row: LedgerRow, latest: [ReceiptReport]) {
     self.row = row
     self.latest = latest

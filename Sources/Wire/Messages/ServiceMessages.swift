@@ -95,7 +95,6 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
   /// Whether another answer to the same request follows.
   public var more: Bool
 
-  /// Puts the parts together.
   public init(number: UInt32, result: Result, more: Bool = false) {
     self.number = number
     self.result = result
@@ -115,20 +114,17 @@ private enum QuestionKind: Int, CodingKey {
 
 private enum AnswerKind: Int, CodingKey {
   case welcome = 1
-  case refused = 2
-  case reply = 3
+  case refused, reply
 }
 
 /// The numbers of the parts of a ``ServiceRequest``.
 enum RequestKeys: Int, CodingKey {
   case number = 1
-  case order = 2
-  case command = 3
+  case order, command
 }
 
 /// The numbers of the parts of a ``NumberedReply``.
 enum ReplyKeys: Int, CodingKey {
   case number = 1
-  case result = 2
-  case more = 3
+  case result, more
 }

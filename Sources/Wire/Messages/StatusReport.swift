@@ -28,7 +28,6 @@ public struct StatusReport: Codable, Sendable, Equatable {
   /// Customers whom the reset that is answered by this has cancelled; nil in any other answer.
   public var cancelledByReset: Int64?
 
-  /// Puts the parts together.
   public init(
     state: BankState, day: Int64, pid: Int32, generation: Int64, since: Int64, businessMilliseconds: Int64,
     queue: QueueReport, services: [ServiceReport], workers: [WorkerReport], guardianPid: Int32? = nil,
@@ -55,15 +54,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case state = 1
-    case day = 2
-    case pid = 3
-    case generation = 4
-    case since = 5
-    case businessMilliseconds = 6
-    case queue = 7
-    case services = 8
-    case workers = 9
-    case guardianPid = 10
+    case day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid
     case cancelledByReset = 20
   }
 }
@@ -87,7 +78,6 @@ public struct QueueReport: Codable, Sendable, Equatable {
   /// How long the first of those in line has waited, in milliseconds; 0 where nobody waits.
   public var oldestWaitMilliseconds: Int64
 
-  /// Puts the parts together.
   public init(
     issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64,
     cancelled: Int64,
@@ -105,13 +95,7 @@ public struct QueueReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case issued = 1
-    case waiting = 2
-    case delayed = 3
-    case serving = 4
-    case served = 5
-    case dead = 6
-    case cancelled = 7
-    case oldestWaitMilliseconds = 8
+    case waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds
   }
 }
 
@@ -130,7 +114,6 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   /// Whether an operator has paused it.
   public var paused: Bool
 
-  /// Puts the parts together.
   public init(service: Service, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool) {
     self.service = service
     self.windows = windows
@@ -142,11 +125,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case service = 1
-    case windows = 2
-    case waiting = 3
-    case serving = 4
-    case served = 5
-    case paused = 6
+    case windows, waiting, serving, served, paused
   }
 }
 
@@ -187,7 +166,6 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   /// `trouble` as a kind and its values, so that it can be said in any language; nil where nobody knows more than the words.
   public var troubleRemark: Remark?
 
-  /// Puts the parts together.
   public init(
     name: String, role: WorkerRole, service: Service?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
@@ -215,22 +193,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1
-    case role = 2
-    case service = 3
-    case window = 4
-    case pid = 5
-    case generation = 6
-    case state = 7
-    case ticket = 8
-    case restarts = 9
-    case served = 10
-    case residentKilobytes = 11
-    case isFailed = 12
-    case lastExit = 13
-    case trouble = 14
-    case failure = 15
-    case mismatch = 16
-    case troubleRemark = 17
+    case role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
+      isFailed, lastExit, trouble, failure, mismatch, troubleRemark
   }
 }
 
@@ -243,7 +207,6 @@ public struct ExitReport: Codable, Sendable, Equatable {
   /// Why it could not even be started, in English; nil where it was.
   public var trouble: String?
 
-  /// Puts the parts together.
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {
     self.code = code
     self.signal = signal
@@ -252,7 +215,6 @@ public struct ExitReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case signal = 2
-    case trouble = 3
+    case signal, trouble
   }
 }

@@ -38,17 +38,7 @@ public enum StockCommand: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case assortment = 1
-    case look = 2
-    case follow = 3
-    case take = 4
-    case giveBack = 5
-    case set = 6
-    case change = 7
-    case discardExpired = 8
-    case audit = 9
-    case orders = 10
-    case known = 11
-    case introduce = 12
+    case look, follow, take, giveBack, set, change, discardExpired, audit, orders, known, introduce
   }
 }
 
@@ -59,7 +49,6 @@ public struct StockPlace: Codable, Sendable, Equatable {
   /// The last change that the viewer has seen.
   public var sequence: Int64
 
-  /// Puts the parts together.
   public init(ledger: Int64, sequence: Int64) {
     self.ledger = ledger
     self.sequence = sequence

@@ -31,13 +31,7 @@ public enum StockResult: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case failure = 1
-    case done = 2
-    case short = 3
-    case picture = 4
-    case changes = 5
-    case assortment = 6
-    case audit = 7
-    case orders = 8
+    case done, short, picture, changes, assortment, audit, orders
   }
 }
 
@@ -110,7 +104,6 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
   /// than the words.
   public var remark: Remark?
 
-  /// Puts the parts together.
   public init(_ code: Code, subject: String = "", detail: String = "") {
     self.code = code
     self.subject = subject
@@ -125,9 +118,7 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case subject = 2
-    case detail = 3
-    case remark = 4
+    case subject, detail, remark
   }
 }
 
@@ -146,7 +137,6 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   /// The same as kinds and their values, in the same order; nil for none, and from an older service.
   public var remarks: [Remark]?
 
-  /// Puts the parts together.
   public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, problems: [String]) {
     self.items = items
     self.orders = orders
@@ -165,11 +155,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case items = 1
-    case orders = 2
-    case changes = 3
-    case difference = 4
-    case problems = 5
-    case remarks = 6
+    case orders, changes, difference, problems, remarks
   }
 }
 

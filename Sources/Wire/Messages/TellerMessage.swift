@@ -23,12 +23,7 @@ public enum TellerMessage: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case hello = 1
-    case ready = 2
-    case done = 3
-    case failed = 4
-    case returned = 5
-    case beat = 6
-    case outOfStock = 7
+    case ready, done, failed, returned, beat, outOfStock
   }
 }
 
@@ -94,8 +89,7 @@ private struct LeaseWithShortages: Codable {
 extension Lease: Codable {
   enum CodingKeys: Int, CodingKey {
     case ticket = 1
-    case attempt = 2
-    case generation = 3
+    case attempt, generation
   }
 
   /// Reads the message; throws where a part is missing, unknown or out of its range.

@@ -36,7 +36,6 @@ public struct TicketReport: Codable, Sendable, Equatable {
   /// What the worker needs to know beyond the service; nil for nothing.
   public var payload: String?
 
-  /// Puts the parts together.
   public init(
     day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
@@ -62,20 +61,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1
-    case ticket = 2
-    case service = 3
-    case grade = 4
-    case amount = 5
-    case account = 6
-    case issuedAt = 7
-    case state = 8
-    case position = 9
-    case etaMilliseconds = 10
-    case dueAt = 11
-    case window = 12
-    case attempts = 13
-    case receipt = 14
-    case payload = 15
+    case ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt, window,
+      attempts, receipt, payload
   }
 }
 
@@ -100,7 +87,6 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   /// Whether the customer was put aside as a dead letter after it; nil where it was not, or where nobody noted it.
   public var isFatal: Bool?
 
-  /// Puts the parts together.
   public init(
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
     signal: Int32?, code: Int32?
@@ -117,14 +103,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case window = 1
-    case generation = 2
-    case pid = 3
-    case startedAt = 4
-    case endedAt = 5
-    case end = 6
-    case signal = 7
-    case code = 8
-    case isFatal = 9
+    case generation, pid, startedAt, endedAt, end, signal, code, isFatal
   }
 }
 
@@ -163,7 +142,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// What was missing, where the outcome is out of stock; nil for nothing.
   public var shortages: [Shortage]?
 
-  /// Puts the parts together.
+  /// What is told of a receipt.
   public init(_ receipt: Receipt) {
     sequence = receipt.sequence
     day = receipt.day
@@ -185,20 +164,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case day = 2
-    case ticket = 3
-    case service = 4
-    case grade = 5
-    case outcome = 6
-    case window = 7
-    case attempts = 8
-    case amount = 9
-    case debit = 10
-    case credit = 11
-    case issuedAt = 12
-    case startedAt = 13
-    case finishedAt = 14
-    case payload = 15
-    case shortages = 16
+    case day, ticket, service, grade, outcome, window, attempts, amount, debit, credit, issuedAt, startedAt,
+      finishedAt, payload, shortages
   }
 }

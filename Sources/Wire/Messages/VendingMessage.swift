@@ -51,18 +51,9 @@ public enum VendingCommand: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case look = 1
-    case follow = 2
-    case history = 3
-    case insert = 4
-    case buy = 5
-    case giveChange = 6
-    case balance = 7
+    case follow, history, insert, buy, giveChange, balance
     case add = 33
-    case remove = 34
-    case stock = 35
-    case expired = 36
-    case discardExpired = 37
-    case audit = 38
+    case remove, stock, expired, discardExpired, audit
   }
 
   /// Who may ask for it.
@@ -90,7 +81,6 @@ public struct PurchasePage: Codable, Sendable, Equatable {
   /// How many at most.
   public var limit: Int64
 
-  /// Puts the parts together.
   public init(after: Int64, limit: Int64) {
     self.after = after
     self.limit = limit
@@ -113,7 +103,6 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
   /// The last day on which they may be sold; nil for as long as the product is good.
   public var expires: DayNumber?
 
-  /// Puts the parts together.
   public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {
     self.product = product
     self.quantity = quantity
@@ -123,9 +112,7 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case product = 1
-    case quantity = 2
-    case made = 3
-    case expires = 4
+    case quantity, made, expires
   }
 }
 

@@ -29,12 +29,7 @@ public enum VendingResult: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case failure = 1
-    case done = 2
-    case picture = 3
-    case news = 4
-    case history = 5
-    case stocked = 6
-    case audit = 7
+    case done, picture, news, history, stocked, audit
   }
 }
 
@@ -115,7 +110,6 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   /// more than the words.
   public var remark: Remark?
 
-  /// Puts the parts together.
   public init(
     _ code: Code, subject: String = "", detail: String = "", price: Won? = nil, available: Int64? = nil
   ) {
@@ -134,11 +128,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
 
   enum CodingKeys: Int, CodingKey {
     case code = 1
-    case subject = 2
-    case detail = 3
-    case price = 4
-    case available = 5
-    case remark = 6
+    case subject, detail, price, available, remark
   }
 }
 
@@ -161,7 +151,6 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   /// Which machine this is; the names of its orders at the stock are made of it.
   public var machine: Int64
 
-  /// Puts the parts together.
   public init(
     changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
     problems: [String], machine: Int64
@@ -189,13 +178,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case changes = 1
-    case account = 2
-    case purchases = 3
-    case unfinished = 4
-    case difference = 5
-    case problems = 6
-    case machine = 7
-    case remarks = 8
+    case account, purchases, unfinished, difference, problems, machine, remarks
   }
 }
 

@@ -12,7 +12,6 @@ public struct LotReport: Codable, Sendable, Equatable {
   /// One of them, described as its class does; empty where it has no dates.
   public var description: String
 
-  /// Puts the parts together.
   public init(dates: LotDates?, quantity: Quantity, description: String) {
     self.dates = dates
     self.quantity = quantity
@@ -21,8 +20,7 @@ public struct LotReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case dates = 1
-    case quantity = 2
-    case description = 3
+    case quantity, description
   }
 }
 
@@ -53,7 +51,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
   /// The lots; nil for whoever may not see them.
   public var lots: [LotReport]?
 
-  /// Puts the parts together.
+  /// What is told of a product and its stock.
   public init(_ product: Product, stock: Quantity, expired: Quantity, lots: [LotReport]? = nil) {
     id = product.id
     kind = product.drinkClass.kind
@@ -79,17 +77,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case id = 1
-    case kind = 2
-    case brand = 3
-    case volume = 4
-    case price = 5
-    case name = 6
-    case english = 7
-    case emoji = 8
-    case temperature = 9
-    case stock = 10
-    case expired = 11
-    case lots = 12
+    case kind, brand, volume, price, name, english, emoji, temperature, stock, expired, lots
   }
 }
 
@@ -100,7 +88,6 @@ public struct SalesReport: Codable, Sendable, Equatable {
   /// How many.
   public var count: Int64
 
-  /// Puts the parts together.
   public init(product: ItemID, count: Int64) {
     self.product = product
     self.count = count
@@ -129,7 +116,6 @@ public struct VendingPicture: Codable, Sendable, Equatable {
   /// The latest purchases, oldest first.
   public var recent: [MoneyChange]
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     sales: [SalesReport], recent: [MoneyChange]
@@ -148,12 +134,7 @@ public struct VendingPicture: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case balance = 2
-    case free = 3
-    case today = 4
-    case products = 5
-    case sales = 6
-    case recent = 7
+    case balance, free, today, products, sales, recent
   }
 }
 
@@ -172,7 +153,6 @@ public struct VendingNews: Codable, Sendable, Equatable {
   /// Purchases that were made since, oldest first.
   public var purchases: [MoneyChange]
 
-  /// Puts the parts together.
   public init(
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     purchases: [MoneyChange]
@@ -187,11 +167,7 @@ public struct VendingNews: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
-    case balance = 2
-    case free = 3
-    case today = 4
-    case products = 5
-    case purchases = 6
+    case balance, free, today, products, purchases
   }
 }
 

@@ -23,12 +23,7 @@ public enum WindowMessage: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case welcome = 1
-    case refused = 2
-    case assign = 3
-    case acknowledged = 4
-    case recall = 5
-    case close = 6
-    case closing = 7
+    case refused, assign, acknowledged, recall, close, closing
   }
 }
 
@@ -92,7 +87,6 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   /// The socket of the stock service, for a worker that draws on the stock; nil for others.
   public var stockSocket: String?
 
-  /// Puts the parts together.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
@@ -113,16 +107,8 @@ public struct TellerOrders: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1
-    case service = 2
-    case generation = 3
-    case workMicroseconds = 4
-    case beatMicroseconds = 5
-    case language = 6
-    case logPath = 7
-    case logLimit = 8
-    case logKeep = 9
-    case logsCustomers = 10
-    case stockSocket = 11
+    case service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit, logKeep,
+      logsCustomers, stockSocket
   }
 }
 
@@ -149,7 +135,7 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// The name under which the stock is asked for this customer; nil where nothing is asked of it, or by day and ticket.
   public var order: OrderID?
 
-  /// Puts the parts together.
+  /// What a teller is told of a customer who is handed to it.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
     self.init(
       day: day, lease: lease, service: customer.service, grade: customer.grade, amount: customer.amount,
@@ -173,14 +159,6 @@ public struct Assignment: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case ticket = 1
-    case attempt = 2
-    case generation = 3
-    case day = 4
-    case service = 5
-    case grade = 6
-    case amount = 7
-    case account = 8
-    case payload = 9
-    case order = 10
+    case attempt, generation, day, service, grade, amount, account, payload, order
   }
 }

@@ -70,8 +70,7 @@ public enum SupervisorMessage: Sendable, Equatable {
 
   private enum Kind: Int, CodingKey {
     case welcome = 1
-    case refused = 2
-    case check = 3
+    case refused, check
     case close = 6
     case bank = 7
   }
@@ -127,7 +126,6 @@ public struct WorkerOrders: Codable, Sendable, Equatable {
   /// Rotated logs that are kept.
   public var logKeep: Int32
 
-  /// Puts the parts together.
   public init(
     name: String, generation: Int32, language: Language, logPath: String, logLimit: Int64, logKeep: Int32
   ) {
@@ -141,10 +139,6 @@ public struct WorkerOrders: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1
-    case generation = 2
-    case language = 3
-    case logPath = 4
-    case logLimit = 5
-    case logKeep = 6
+    case generation, language, logPath, logLimit, logKeep
   }
 }
