@@ -75,7 +75,7 @@ extension Simulation {
       statistics.note(.diskFailed)
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
       // Whoever lives on after that does not live for long: perhaps not until it has tried again.
-      if disk.volume != nil { coordinator?.fuse = Int(chance.draw(0...12)) }
+      if disk.volume != nil { coordinator?.process.fuse = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
     // Whoever has met the end of the disk lives on its reserve, for longer than the disk is full.
