@@ -39,7 +39,10 @@ struct SimulationTests {
 
   @Test("every kind of fault happens in a few hundred histories")
   func everyFaultHappens() {
-    var statistics = Statistics()
+    // That the machine dies with something staged happens in one history of hundreds: in this one.
+    var statistics = Simulation.run(seed: 450).statistics
+    #expect(
+      statistics.count(of: .vendingCommitLost) > 0, "choose another seed: scripts/simulate --seed N tells")
     var seed: UInt64 = 1
     while seed <= 400, !FaultKind.allCases.allSatisfy({ statistics.count(of: $0) > 0 }) {
       statistics += Simulation.run(seed: seed).statistics
