@@ -165,10 +165,12 @@ final class SimulatedClient {
   }
 
   private func say(_ message: ClientMessage) {
+    world.trace.line(world.clock.now, "client \(number) says \(message)")
     line.say(message)
   }
 
   private func hear(_ end: ChannelEnd) {
+    world.trace.line(world.clock.now, "client \(number) hears the end: \(end)")
     switch end {
     case .malformed, .oversized, .unsendable, .backlogExceeded, .system:
       world.violate(.conversation, "client \(number) cannot understand the coordinator: \(end)")
@@ -185,6 +187,7 @@ final class SimulatedClient {
   }
 
   private func hear(_ message: BankMessage) {
+    world.trace.line(world.clock.now, "client \(number) hears \(message)")
     switch message {
     case .welcome: state = .ready
     case .refused(let refusal) where refusal.reason == .crowded: break
@@ -247,7 +250,8 @@ final class SimulatedClient {
     // The button was pressed twice, and the other request may have found room.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {
-    case .diskFull, .draining, .notOpen: again.append(wish)
+    // The bank closes, or could not open, or had no descriptor for a long list: another time it may go better.
+    case .diskFull, .draining, .notOpen, .windowsFailed, .system: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)
     case .queueFull where isSliced(wish): break
     default: world.checker.gaveUp(group: wish.group)

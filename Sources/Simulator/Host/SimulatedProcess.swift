@@ -166,7 +166,7 @@ final class SimulatedProcess {
 
   /// For a while it has no descriptor for anything new, or even fewer than it has.
   func starve(byAtMost missing: Int) {
-    openFiles = descriptors.count - Int(host.chance.draw(0...Int64(missing)))
+    openFiles = max(0, descriptors.count - Int(host.chance.draw(0...Int64(missing))))
   }
 
   /// It has descriptors again, and goes on.
