@@ -68,13 +68,12 @@ final class EnqueueIntake {
       }
     }
 
-    /// Whether it could remember a key that another one remembers, or asks for.
+    /// Whether this one, which is not long, must not overtake another one because of a key.
     func mayShareKey(with other: Order) -> Bool {
       if let key, let known = other.key { return key.utf8.elementsEqual(known.utf8) }
       switch (source, other.source) {
-      case (.list(let sliced), .drawn): return other.key.map(sliced.list.hasKey) ?? false
-      case (.drawn, .list(let sliced)): return key.map(sliced.list.hasKey) ?? false
-      case (.list(let one), .list(let two)): return one.list.hasKeys && two.list.hasKeys
+      case (.list(let sliced), .drawn): return other.key.map(sliced.reserves) ?? false
+      case (_, .list(let sliced)): return keys.contains(where: sliced.reserves)
       case (.drawn, .drawn): return false
       }
     }

@@ -196,9 +196,10 @@ final class Intake {
     }
   }
 
-  /// Whether a request has none of the keys of those who are to be taken out, and who are nobody.
+  /// Whether a request has none of the keys of those who are nobody: who are to be taken out, or are in of a request that
+  /// is not whole.
   private func hasNoKeyOfNobody(_ order: EnqueueIntake.Order) -> Bool {
-    guard remains != nil else { return true }
+    guard remains != nil || queue.machine.isTakingIn else { return true }
     let (day, issued) = (queue.machine.books.day, queue.machine.books.issued)
     return order.keys.allSatisfy { key in
       guard let tickets = try? store.request(forKey: key)?.tickets else { return true }

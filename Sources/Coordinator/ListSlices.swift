@@ -41,14 +41,19 @@ struct ListSlices {
     guard case .list(var list) = order.source else { return }
     let entries = try read { () throws(Failure) in try list.list.part(part) }
     var fresh = Int64(entries.count)
+    var keys: [String] = []
     for entry in entries {
-      guard let key = entry.key, let known = try request(under: key) else { continue }
+      guard let key = entry.key else { continue }
+      guard let known = try request(under: key) else {
+        keys.append(key)
+        continue
+      }
       guard known.isRepeated(by: entry.digest) else { throw .request(.conflict(key)) }
       fresh -= 1
       order.known += 1
       order.knownTickets.add(known.tickets)
     }
-    list.count(fresh: fresh)
+    list.count(fresh: fresh, under: keys)
     order.source = .list(list)
   }
 

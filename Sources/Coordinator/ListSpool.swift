@@ -78,19 +78,23 @@ final class ListSpool {
   /// The keys of those who are not in the file.
   var keysOfRest: [String] { rest.compactMap(\.key) }
 
-  /// Whether somebody may have this key: of a long list with keys nobody knows.
-  func hasKey(_ key: String) -> Bool {
-    hasKeys && (hasSeveralParts || rest.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false })
+  /// Whether somebody who is not in the file has this key.
+  func hasKeyInRest(_ key: String) -> Bool {
+    rest.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false }
+  }
+
+  /// Tells keys apart by their bytes, as the store keeps them; two may have the same.
+  static func hash(of key: String) -> Int {
+    var hasher = Hasher()
+    for byte in key.utf8 { hasher.combine(byte) }
+    return hasher.finalize()
   }
 
   private func watch(_ entries: [EnqueueEntry]) {
     guard hasKeys, !mayRepeat else { return }
     for entry in entries {
       guard let key = entry.key else { continue }
-      // By its bytes, as the store keeps it.
-      var hasher = Hasher()
-      for byte in key.utf8 { hasher.combine(byte) }
-      let hash = hasher.finalize()
+      let hash = Self.hash(of: key)
       guard ends.count < Self.watchedParts else {
         mayRepeat = mayRepeat || watched.contains(hash)
         continue

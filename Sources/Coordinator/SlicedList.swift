@@ -16,6 +16,8 @@ struct SlicedList {
   private let begin: Int
   /// New customers in each of them, as far as they were counted.
   private var fresh: [Int64] = []
+  /// The hashes of their keys. Whoever is counted as new must find nobody under the key in the end.
+  private var keysHeldBack: Set<Int> = []
   /// Parts that were taken.
   private var taken = 0
 
@@ -31,10 +33,17 @@ struct SlicedList {
   /// counted.
   var uncounted: Int? { fresh.count < begin ? fresh.count : nil }
 
-  /// So many of the part that was looked through are new.
-  mutating func count(fresh count: Int64) {
+  /// So many of the part that was looked through are new, those under these keys among them.
+  mutating func count(fresh count: Int64, under keys: [String]) {
     fresh.append(count)
     heldBack += count
+    for key in keys { keysHeldBack.insert(ListSpool.hash(of: key)) }
+  }
+
+  /// Whether nobody may come before the list under this key. Of a long list that is so for those who were counted as new
+  /// and are held back. Any other finds whoever has come before, or was found by the store.
+  func reserves(_ key: String) -> Bool {
+    list.hasSeveralParts ? keysHeldBack.contains(ListSpool.hash(of: key)) : list.hasKeyInRest(key)
   }
 
   /// Forgets what was counted: keys were taken back.
@@ -43,6 +52,7 @@ struct SlicedList {
     // Nobody without a key is known, and every part but the last one is full.
     fresh = list.hasKeys ? [] : Array(repeating: Int64(list.partLimit), count: begin)
     heldBack = fresh.reduce(0, +)
+    keysHeldBack = []
   }
 
   /// How many of the next part are new, where it is one that is held back.

@@ -12,6 +12,9 @@ package struct WorkerPrograms {
   /// The programs beside this one.
   package init() throws(SystemError) { directory = Paths.directory(of: try Paths.executable()) }
 
+  /// The programs in a directory.
+  init(in directory: String) { self.directory = directory }
+
   /// The coordinator's own program.
   var coordinator: String { Paths.join(directory, "bankd") }
 

@@ -64,11 +64,13 @@ struct ListIntakeTests {
     return all
   }
 
-  @Test("small requests do not wait for a list, whose tickets follow one another in its order all the same")
-  func beside() throws {
+  @Test(
+    "small requests do not wait for a list, whose tickets follow one another in its order all the same; with keys or without",
+    arguments: [false, true])
+  func beside(hasKeys: Bool) throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
-    let entries = (0..<60_000 as Range<Int64>).map { entry($0) }
+    let entries = (0..<60_000 as Range<Int64>).map { entry($0, key: hasKeys ? "key-\($0)" : nil) }
     ask(entries, bank, client)
     try begin(bank)
     let small = other.ask(.enqueue(.deposits(3, key: "k")), bank.coordinator)
@@ -149,6 +151,63 @@ struct ListIntakeTests {
     #expect(try bank.store.audit().problems == [], story)
   }
 
+  @Test(
+    "whoever has a key need not wait for a list with keys; whoever has one of the list has the ticket of that customer",
+    arguments: 0..<8)
+  func keysBeside(round: Int) throws {
+    let seed = RandomSeed.fromSystem()
+    var chance = SeededGenerator(seed: seed)
+    let story: Comment = "seed \(seed), round \(round)"
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let count = Int64.random(in: 8_001...20_000, using: &chance)
+    let entries = (0..<count).map { entry($0, key: "key-\($0)") }
+    ask(entries, bank, client)
+    var strangers: [TestClient] = []
+    var borrowers: [(client: TestClient, entry: EnqueueEntry)] = []
+    while bank.coordinator.intake.hasWork {
+      // Whose request it is decides whom it may overtake: each has a client of its own.
+      if strangers.count < 40, Bool.random(using: &chance) {
+        let stranger = try TestClient(bank.coordinator)
+        stranger.ask(
+          .enqueue(.deposits(1, key: "own-\(strangers.count)", amount: 999_999)), bank.coordinator, number: 1)
+        strangers.append(stranger)
+      }
+      if borrowers.count < 40, Bool.random(using: &chance) {
+        let borrower = try TestClient(bank.coordinator)
+        let entry = entries.randomElement(using: &chance)!
+        ask([entry], bank, borrower, number: 1)
+        borrowers.append((borrower, entry))
+      }
+      turn(bank)
+      if Bool.random(using: &chance) { bank.coordinator.queue.commit() }
+    }
+    bank.coordinator.queue.commit()
+    let answers = try client.answers(to: 900, bank.coordinator)
+    let report = try #require(answers.last?.enqueued, "\(answers) \(story)")
+    #expect(
+      report.count + report.known == count && report.last - report.first + 1 == report.count, story)
+    let tickets = try waiting(bank)
+    #expect(Int64(tickets.count) == count + Int64(strangers.count), story)
+    for entry in entries {
+      let ticket = try bank.store.request(forKey: entry.key ?? "")?.tickets.first ?? 0
+      guard tickets[ticket]?.amount == entry.amount else {
+        Issue.record("\(entry) has ticket \(ticket); \(story)")
+        break
+      }
+    }
+    for stranger in strangers {
+      #expect(try stranger.answers(to: 1, bank.coordinator).last?.enqueued?.count == 1, story)
+    }
+    for (borrower, entry) in borrowers {
+      let ticket = try bank.store.request(forKey: entry.key ?? "")?.tickets.first
+      let answers = try borrower.answers(to: 1, bank.coordinator)
+      let answer = try #require(answers.last?.enqueued, "\(answers) \(story)")
+      #expect(answer.first == ticket || answer.knownTickets?.first?.first == ticket, "\(answer) \(story)")
+    }
+    #expect(try bank.store.audit().problems == [], story)
+  }
+
   @Test("a list that is half taken in when the coordinator is killed leaves nobody, no key and no number")
   func killed() throws {
     let bank = try TestBank()
@@ -173,18 +232,27 @@ struct ListIntakeTests {
   }
 
   @Test(
-    "a key of a list that was given up stands for nobody, also while its customers are still to be taken out")
+    "a key of a list that is not whole, or was given up, stands for nobody, also while its customers are still to be taken out"
+  )
   func keyOfNobody() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let third = try TestClient(bank.coordinator)
     ask((0..<24_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, client)
     try begin(bank)
     bank.coordinator.queue.commit()
     let key = try #require(
       (0..<24_000).first { try bank.store.request(forKey: "key-\($0)") != nil }.map { "key-\($0)" })
+    ask([entry(1, key: key)], bank, other, number: 7)
+    third.ask(.enqueue(.deposits(1, key: key)), bank.coordinator, number: 9)
+    turn(bank)
+    bank.coordinator.queue.commit()
+    try #require(bank.coordinator.queue.machine.isTakingIn)
+    #expect(
+      try other.answers(to: 7, bank.coordinator).isEmpty && third.answers(to: 9, bank.coordinator).isEmpty,
+      "it is not known yet whether the list will be whole")
     bank.coordinator.intake.giveUp(because: Failure(.withdrawn))
     try #require(bank.store.hasArrivals)
-    ask([entry(1, key: key)], bank, other, number: 7)
     ask([entry(2)], bank, client, number: 8)
     bank.coordinator.intake.advance()
     bank.coordinator.queue.commit()
@@ -195,6 +263,7 @@ struct ListIntakeTests {
       try other.answers(to: 7, bank.coordinator).last?.enqueued
         == EnqueuedReport(day: 1, first: 2, last: 2, count: 1))
     #expect(try bank.store.request(forKey: key)?.tickets.first == 2)
+    #expect(try third.answers(to: 9, bank.coordinator).first?.failure?.code == .keyConflict)
     #expect(try bank.store.audit().problems == [])
   }
 
