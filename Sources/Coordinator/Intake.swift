@@ -240,6 +240,7 @@ final class Intake {
       let kept = engine.keptBooks
       guard let known = try store.request(forKey: key),
         known.tickets.day < kept.day || known.tickets.last <= kept.issued
+          || Kernel.makes("answersAKeyTooEarly")
       else { return .failure(Failure(.diskFull)) }
       guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
       let (tickets, count) = (known.tickets, known.tickets.last - known.tickets.first + 1)

@@ -257,6 +257,10 @@ final class SimulatedProcess {
     return []
   }
 
+  /// What follows in this turn hears whoever has spoken, and where nobody has it only takes time: a turn that has slept is
+  /// begun anew, and what is done once, as an end, must not be.
+  func stayAwake() { waits = max(waits, 1) }
+
   private static let unasked = Readiness.hangUp.rawValue | Readiness.error.rawValue
 
   private func readiness(of number: CInt) -> Readiness {

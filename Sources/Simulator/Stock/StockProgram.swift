@@ -15,6 +15,7 @@ final class StockProgram: SimulatedProgram {
   /// Where everybody finds it.
   static let home = ServiceHome(path: "/bank", name: "stock")
 
+  private unowned let process: SimulatedProcess
   private let service: StockService<WatchedStock>
   private let store: SimulatedStockStore
 
@@ -23,6 +24,7 @@ final class StockProgram: SimulatedProgram {
     _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
     in world: Simulation
   ) throws(SystemError) {
+    self.process = process
     store = SimulatedStockStore(world.stockDisk, of: process, in: world) { link.progressed() }
     let rules: any StockDecisions =
       if let bug = world.bug, bug.isOfTheStock {
@@ -42,10 +44,13 @@ final class StockProgram: SimulatedProgram {
   }
 
   func turn() throws(SystemError) -> Int32? {
-    guard service.isAtWork else { return try service.run() }
-    try service.turn()
-    store.payOff()
-    return service.isAtWork ? nil : try service.run()
+    if service.isAtWork {
+      try service.turn()
+      store.payOff()
+    }
+    guard !service.isAtWork else { return nil }
+    process.stayAwake()
+    return try service.run()
   }
 
   func hear(signal: Int32) { service.askToEnd() }

@@ -16,6 +16,7 @@ final class VendingProgram: SimulatedProgram {
   /// Where everybody finds it.
   static let home = ServiceHome(path: "/bank", name: "vending")
 
+  private unowned let process: SimulatedProcess
   private let service: VendingService<WatchedVending>
   private let store: SimulatedVendingStore
 
@@ -25,6 +26,7 @@ final class VendingProgram: SimulatedProgram {
     in world: Simulation
   ) throws {
     let plan = world.plan.vending
+    self.process = process
     store = SimulatedVendingStore(world.vending.disk, of: process, in: world)
     let rules: any VendingDecisions =
       if let bug = world.bug, bug.isOfTheMachine {
@@ -45,10 +47,13 @@ final class VendingProgram: SimulatedProgram {
   }
 
   func turn() throws(SystemError) -> Int32? {
-    guard service.isAtWork else { return try service.run() }
-    try service.turn()
-    store.payOff()
-    return service.isAtWork ? nil : try service.run()
+    if service.isAtWork {
+      try service.turn()
+      store.payOff()
+    }
+    guard !service.isAtWork else { return nil }
+    process.stayAwake()
+    return try service.run()
   }
 
   func hear(signal: Int32) { service.askToEnd() }
