@@ -82,7 +82,11 @@ final class BankProgram: SimulatedProgram {
     }
     if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }
     watch.beginTurn()
-    while let word = watch.nextLateWord(at: process.clock) { coordinator.happen(word) }
+    while let word = watch.nextLateWord(at: process.clock) {
+      // Whoever was put off comes back with any event: first by itself, so that what follows a late word follows from it.
+      if let due = machine.nextRetry, due <= process.clock { coordinator.happen(.tick) }
+      coordinator.happen(word)
+    }
     defer { watch.wakeForLateWords() }
     try coordinator.turn()
     guard let code = coordinator.exitCode else { return nil }

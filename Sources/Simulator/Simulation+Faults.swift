@@ -12,7 +12,9 @@ extension Simulation {
     guard !isCalm else { return }
     let span = plan.interval.nanoseconds
     agenda.add(.fault, at: clock.now + TimeSpan(nanoseconds: chance.draw(span / 4...span * 2)))
-    guard let kind = plan.draw(&chance) else { return }
+    guard var kind = plan.draw(&chance) else { return }
+    // There are few histories on a disk that can lose what it was to sync.
+    if disk.volume != nil, chance.draw(0...11) == 0 { kind = .diskFailed }
     trace.line(clock.now, "fault: \(kind.name)")
     switch kind {
     case .coordinatorKilled:
@@ -104,6 +106,14 @@ extension Simulation {
   /// How long a commit takes that something holds up: in some cases longer than anybody is waited for.
   func timeOfSlowCommit() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
+  }
+
+  // MARK: - Services
+
+  /// A service is asked for a sign of life. At times it dies when it has given it.
+  func serviceIsChecked(_ service: SimulatedProcess) {
+    guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
+    service.fuse = Int(chance.draw(2...14))
   }
 
   // MARK: - Messages

@@ -70,6 +70,8 @@ public final class Simulation {
   var stillborn = 0
   /// So many workers take long to begin, or never do.
   var lateStarters = 0
+  /// Services that were told to go, or are of no use any more.
+  var condemned: Set<pid_t> = []
   /// Of so many of those who die with a customer a word is heard later.
   var lateWords = 0
 
@@ -105,7 +107,10 @@ public final class Simulation {
     }
     host.onSignal = { [unowned self] sender, target, signal in
       guard target === scene.service || target === vending.machine else { return }
+      if signal == SIGABRT { condemned.insert(target.pid) }
       switch signal {
+      case SIGKILL where !condemned.contains(target.pid):
+        violate(.conversation, "process \(target.pid) is ended, and was never told to go")
       case SIGABRT where !target.standsStill(at: sender.clock):
         violate(.conversation, "process \(target.pid) is at work, or waits for its disk, and is ended")
       case SIGKILL where target.isIdle(at: sender.clock):
@@ -242,6 +247,8 @@ public final class Simulation {
         return violate(.conversation, "a coordinator cannot begin")
       }
       checker.began(started.machine)
+      // Whoever has read what a failed sync may have left behind does not live for long, and perhaps not with its machine.
+      if disk.isSuspect, !isCalm { process.fuse = Int(chance.draw(50...1_500)) }
     } catch {
       guard disk.isToBlame(for: error) else {
         return violate(.storeContradiction, "the store cannot be opened: \(error)")

@@ -29,8 +29,9 @@ final class WireEar {
     guard let world, let peer = end.peer else { return }
     let server = end.isServers ? end : peer
     let connection = server.number
+    if !server.isServers { return hearSupervisor(bytes, of: end, by: process) }
     switch server.maker {
-    case world.coordinator?.process.pid where end === server && server.isServers:
+    case world.coordinator?.process.pid where end.isServers:
       for body in bodies(of: bytes, on: end) {
         guard case .reply(let reply) = decode(BankMessage.self, body), case .enqueued(let report) = reply.answer,
           report.count > 0
@@ -70,6 +71,22 @@ final class WireEar {
         }
       }
     default: break
+    }
+  }
+
+  /// What a coordinator says to a service that it has started: perhaps that it shall go.
+  private func hearSupervisor(_ bytes: [UInt8], of end: StreamEnd, by process: SimulatedProcess) {
+    guard let world, process === world.coordinator?.process else { return }
+    for service in [world.scene.service, world.vending.machine].compactMap(\.self) {
+      guard case .stream(let stream)? = service.descriptors[3], stream === end.peer else { continue }
+      for body in bodies(of: bytes, on: end) {
+        switch decode(SupervisorMessage.self, body) {
+        case .close: world.condemned.insert(service.pid)
+        // Perhaps it dies with the sign of life that it gives, and that is heard after its end.
+        case .check: world.serviceIsChecked(service)
+        default: break
+        }
+      }
     }
   }
 

@@ -175,7 +175,9 @@ extension Simulation {
       guard let service = scene.service else { return }
       statistics.note(kind)
       service.getStuck()
-    case .stockAuditLong: scene.longAudit = .seconds(chance.draw(31...45))
+    case .stockAuditLong:
+      scene.longAudit = .seconds(chance.draw(31...45))
+      if chance.draw(0...2) == 0 { scene.keepers.first?.isToCount = true }
     case .stockDiskFull:
       statistics.note(kind)
       scene.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
