@@ -48,6 +48,9 @@ extension Coordinator {
   /// The exit code of the process once it is to end; see ``leave()``.
   package var exitCode: Int32? { context.exitCode }
 
+  /// Whether the services were told to go, because the bank closes.
+  package var hasDismissedServices: Bool { services.isDismissed }
+
   /// Whether nothing that was staged or said is kept any more: the process ends where it stands.
   package var isCutOff: Bool { context.isCutOff }
 }

@@ -199,7 +199,7 @@ package final class Coordinator {
   }
 
   /// Whoever opened this bank in its foreground was killed.
-  func openerIsGone() {
+  package func openerIsGone() {
     if mayBegin { ending.openerIsGone() }
   }
 

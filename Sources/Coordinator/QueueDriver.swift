@@ -248,7 +248,9 @@ final class QueueDriver {
   /// this process ends so that the next one reads it again.
   func fail(_ error: StoreError) {
     guard !context.isCutOff else { return }
-    guard case .diskFull = error else {
+    var isFull = false
+    if case .diskFull = error { isFull = true }
+    guard isFull || Kernel.makes("takesEveryErrorForAFullDisk") else {
       context.cutOff(with: 1)
       return onBroken(error)
     }

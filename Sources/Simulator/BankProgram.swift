@@ -75,6 +75,12 @@ final class BankProgram: SimulatedProgram {
   /// The queue, as it has read its store.
   var machine: QueueMachine { coordinator.machine }
 
+  /// Whether its services were told to go, because it closes.
+  var hasDismissedServices: Bool { coordinator.hasDismissedServices }
+
+  /// Whoever has opened the bank in the foreground was killed.
+  func loseOpener() { process.call { coordinator.openerIsGone() } }
+
   func turn() throws(SystemError) -> Int32? {
     if !isOpen {
       isOpen = true

@@ -45,6 +45,7 @@ struct FaultPlan {
     .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
     .diskFull,
     .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
+    .openerKilled,
   ]
   private static let stockKinds: [FaultKind] = [
     .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockCut,

@@ -28,6 +28,9 @@ final class SimulatedClient {
       default: 0
       }
     }
+
+    /// It is answered when others have done something, and nothing else waits for that.
+    var isPatient: Bool { if case .awaitTickets = command { true } else { false } }
   }
 
   enum State {
@@ -70,7 +73,7 @@ final class SimulatedClient {
   }
 
   /// Whether nothing is left to be asked or answered.
-  var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
+  var isContent: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && again.isEmpty }
 
   /// The bank is about to close: somebody comes with a list while it does, in vain.
   func comeTooLate() { lateLists = 3 }
@@ -100,7 +103,7 @@ final class SimulatedClient {
     case .away: connect()
     case .greeting: break
     case .ready:
-      if outstanding.count < 3 {
+      if outstanding.count(where: { !$0.wish.isPatient }) < 3 {
         if !again.isEmpty {
           ask(again.removeFirst())
         } else if let wish = think() {
@@ -215,7 +218,20 @@ final class SimulatedClient {
       if wish.isRepeated { answered = wish }
       guard report.count > 0, report.first <= report.last else { break }
       for ticket in report.first...report.last { known.append((report.day, ticket)) }
+    case .ticket(let report): hear(report, to: wish)
     case .stopped: wasToldOfTheEnd = true
+    default: break
+    }
+  }
+
+  /// What is said of a ticket is said of that one, and not of another day's with its number.
+  private func hear(_ report: TicketReport, to wish: Wish) {
+    switch wish.command {
+    case .cancel(let ticket, let day?), .requeue(let ticket, let day?), .ticket(let ticket, let day?):
+      guard report.day != day || report.ticket != ticket else { return }
+      world.violate(
+        .answer,
+        "client \(number) asks for ticket \(ticket) of day \(day), and hears of \(report.ticket) of day \(report.day)")
     default: break
     }
   }

@@ -46,6 +46,10 @@ extension Simulation {
       guard let client = clients.first(where: { $0.state == .ready }) else { return }
       statistics.note(kind)
       client.reopenWindows()
+    case .openerKilled:
+      guard let coordinator, !coordinator.process.isStopped else { return }
+      statistics.note(kind)
+      coordinator.loseOpener()
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))

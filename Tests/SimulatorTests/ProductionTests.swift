@@ -85,11 +85,17 @@ struct ProductionTests {
     let expected: [String: (production: Set<String>, own: Set<String>)] = [
       "Simulator.StockProgram": (
         service.union(["StockService.StockService", "StockService.StockDesk"]),
-        ["Simulator.StockProgram", "Simulator.SimulatedStockStore", "Simulator.WatchedStock"]
+        [
+          "Simulator.StockProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedStockStore",
+          "Simulator.WatchedStock",
+        ]
       ),
       "Simulator.VendingProgram": (
         service.union(client).union(["VendingMachine.VendingService", "VendingMachine.VendingDesk"]),
-        ["Simulator.VendingProgram", "Simulator.SimulatedVendingStore", "Simulator.WatchedVending"]
+        [
+          "Simulator.VendingProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedVendingStore",
+          "Simulator.WatchedVending",
+        ]
       ),
       "Simulator.SimulatedAsker<Wire.StockCommand": (client, ["Simulator.SimulatedAsker"]),
       "Simulator.SimulatedAsker<Wire.VendingCommand": (client, ["Simulator.SimulatedAsker"]),

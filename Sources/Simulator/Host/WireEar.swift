@@ -33,10 +33,13 @@ final class WireEar {
     switch server.maker {
     case world.coordinator?.process.pid where end.isServers:
       for body in bodies(of: bytes, on: end) {
-        guard case .reply(let reply) = decode(BankMessage.self, body), case .enqueued(let report) = reply.answer,
-          report.count > 0
-        else { continue }
-        world.checker.spoken(IssuedTickets(day: report.day, first: report.first, last: report.last))
+        guard case .reply(let reply) = decode(BankMessage.self, body) else { continue }
+        switch reply.answer {
+        case .enqueued(let report) where report.count > 0:
+          world.checker.spoken(IssuedTickets(day: report.day, first: report.first, last: report.last))
+        case .audit(let report): hear(report, in: world)
+        default: break
+        }
       }
     case world.scene.service?.pid:
       for body in bodies(of: bytes, on: end) {
@@ -71,6 +74,19 @@ final class WireEar {
         }
       }
     default: break
+    }
+  }
+
+  /// An audit finds nothing; only that a service cannot be asked may be true, and not because the bank sends it home.
+  private func hear(_ report: AuditReport, in world: Simulation) {
+    world.statistics.audits += 1
+    for finding in report.findings {
+      switch finding.source {
+      case .unauditedStock, .unauditedMachine:
+        guard world.coordinator?.hasDismissedServices == true else { continue }
+        world.violate(.audit, "the bank closes, and an audit finds: \(finding)")
+      default: world.violate(.audit, "an audit finds: \(finding)")
+      }
     }
   }
 
