@@ -128,7 +128,8 @@ let package = Package(
       "Simulator",
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Teller", "JuiceStation", "Coordinator", "ServiceProcess", "StockService",
+        "Supervision", "Logbook", "Configuration", "Teller", "JuiceStation", "Coordinator", "ServiceProcess",
+        "StockService",
         "StockClient", "VendingMachine", "VendingClient", "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Posix"]),

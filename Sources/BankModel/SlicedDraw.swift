@@ -25,6 +25,9 @@ public struct SlicedDraw: Sendable {
     begin = heldBack
   }
 
+  /// Whether there are more than one slice holds.
+  public var hasSeveralSlices: Bool { total > slice }
+
   /// The next slice; empty when there is none.
   public mutating func next() -> [CustomerOrder] {
     let first: Int64

@@ -20,7 +20,7 @@ extension Coordinator {
 
   /// When somebody is judged next by what was heard, in the time that was attended.
   private var nextJudgement: MonotonicTime? {
-    var earliest = queue.machine.nextLeaseEnd
+    var earliest = queue.nextLeaseEnd
     for moment in [
       staff.nextJudgement, house.nextJudgement, server.nextJudgement,
       context.bindings.guardianship?.nextJudgement,

@@ -17,7 +17,7 @@ import Transport
 import Wire
 
 /// The coordinator of one bank.
-final class Coordinator {
+package final class Coordinator {
   /// What all parts go by.
   let context: BankContext
   let server: ControlServer
@@ -62,6 +62,7 @@ final class Coordinator {
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
     server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
     incarnation: Int64, booksName: BooksName, programs: WorkerPrograms, now: Moment,
+    policy: QueuePolicy? = nil, limits: CoordinatorLimits = CoordinatorLimits(),
     bindings: HomeBindings = HomeBindings()
   ) {
     self.server = server
@@ -75,9 +76,9 @@ final class Coordinator {
       loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
       seed: RandomSeed.fromSystem())
     let stock = StockClient(socket: home.stockSocket, loop: loop)
-    releases = ReleaseDesk(stock, booksName)
+    releases = ReleaseDesk(stock, booksName, patience: limits.release)
     queue = QueueDriver(
-      QueueMachine(contents, policy: configuration.policy, at: now),
+      QueueMachine(contents, policy: policy ?? configuration.policy, at: now),
       CommitEngine(store, kept: contents.books, context), context, staff: staff, followers: followers,
       releases: releases)
 
@@ -86,7 +87,7 @@ final class Coordinator {
     reports = BankReports(context, queue, store, staff, house)
     streams = AnswerStreams(context, queue, store, readings, server)
     views = LiveViews(context, queue, followers, reports, server)
-    intake = Intake(context, queue, store, requests, readings, server)
+    intake = Intake(context, queue, store, requests, readings, server, limits)
     long = LongRequests(context, queue, intake, requests, server)
 
     tellers = Tellers(context, queue, staff, followers)
@@ -120,7 +121,10 @@ final class Coordinator {
     queue.onBroken = { [unowned self] error in sayLastWords(error) }
     tellers.onGivenUp = { [unowned opening] window, lastEnd in opening.windowGivenUp(window, lastEnd: lastEnd)
     }
-    server.mayQuote = { [unowned queue] in queue.engine.isKept }
+    server.mayQuote = { [unowned queue] in
+      queue.engine.isKept || Kernel.makes("answersAKeyTooEarly") || Kernel.makes("saysCommittedTooEarly")
+        || Kernel.makes("takesAFullDiskForACommit")
+    }
     server.onCommand = { [unowned router] session, request in router.serve(request, for: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }
   }
@@ -128,7 +132,7 @@ final class Coordinator {
   // MARK: - From the opening to the end
 
   /// Opens the windows and begins to listen to everybody.
-  func open() throws(SystemError) {
+  package func open() throws(SystemError) {
     context.loop.onWake = { [unowned context] in context.takeTimeOfWaking() }
     context.listenByLease()
     tellers.listen()
@@ -154,7 +158,8 @@ final class Coordinator {
   }
 
   /// What is left to be done after the last turn; the process's exit code.
-  func leave() -> Int32 {
+  @discardableResult
+  package func leave() -> Int32 {
     if !context.isCutOff {
       if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAway() }
     }
@@ -194,7 +199,7 @@ final class Coordinator {
   }
 
   /// Whoever opened this bank in its foreground was killed.
-  func openerIsGone() {
+  package func openerIsGone() {
     if mayBegin { ending.openerIsGone() }
   }
 
@@ -206,7 +211,7 @@ final class Coordinator {
   /// Hears who has something to say, serves customers and commits; now and then looks after everything else.
   ///
   /// Once the process was cut off nothing leaves any more, whatever was said before.
-  func turn() throws(SystemError) {
+  package func turn() throws(SystemError) {
     if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()
     if !context.isCutOff { home.meetLosses() }
@@ -267,12 +272,13 @@ final class Coordinator {
     staff.keepTime(context.now)
     house.keepTime(context.now)
     server.keepTime(context.now)
-    if isDue(queue.machine.nextRetry) || isJudged(queue.machine.nextLeaseEnd) { queue.happen(.tick) }
+    if isDue(queue.nextRetry) || isJudged(queue.nextLeaseEnd) { queue.happen(.tick) }
     queue.retryIfDue()
     queue.lookForRoomIfDue()
     opening.keepTime()
     home.keepTime()
     guard !context.isCutOff else { return }
+    if Kernel.makes("givesBackTooEarly") { services.advance() }
     audits.keepTime()
     tellers.continueRecycling()
     ending.advance()

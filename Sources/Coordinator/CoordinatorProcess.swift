@@ -127,7 +127,10 @@ public enum CoordinatorProcess {
       _ = Unmanaged.passRetained(coordinator)
       return code
     }
-    withExtendedLifetime(coordinator) { sayGoodbye(server, loop) }
+    withExtendedLifetime(coordinator) {
+      let farewell = Farewell(server, loop)
+      while (try? farewell.turn()) == false {}
+    }
     return code
   }
 
@@ -144,15 +147,6 @@ public enum CoordinatorProcess {
       },
       retakeLock: { lock.retake(home) }, renewReserve: { store.files.renewReserve() },
       renewLogs: { redirectStandardError(to: home.standardError) })
-  }
-
-  /// The last words may still be on their way to a client that reads slowly: a second is enough for any that reads.
-  private static func sayGoodbye(_ server: ControlServer, _ loop: EventLoop) {
-    let until = SystemClock.monotonic() + .seconds(1)
-    server.close()
-    while !server.sessions.isEmpty, SystemClock.monotonic() < until {
-      guard (try? loop.runOnce(until: until)) != nil else { return }
-    }
   }
 
   /// A program of the same build, beside this one.

@@ -5,6 +5,7 @@
 
 import BankModel
 import Logbook
+import Posix
 import QueueCore
 import Supervision
 import Wire
@@ -270,7 +271,7 @@ final class Ending {
     queue.commit()
     // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
     guard queue.engine.isWorking, !queue.machine.isUnsettled else { return }
-    if state.last == nil {
+    if state.last == nil || Kernel.makes("closesTheDayTwice") {
       let report = words.report(servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
       self.state?.last = (report, words.picture())
       queue.happen(.endDay)

@@ -35,7 +35,7 @@ final class EnqueueIntake {
     /// Whether it is more than is taken in at once.
     var comesInSlices: Bool {
       switch source {
-      case .drawn: total > EnqueueIntake.slice
+      case .drawn(let draw): draw.hasSeveralSlices
       case .list(let sliced): sliced.list.hasSeveralParts
       }
     }
@@ -79,10 +79,6 @@ final class EnqueueIntake {
     }
   }
 
-  /// Customers in one slice.
-  static let slice: Int64 = 2_048
-  /// Numbers that are left free for others before a request in slices, at most.
-  static let gap: Int64 = 1 << 20
   /// How many of those who wait are looked at, whether they may come in beside the first one.
   private static let sight = 64
 

@@ -121,7 +121,7 @@ struct HomeAudit {
       return Remark(.cannotLook, path, error.description)
     }
     let mode = String(facts.mode & 0o7777, radix: 8)
-    if facts.owner != geteuid() { return Remark(.otherOwner, path, facts.owner) }
+    if facts.owner != CurrentProcess.uid { return Remark(.otherOwner, path, facts.owner) }
     // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.
     if isHome, facts.mode & 0o1000 != 0 { return nil }
     let wanted = facts.isDirectory ? "700" : "600"

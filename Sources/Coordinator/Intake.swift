@@ -15,8 +15,6 @@ import Wire
 final class Intake {
   /// How long customers are taken in before everybody else is heard again.
   private static let intakeTime = TimeSpan.milliseconds(4)
-  /// Customers of a request that was never whole who are taken out in one turn.
-  private static let withdrawn = 4_096
   private static let progressPause = TimeSpan.milliseconds(200)
 
   private let context: BankContext
@@ -25,6 +23,7 @@ final class Intake {
   private let requests: RequestTable
   private let readings: Readings
   private let server: ControlServer
+  private let limits: CoordinatorLimits
   private let line = EnqueueIntake()
   /// When a large request rests, because others are served.
   private(set) var pacing = IntakePacing()
@@ -33,7 +32,7 @@ final class Intake {
 
   init(
     _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ requests: RequestTable,
-    _ readings: Readings, _ server: ControlServer
+    _ readings: Readings, _ server: ControlServer, _ limits: CoordinatorLimits
   ) {
     self.context = context
     self.queue = queue
@@ -41,6 +40,7 @@ final class Intake {
     self.requests = requests
     self.readings = readings
     self.server = server
+    self.limits = limits
   }
 
   // MARK: - What is asked
@@ -54,7 +54,7 @@ final class Intake {
       service: order.service, grade: order.grade, amount: order.amount, account: order.account,
       payload: order.payload ?? "", seed: order.seed)
     let sliced = SlicedDraw(
-      draw, total: order.count, slice: EnqueueIntake.slice, heldBackAtMost: EnqueueIntake.gap)
+      draw, total: order.count, slice: limits.slice, heldBackAtMost: limits.gap)
     let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
     let digest = order.key == nil ? nil : order.digest
     line.append(
@@ -67,7 +67,8 @@ final class Intake {
     if let list = session.list, list.number != number {
       return server.refuse(session, .malformed, "two lists at the same time")
     }
-    let list = session.list ?? ListSpool(number: number, directory: context.home.run)
+    let list = session.list ?? ListSpool(
+        number: number, directory: context.home.run, partLimit: limits.listPart)
     session.list = list
     list.append(part.entries)
     guard part.isLast else { return }
@@ -80,7 +81,7 @@ final class Intake {
     let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
     line.append(
       EnqueueIntake.Order(
-        request: request, source: .list(SlicedList(list, heldBackAtMost: EnqueueIntake.gap)), key: nil,
+        request: request, source: .list(SlicedList(list, heldBackAtMost: limits.gap)), key: nil,
         total: list.count))
   }
 
@@ -92,6 +93,7 @@ final class Intake {
       return server.answer(session, number, .failure(Failure(.withdrawn)))
     }
     guard let request = requests.enqueue(number, of: session) else { return }
+    if Kernel.makes("takesInTheWithdrawn") { return requests.fail(request, Failure(.withdrawn)) }
     if line.remove(request) || line.current?.request == request && line.current?.taken == 0 {
       if line.current?.request == request { line.current = nil }
       return requests.fail(request, Failure(.withdrawn))
@@ -124,7 +126,8 @@ final class Intake {
   /// The first number of a request that will never be whole and is still to be taken out; nil where there is none. One
   /// whose last slice is not on disk yet is whole by the books.
   var remains: TicketNumber? {
-    guard !queue.machine.isTakingIn, let first = store.arrivingFrom, first > queue.machine.books.issued
+    guard !queue.machine.isTakingIn, let first = store.arrivingFrom, first > queue.machine.books.issued,
+      !Kernel.makes("keepsAPartOfTheWithdrawn")
     else { return nil }
     return first
   }
@@ -212,7 +215,7 @@ final class Intake {
   /// Customers of a request that was broken off by a full disk, by the end of a coordinator or by its own: nobody was told
   /// of them, and their numbers are free when they are gone.
   private func withdrawArrivals() {
-    guard !queue.withdrawArrivals(limit: Self.withdrawn) else { return }
+    guard !queue.withdrawArrivals(limit: limits.withdrawn) else { return }
     // Taking them out takes room as well: the others are not held up again at once.
     rest(until: context.now.monotonic + .seconds(1))
   }
@@ -231,11 +234,13 @@ final class Intake {
     guard let entry = requests.close(order.request) else { return true }
     let seat = Followers.Seat(session: entry.session, number: entry.number)
     // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
-    readings.tellKept(seat) { [engine = queue.engine] store throws(StoreError) in
+    let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
+    tell(seat) { [engine = queue.engine] store throws(StoreError) in
       // Meanwhile it may have been taken back, and have come again with a request that is not whole.
       let kept = engine.keptBooks
       guard let known = try store.request(forKey: key),
         known.tickets.day < kept.day || known.tickets.last <= kept.issued
+          || Kernel.makes("answersAKeyTooEarly")
       else { return .failure(Failure(.diskFull)) }
       guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
       let (tickets, count) = (known.tickets, known.tickets.last - known.tickets.first + 1)
@@ -280,26 +285,28 @@ final class Intake {
     if isLast { line.end(order) } else { line.current = order }
     requests.setKnown(order.known, order.knownTickets, for: order.request)
     // Customers who are known already need no room.
+    let known = Kernel.makes("countsTheKnownTwice") ? 0 : order.known
     queue.happen(
       .enqueue(
-        order.request, orders: slice, total: order.total - order.known, isLast: isLast,
+        order.request, orders: slice, total: order.total - known, isLast: isLast,
         heldBack: order.heldBack))
     let count = (arriving?.count ?? 0) + Int64(slice.count)
     let isTaken =
       isLast
       ? queue.machine.books.issued == issued + count : queue.machine.arriving?.request == order.request
-    guard isTaken, queue.engine.isWorking else {
+    guard isTaken || Kernel.makes("goesOnAfterARefusal"), queue.engine.isWorking else {
       // The queue has refused it and has answered; nothing more of it is taken.
       return line.end(order)
     }
+    if Kernel.makes("forgetsKeys") { return }
     let day = queue.machine.books.day
     for entry in keys {
       queue.stage(
         .remember(key: entry.key, day: day, first: entry.ticket, last: entry.ticket, request: entry.digest))
     }
     if isLast, let key = order.key {
-      queue.stage(
-        .remember(key: key, day: day, first: issued + 1, last: issued + count, request: order.digest))
+      let last = issued + (Kernel.makes("remembersTheFirstSliceOnly") ? 1 : count)
+      queue.stage(.remember(key: key, day: day, first: issued + 1, last: last, request: order.digest))
     }
     tellProgress(of: order)
   }

@@ -10,8 +10,6 @@ import Wire
 
 /// The parts of one list.
 final class ListSpool {
-  /// Customers in a part that is kept.
-  static let partLimit = EnqueueList.partLimit
   /// Of so many parts from the beginning it is known whether one of their keys stands twice in the list.
   static let watchedParts = 32
 
@@ -25,6 +23,8 @@ final class ListSpool {
   /// Whether somebody of the watched parts may stand twice in the list: some key has the hash of one of theirs.
   private(set) var mayRepeat = false
 
+  /// Customers in a part that is kept.
+  let partLimit: Int
   private let directory: String
   /// Those who are not in the file.
   private var rest: [EnqueueEntry] = []
@@ -34,9 +34,10 @@ final class ListSpool {
   /// The hashes of the keys in the watched parts.
   private var watched: Set<Int> = []
 
-  init(number: UInt32, directory: String) {
+  init(number: UInt32, directory: String, partLimit: Int = EnqueueList.partLimit) {
     self.number = number
     self.directory = directory
+    self.partLimit = partLimit
   }
 
   /// How many parts are kept.
@@ -60,11 +61,12 @@ final class ListSpool {
       if entry.key != nil { hasKeys = true }
     }
     rest += entries
-    guard rest.count > Self.partLimit else { return }
-    let full = Array(rest[..<Self.partLimit])
-    rest.removeFirst(Self.partLimit)
-    watch(full)
-    write(full)
+    while rest.count > partLimit {
+      let full = Array(rest[..<partLimit])
+      rest.removeFirst(partLimit)
+      watch(full)
+      write(full)
+    }
   }
 
   /// The last part has come.

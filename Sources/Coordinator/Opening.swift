@@ -82,7 +82,8 @@ final class Opening {
   func refuses(_ request: ControlRequest, _ session: ControlSession) -> Bool {
     guard let failure else { return false }
     if case .follow = request.command { return true }
-    server.answer(session, request.number, .failure(failure))
+    // A list has one answer for all of its parts, whoever answers the later ones.
+    server.turnAway(request, of: session, saying: failure)
     context.end(with: 1)
     return true
   }

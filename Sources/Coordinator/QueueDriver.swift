@@ -10,6 +10,13 @@ import Posix
 import QueueCore
 import Wire
 
+/// Looks at everything that happens to a queue, and lets it happen.
+package protocol QueueWitness: AnyObject {
+  /// Lets an event happen to the queue at a moment; what it wants is appended, and will be performed in order.
+  func apply(
+    _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect])
+}
+
 /// The queue at work.
 final class QueueDriver {
   /// The queue, to be asked and not to be changed.
@@ -27,6 +34,9 @@ final class QueueDriver {
   var onRefused: () -> Void = {}
   /// The store has failed and nobody knows any more what is on disk: the last words are to be spoken.
   var onBroken: (StoreError) -> Void = { _ in }
+
+  /// Looks at what happens to the queue; nil where nobody does.
+  var witness: (any QueueWitness)?
 
   private let context: BankContext
   private let staff: WindowStaff
@@ -62,7 +72,8 @@ final class QueueDriver {
 
   /// The one way in which anything happens to the queue.
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
-    machine.apply(event, at: context.now, into: &effects)
+    guard let witness else { return machine.apply(event, at: context.now, into: &effects) }
+    witness.apply(event, to: &machine, at: context.now, into: &effects)
   }
 
   /// The queue goes by these rules from now on.
@@ -80,13 +91,22 @@ final class QueueDriver {
     guard !isPerforming else { return }
     isPerforming = true
     defer { isPerforming = false }
+    let isShuffled = Kernel.makes("performsLastFirst")
     var place = 0
     while place < effects.count, !context.isCutOff {
+      if isShuffled { swapStages(from: place) }
       let effect = effects[place]
       place += 1
       perform(effect)
     }
     effects.removeAll(keepingCapacity: true)
+  }
+
+  /// A mistake that is never made outside of a simulation: a change is staged after the one that follows it.
+  private func swapStages(from place: Int) {
+    guard case .stage = effects[place] else { return }
+    let next = effects[(place + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
+    if let next { effects.swapAt(place, next) }
   }
 
   private func perform(_ effect: QueueEffect) {
@@ -183,13 +203,15 @@ final class QueueDriver {
   /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it.
   func commit() {
     guard engine.canCommit else { return }
+    let isSaidBefore = Kernel.makes("saysCommittedTooEarly") && !machine.isTakingIn
+    if isSaidBefore { happen(.committed) }
     do throws(StoreError) {
       try engine.commit(machine.books, arriving: machine.arriving)
     } catch {
-      return fail(error)
+      guard case .diskFull = error, Kernel.makes("takesAFullDiskForACommit") else { return fail(error) }
     }
     followers.confirmEvents()
-    apply(.committed)
+    if !isSaidBefore { apply(.committed) }
     // Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk.
     onCommitted()
     perform()
@@ -226,7 +248,9 @@ final class QueueDriver {
   /// this process ends so that the next one reads it again.
   func fail(_ error: StoreError) {
     guard !context.isCutOff else { return }
-    guard case .diskFull = error else {
+    var isFull = false
+    if case .diskFull = error { isFull = true }
+    guard isFull || Kernel.makes("takesEveryErrorForAFullDisk") else {
       context.cutOff(with: 1)
       return onBroken(error)
     }
@@ -245,7 +269,7 @@ final class QueueDriver {
     var repeats = machine.unsettledCount
     apply(.commitRefused, into: &refused)
     for effect in refused {
-      guard case .stage(let change) = effect else {
+      guard case .stage(let change) = effect, !Kernel.makes("stagesTwice") else {
         effects.append(effect)
         continue
       }
@@ -303,9 +327,13 @@ final class QueueDriver {
 
   /// When something has to be done by itself next; see also ``commitDue(isHurried:)``.
   var nextDeadline: MonotonicTime? {
-    guard let one = machine.nextRetry, let other = engine.nextDeadline else {
-      return machine.nextRetry ?? engine.nextDeadline
-    }
+    guard let one = nextRetry, let other = engine.nextDeadline else { return nextRetry ?? engine.nextDeadline }
     return min(one, other)
   }
+
+  /// When a customer who was put off is called next.
+  var nextRetry: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextRetry }
+
+  /// When a lease runs out next, in the time that was attended.
+  var nextLeaseEnd: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextLeaseEnd }
 }

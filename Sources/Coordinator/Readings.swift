@@ -59,6 +59,16 @@ final class Readings {
     }
   }
 
+  /// A mistake that is never made outside of a simulation: what is told may be only staged, and leaves before the commit.
+  func tellAtOnce(
+    _ seat: Followers.Seat, _ answer: @escaping (any QueueReading) throws(StoreError) -> ControlAnswer
+  ) {
+    do throws(StoreError) { server.answer(seat.session, seat.number, try answer(store)) } catch {
+      failed(error, seat)
+    }
+    server.flush()
+  }
+
   /// Answers everything that has waited for the present moment, in which nothing is staged.
   func answerWaiting() {
     guard !waiting.isEmpty else { return }

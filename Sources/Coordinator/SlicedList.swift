@@ -24,7 +24,7 @@ struct SlicedList {
   /// At most so many are held back, and never more than half.
   init(_ list: ListSpool, heldBackAtMost limit: Int64) {
     self.list = list
-    let most = list.hasKeys ? ListSpool.watchedParts : Int(limit) / ListSpool.partLimit
+    let most = list.hasKeys ? ListSpool.watchedParts : Int(limit) / list.partLimit
     begin = list.mayRepeat ? 0 : min(list.parts / 2, most)
     lookAnew()
   }
@@ -50,7 +50,7 @@ struct SlicedList {
   mutating func lookAnew() {
     precondition(taken == 0, "what was counted has become certain with the first part that was taken")
     // Nobody without a key is known, and every part but the last one is full.
-    fresh = list.hasKeys ? [] : Array(repeating: Int64(ListSpool.partLimit), count: begin)
+    fresh = list.hasKeys ? [] : Array(repeating: Int64(list.partLimit), count: begin)
     heldBack = fresh.reduce(0, +)
     keysHeldBack = []
   }

@@ -22,6 +22,8 @@ enum Occurrence {
   case calm
   /// A client asks for what it was told to ask for.
   case clientMeddles(Int)
+  /// The coordinator is killed.
+  case coordinatorEnds
   /// The bank has ended, and everybody has heard it.
   case end
 }

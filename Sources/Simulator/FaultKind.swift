@@ -3,7 +3,7 @@
 
 /// Something that goes wrong.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
-  /// The coordinator is killed between two effects.
+  /// The coordinator is killed at a call.
   case coordinatorKilled
   /// The coordinator stands still for a while.
   case coordinatorStalled
@@ -49,6 +49,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case commitSlow
   /// Somebody closes the windows of a service and opens them again at once.
   case windowsScaled
+  /// Whoever has opened the bank in the foreground is killed: it breaks everything off.
+  case openerKilled
   /// The stock service is killed between two effects.
   case stockKilled
   /// The stock service stands still for a while.

@@ -33,6 +33,8 @@ struct FaultPlan {
   let slice: Int64
   /// How long the work for one customer takes, in microseconds.
   let workMicroseconds: Int64
+  /// How long it takes to write one change down.
+  let timeOfChange: TimeSpan
   /// Completions are gathered for so long.
   let gather: TimeSpan
   let stock: StockPlan
@@ -43,6 +45,7 @@ struct FaultPlan {
     .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
     .diskFull,
     .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
+    .openerKilled,
   ]
   private static let stockKinds: [FaultKind] = [
     .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockCut,
@@ -107,6 +110,8 @@ struct FaultPlan {
     slice = chance.draw(2...7)
     gather = .milliseconds(chance.draw(0...3))
     thought = [1, 1, 4, 25][Int(chance.draw(0...3))]
+    // In some histories large requests take more than one turn.
+    timeOfChange = TimeSpan(nanoseconds: [200, 20_000, 1_200_000][Int(chance.draw(0...2))])
     // A few things go wrong again and again.
     for _ in 0..<3 { weights[Int(chance.draw(0...Int64(kinds.count) - 1))].weight += 50 }
     self.weights = weights

@@ -56,6 +56,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case judgesBySilence, givesNoSignOfLife, ignoresTheClose, checksOnce, isDeafToProgress,
     blamesServicesForItsOwnPause, killsTheSuccessor
   // In the staff behind the windows, and at the control socket.
+  case auditsTheDismissed, takesEveryDayForToday, takesEveryErrorForAFullDisk
   case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
   case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause
   // In what the services and those who ask them share, in their shells, and in what is put by.
@@ -237,12 +238,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .expelsInWords: "A teller that breaks the rules is told off, and stays."
     case .speaksOnce: "A client is told only what is said in the first turn that says something to it."
     case .answersEveryPart: "A bank that closes answers a list once for each of its parts."
+    case .auditsTheDismissed: "An audit of a bank that closes asks services that were told to go."
+    case .takesEveryDayForToday: "A ticket of another day is cancelled, or brought back, by its number alone."
+    case .takesEveryErrorForAFullDisk: "The coordinator goes on after an error of its store as if the disk were full."
     case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
     }
   }
 
-  /// The promises that it can break first.
-  public var breaks: Set<Violation.Kind> {
+  /// The promises that it can break first. An audit of the open bank can find any of them.
+  public var breaks: Set<Violation.Kind> { promises.union([.audit]) }
+
+  private var promises: Set<Violation.Kind> {
     switch self {
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
@@ -287,10 +293,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
     case .goesOnAfterARefusal: [.answer, .books]
     case .countsTheKnownTwice: [.repeatedKey]
-    case .stagesTwice: [.storeContradiction]
+    case .stagesTwice: [.storeContradiction, .duplicate]
     case .closesTheDayTwice: [.books]
     case .takesInTheWithdrawn: [.withdrawal]
-    case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable]
+    case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]
     case .startsGenerationsAnew: [.conversation]
     case .waitsForTheDismissed: [.notDrained]
     case .neverSyncs, .syncsOnlyWhenItCopiesTheLog, .copiesTheLogWithoutSyncing, .keepsTheBooksApart,
@@ -342,6 +348,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesSilenceForPutBack: [.purchase]
     case .putsOffForGood, .forgetsTheSuccessor, .abortsOnly, .expelsInWords, .speaksOnce: [.notDrained]
     case .answersEveryPart: [.answer]
+    case .auditsTheDismissed: [.audit]
+    case .takesEveryDayForToday: [.answer]
+    case .takesEveryErrorForAFullDisk:
+      [.storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt, .halfRequest]
     }
   }
 }

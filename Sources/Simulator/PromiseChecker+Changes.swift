@@ -73,7 +73,7 @@ extension PromiseChecker {
       }
     } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }) {
       switch attempt.end {
-      case .leaseExpired where holders[place].progressAt + policy.lease <= now.monotonic:
+      case .leaseExpired where holders[place].progressAt + policy.lease <= now.attended:
         step.stuck.append(holders[place].window)
       case .recalled:
         // A teller is asked for everyone whom it has in hand.
@@ -153,7 +153,7 @@ extension PromiseChecker {
   // MARK: - Answers
 
   func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
-    guard let question = open.removeValue(forKey: request) else {
+    guard let question = close(request) else {
       return violate(.answer, "request \(request) was answered twice, or was never asked")
     }
     switch (answer, question) {
@@ -170,13 +170,15 @@ extension PromiseChecker {
     }
   }
 
-  /// A known key was answered by the shell.
-  func answered(_ request: RequestNumber, with tickets: IssuedTickets) {
-    open[request] = nil
-    spoken(tickets)
+  /// Nothing more is said of a request.
+  @discardableResult
+  func close(_ request: RequestNumber) -> Question? {
+    closed.insert(request)
+    return open.removeValue(forKey: request)
   }
 
-  private func spoken(_ tickets: IssuedTickets) {
+  /// Tickets are told to somebody.
+  func spoken(_ tickets: IssuedTickets) {
     guard tickets.first <= tickets.last else { return }
     for ticket in tickets.first...tickets.last {
       let name = TicketName(day: tickets.day, ticket: ticket)

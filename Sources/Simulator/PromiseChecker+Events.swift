@@ -30,9 +30,10 @@ struct CheckedStep {
 }
 
 extension PromiseChecker {
-  func willApply(_ event: QueueEvent, to core: any QueueCoreUnderTest, at now: Moment) {
+  func willApply(_ event: QueueEvent, to core: QueueMachine, at now: Moment) {
     step = CheckedStep()
     step.wasJammed = core.isJammed || isShort
+    if let request = event.request { note(request) }
     switch event {
     case .enqueue(let request, _, _, let isLast, _):
       if takingIn != request {
@@ -50,6 +51,7 @@ extension PromiseChecker {
       paused = settledPauses
       view.dropNewcomers()
     case .intakeAbandoned:
+      if let request = core.arriving?.request { close(request) }
       takingIn = nil
       view.dropArriving()
     case .tellerReady(let window, let generation, _):
@@ -83,16 +85,10 @@ extension PromiseChecker {
     }
   }
 
-  /// Whether somebody at this window is served under the lease that the teller speaks of.
-  func expects(_ message: TellerMessage, from window: Window) -> Bool {
-    let lease: Lease
-    switch message {
-    case .done(let named), .outOfStock(let named, _), .failed(let named, _), .returned(let named),
-      .beat(let named):
-      lease = named
-    case .hello, .ready: return true
-    }
-    return holders.contains { $0.window == window && $0.lease == lease }
+  /// The queue hears of a request: for the first time, or it has not answered it.
+  private func note(_ request: RequestNumber) {
+    if closed.contains(request) { violate(.answer, "request \(request) goes on after it was answered") }
+    if open[request] == nil { open[request] = .other }
   }
 
   private func setPaused(_ isPaused: Bool, _ service: Service?) {
@@ -127,10 +123,10 @@ extension PromiseChecker {
       }
       // The next one in hand, if there is any, has its turn: its lease begins.
       if let next = holders.firstIndex(where: { $0.window == window }) {
-        holders[next].progressAt = now.monotonic
+        holders[next].progressAt = now.attended
       }
     } else if holders[place].lease == lease, answer == nil {
-      holders[place].progressAt = now.monotonic
+      holders[place].progressAt = now.attended
     } else {
       step.rogue = window
       step.owed.append((holders.remove(at: place), .killed))
@@ -157,7 +153,7 @@ extension PromiseChecker {
   // MARK: - What the core wants
 
   func didApply(
-    _ event: QueueEvent, to core: any QueueCoreUnderTest, _ effects: ArraySlice<QueueEffect>, at now: Moment
+    _ event: QueueEvent, to core: QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
     if step.isLate, let effect = effects.first {
       violate(.lateWord, "a word of a dead generation led to \(effect)")
@@ -252,7 +248,7 @@ extension PromiseChecker {
     }
     _ = view.leaveLine(customer)
     view.states[customer.ticket] = .serving
-    let begins = held.isEmpty ? now.monotonic : MonotonicTime(nanoseconds: .max)
+    let begins = held.isEmpty ? now.attended : MonotonicTime(nanoseconds: .max)
     holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: begins))
   }
 
@@ -274,13 +270,13 @@ extension PromiseChecker {
     }
     // Other words may wait behind a word: silence is judged when all have been heard, which is what a tick says.
     guard case .tick = event else { return }
-    for holder in holders where holder.progressAt + policy.lease <= now.monotonic {
+    for holder in holders where holder.progressAt + policy.lease <= now.attended {
       violate(
         .lease, "\(holder.window) still holds ticket \(holder.lease.ticket) after its lease has run out")
     }
   }
 
-  private func checkNumbers(of core: any QueueCoreUnderTest) {
+  private func checkNumbers(of core: QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
     let books = core.books
     let sum =
@@ -292,7 +288,7 @@ extension PromiseChecker {
   }
 
   /// Numbers follow one another: with the books that have issued a number somebody has it.
-  private func checkIssued(by core: any QueueCoreUnderTest) {
+  private func checkIssued(by core: QueueMachine) {
     guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
     for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
       violate(.duplicate, "ticket \(ticket) was issued to nobody")
@@ -321,6 +317,18 @@ extension PromiseChecker {
     let isTooMany = total > 0 && standing + total > policy.maxWaiting
     if isTooMany || isDraining || isFinishing || step.wasJammed {
       violate(.overfull, "\(total) were let in with \(standing) waiting and room for \(policy.maxWaiting)")
+    }
+  }
+}
+
+extension QueueEvent {
+  /// The request that somebody has made with it; nil where nobody has.
+  fileprivate var request: RequestNumber? {
+    switch self {
+    case .enqueue(let request, _, _, _, _), .cancel(let request, _), .requeue(let request, _),
+      .requeueDead(let request), .pause(let request, _), .resume(let request, _), .reset(let request):
+      request
+    default: nil
     }
   }
 }

@@ -66,6 +66,8 @@ final class PromiseChecker {
   /// The group of each account, from account 1.
   private(set) var groupOfAccount: [Int] = []
   var open: [RequestNumber: Question] = [:]
+  /// Requests to the present coordinator that were answered.
+  var closed: Set<RequestNumber> = []
 
   // What was said and what is on disk.
   var promised: [TicketName] = []
@@ -182,17 +184,11 @@ final class PromiseChecker {
     groups[number - 1].isWithdrawn = true
   }
 
-  /// The coordinator has given a request up that its client has withdrawn.
-  func withdrawn(_ request: RequestNumber) { open[request] = nil }
-
   /// A client was refused for good, and repeats its request no more.
   func gaveUp(group number: Int) {
     guard number > 0, groups[number - 1].filled > 0 else { return }
     violate(.repeatedKey, "request \(number) was refused, and has tickets")
   }
-
-  /// A request is known to the coordinator from now on.
-  func opened(_ request: RequestNumber) { open[request] = .other }
 
   // MARK: - Life and death of the coordinator
 
@@ -201,6 +197,7 @@ final class PromiseChecker {
     if !staged.isEmpty { doubtful = staged }
     staged.removeAll()
     open.removeAll()
+    closed.removeAll()
     holders.removeAll()
     recalled.removeAll()
     generations.removeAll()
@@ -244,7 +241,7 @@ final class PromiseChecker {
   }
 
   /// A core has read the store.
-  func began(_ core: any QueueCoreUnderTest) {
+  func began(_ core: QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
   }
 

@@ -13,11 +13,17 @@ extension SimulatedClient {
     switch chance.draw(0...99) {
     case 0..<36: return world.hasStock && chance.draw(0...1) == 0 ? juice() : enqueue()
     case 36..<56: return list()
-    case 56..<62: return known.isEmpty ? enqueue() : Wish(command: .cancel(someTicket()))
+    case 56..<62:
+      guard !known.isEmpty else { return enqueue() }
+      let (day, ticket) = someTicket()
+      return Wish(command: .cancel(ticket, day: chance.draw(0...1) == 0 ? day : nil))
     case 62..<67:
       // Somebody who has forgotten the answer asks again, and must get the same.
       return answered ?? enqueue()
-    case 67..<70: return known.isEmpty ? enqueue() : Wish(command: .requeue(someTicket()))
+    case 67..<70:
+      guard !known.isEmpty else { return enqueue() }
+      let (day, ticket) = someTicket()
+      return Wish(command: .requeue(ticket, day: chance.draw(0...1) == 0 ? day : nil))
     case 70..<74: return Wish(command: .requeueDead)
     case 74..<78: return Wish(command: .pause(someService()))
     case 78..<86: return Wish(command: .resume(someService()))
@@ -32,7 +38,22 @@ extension SimulatedClient {
       let timeout: Int64? =
         chance.draw(0...1) == 0 ? nil : chance.draw(0...1) == 0 ? chance.draw(0...5) : chance.draw(0...500)
       return Wish(command: .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))
-    default: return Wish(command: .status)
+    default: return Wish(command: question())
+    }
+  }
+
+  /// Something that changes nothing.
+  private func question() -> ControlCommand {
+    switch chance.draw(0...9) {
+    case 0: .tickets(nil)
+    case 1: .receipts(ReceiptQuery(days: .all, follow: false))
+    case 2: .ledger
+    case 3:
+      if let (day, ticket) = known.last { .ticket(number: ticket, day: day) } else { .status }
+    case 4:
+      if let (day, ticket) = known.last { .awaitTickets(day: day, first: ticket, last: ticket) } else { .status }
+    case 5..<8: .audit
+    default: .status
     }
   }
 
@@ -62,9 +83,9 @@ extension SimulatedClient {
   }
 
   /// Mostly one of the last tickets, which may still wait.
-  private func someTicket() -> Int64 {
+  private func someTicket() -> (day: Int64, ticket: Int64) {
     let back = min(Int64(known.count), chance.draw(0...3) == 0 ? Int64(known.count) : 12)
-    return known[known.count - Int(chance.draw(1...back))].ticket
+    return known[known.count - Int(chance.draw(1...back))]
   }
 
   /// Customers of one kind, with chance where something is left open.

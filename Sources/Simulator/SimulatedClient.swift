@@ -3,6 +3,7 @@
 // same; one without a key is never repeated. A client believes nothing that was not said to it.
 
 import BankModel
+import Coordinator
 import Transport
 import Wire
 
@@ -27,6 +28,9 @@ final class SimulatedClient {
       default: 0
       }
     }
+
+    /// It is answered when others have done something, and nothing else waits for that.
+    var isPatient: Bool { if case .awaitTickets = command { true } else { false } }
   }
 
   enum State {
@@ -69,7 +73,7 @@ final class SimulatedClient {
   }
 
   /// Whether nothing is left to be asked or answered.
-  var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
+  var isContent: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && again.isEmpty }
 
   /// The bank is about to close: somebody comes with a list while it does, in vain.
   func comeTooLate() { lateLists = 3 }
@@ -99,7 +103,7 @@ final class SimulatedClient {
     case .away: connect()
     case .greeting: break
     case .ready:
-      if outstanding.count < 3 {
+      if outstanding.count(where: { !$0.wish.isPatient }) < 3 {
         if !again.isEmpty {
           ask(again.removeFirst())
         } else if let wish = think() {
@@ -129,7 +133,7 @@ final class SimulatedClient {
   }
 
   private func connect() {
-    guard line.connect(to: SimulatedCoordinator.socket) else { return }
+    guard line.connect(to: Coordinator.socket(inHome: StockProgram.home.path)) else { return }
     state = .greeting
     say(.hello(Hello(build: BuildIdentity.current, role: .client)))
   }
@@ -164,10 +168,12 @@ final class SimulatedClient {
   }
 
   private func say(_ message: ClientMessage) {
+    world.trace.line(world.clock.now, "client \(number) says \(message)")
     line.say(message)
   }
 
   private func hear(_ end: ChannelEnd) {
+    world.trace.line(world.clock.now, "client \(number) hears the end: \(end)")
     switch end {
     case .malformed, .oversized, .unsendable, .backlogExceeded, .system:
       world.violate(.conversation, "client \(number) cannot understand the coordinator: \(end)")
@@ -184,6 +190,7 @@ final class SimulatedClient {
   }
 
   private func hear(_ message: BankMessage) {
+    world.trace.line(world.clock.now, "client \(number) hears \(message)")
     switch message {
     case .welcome: state = .ready
     case .refused(let refusal) where refusal.reason == .crowded: break
@@ -211,7 +218,20 @@ final class SimulatedClient {
       if wish.isRepeated { answered = wish }
       guard report.count > 0, report.first <= report.last else { break }
       for ticket in report.first...report.last { known.append((report.day, ticket)) }
+    case .ticket(let report): hear(report, to: wish)
     case .stopped: wasToldOfTheEnd = true
+    default: break
+    }
+  }
+
+  /// What is said of a ticket is said of that one, and not of another day's with its number.
+  private func hear(_ report: TicketReport, to wish: Wish) {
+    switch wish.command {
+    case .cancel(let ticket, let day?), .requeue(let ticket, let day?), .ticket(let ticket, let day?):
+      guard report.day != day || report.ticket != ticket else { return }
+      world.violate(
+        .answer,
+        "client \(number) asks for ticket \(ticket) of day \(day), and hears of \(report.ticket) of day \(report.day)")
     default: break
     }
   }
@@ -229,22 +249,27 @@ final class SimulatedClient {
     again.append(wish)
   }
 
+  /// Of a list in slices the coordinator knows only some when it looks for room.
+  private func isSliced(_ wish: Wish) -> Bool {
+    guard case .enqueueList = wish.command else { return false }
+    return wish.count > world.plan.slice
+  }
+
   /// What is to be repeated is repeated as long as it was not refused for good.
   private func failed(_ wish: Wish, _ failure: Failure) {
     guard wish.isRepeated, !wish.isWithdrawn else { return }
     if failure.code == .queueFull {
-      // Of a list in parts the coordinator knows the first part only when it looks for room.
-      if told.contains(wish.group), wish.partLength == 0 { return world.checker.gaveUp(group: wish.group) }
+      if told.contains(wish.group), !isSliced(wish) { return world.checker.gaveUp(group: wish.group) }
       // Whoever finds no room asks what has become of the others.
       if let answered, chance.draw(0...1) == 0 { again.append(answered) }
     }
     // The button was pressed twice, and the other request may have found room.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {
-    case .diskFull, .draining, .notOpen: again.append(wish)
+    // The bank closes, or could not open, or had no descriptor for a long list: another time it may go better.
+    case .diskFull, .draining, .notOpen, .windowsFailed, .system: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)
-    // Of a list in parts the coordinator knows the first part only when it looks for room.
-    case .queueFull where wish.partLength > 0: break
+    case .queueFull where isSliced(wish): break
     default: world.checker.gaveUp(group: wish.group)
     }
   }

@@ -21,7 +21,7 @@ final class SimulatedQueueStore: QueueStore {
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    guard !process.isDoomed else { throw .failed(path: "bank", detail: "the process is dead") }
+    guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
     world.meetDisk(call)
     do throws(StoreError) { return try body() } catch {
       world.checker.rolledBack()
@@ -36,6 +36,7 @@ final class SimulatedQueueStore: QueueStore {
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 { try disk.beginIncarnation(at: now) }
 
   func stage(_ change: StoreChange) throws(StoreError) {
+    process.spend(world.plan.timeOfChange)
     try attempt(.stage) { () throws(StoreError) in try disk.stage(change) }
     world.checker.staged(change)
   }
@@ -44,9 +45,21 @@ final class SimulatedQueueStore: QueueStore {
 
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
     process.spend(world.timeOfCommit())
+    let books = spoil(books)
     try attempt(.commit) { () throws(StoreError) in try disk.commit(books, arriving: arriving) }
     world.checker.committed(books, in: disk)
     world.trace.line(process.clock, "  committed")
+  }
+
+  /// The books, as a planted bug has them.
+  private func spoil(_ books: Books) -> Books {
+    var books = books
+    switch world.bug {
+    case .gradesUpsideDown: books = GradeMirror.mirrored(books)
+    case .countsOneTooMany: books.served += 1
+    default: break
+    }
+    return books
   }
 
   var arrivingFrom: TicketNumber? { disk.arrivingFrom }
@@ -55,7 +68,8 @@ final class SimulatedQueueStore: QueueStore {
     try attempt(.stage) { () throws(StoreError) in try disk.withdrawArrivals(limit: limit) }
   }
 
-  func tidyUp() throws(StoreError) { try disk.tidyUp() }
+  /// The disk does so by itself, at times that it draws.
+  func tidyUp() {}
 
   var emptying: EmptyingProgress? { disk.emptying }
 

@@ -12,12 +12,13 @@ extension Simulation {
     guard !isCalm else { return }
     let span = plan.interval.nanoseconds
     agenda.add(.fault, at: clock.now + TimeSpan(nanoseconds: chance.draw(span / 4...span * 2)))
-    guard let kind = plan.draw(&chance) else { return }
+    guard var kind = plan.draw(&chance) else { return }
+    // There are few histories on a disk that can lose what it was to sync.
+    if disk.volume != nil, chance.draw(0...11) == 0 { kind = .diskFailed }
     trace.line(clock.now, "fault: \(kind.name)")
     switch kind {
     case .coordinatorKilled:
-      let steps = Int(chance.draw(0...60))
-      if chance.draw(0...2) > 0 { coordinator?.fuse = steps } else { coordinator?.process.fuse = steps }
+      coordinator?.process.fuse = Int(chance.draw(0...(chance.draw(0...2) == 0 ? 400 : 60)))
     case .coordinatorStalled:
       guard let coordinator else { return }
       statistics.note(kind)
@@ -45,6 +46,10 @@ extension Simulation {
       guard let client = clients.first(where: { $0.state == .ready }) else { return }
       statistics.note(kind)
       client.reopenWindows()
+    case .openerKilled:
+      guard let coordinator, !coordinator.process.isStopped else { return }
+      statistics.note(kind)
+      coordinator.loseOpener()
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
@@ -76,7 +81,7 @@ extension Simulation {
       statistics.note(.diskFailed)
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
       // Whoever lives on after that does not live for long: perhaps not until it has tried again.
-      if disk.volume != nil { coordinator?.fuse = Int(chance.draw(0...12)) }
+      if disk.volume != nil { coordinator?.process.fuse = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
     // Whoever has met the end of the disk lives on its reserve, for longer than the disk is full.
@@ -105,6 +110,14 @@ extension Simulation {
   /// How long a commit takes that something holds up: in some cases longer than anybody is waited for.
   func timeOfSlowCommit() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
+  }
+
+  // MARK: - Services
+
+  /// A service is asked for a sign of life. At times it dies when it has given it.
+  func serviceIsChecked(_ service: SimulatedProcess) {
+    guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
+    service.fuse = Int(chance.draw(2...14))
   }
 
   // MARK: - Messages

@@ -46,7 +46,7 @@ public final class Simulation {
   private let ear = WireEar()
   var vending = VendingScene()
 
-  private(set) var coordinator: SimulatedCoordinator?
+  private(set) var coordinator: BankProgram?
   private var coordinators = 0
   /// Workers whose processes live.
   var workers: [SimulatedWorker] = []
@@ -70,6 +70,8 @@ public final class Simulation {
   var stillborn = 0
   /// So many workers take long to begin, or never do.
   var lateStarters = 0
+  /// Services that were told to go, or are of no use any more.
+  var condemned: Set<pid_t> = []
   /// Of so many of those who die with a customer a word is heard later.
   var lateWords = 0
 
@@ -105,7 +107,10 @@ public final class Simulation {
     }
     host.onSignal = { [unowned self] sender, target, signal in
       guard target === scene.service || target === vending.machine else { return }
+      if signal == SIGABRT { condemned.insert(target.pid) }
       switch signal {
+      case SIGKILL where !condemned.contains(target.pid):
+        violate(.conversation, "process \(target.pid) is ended, and was never told to go")
       case SIGABRT where !target.standsStill(at: sender.clock):
         violate(.conversation, "process \(target.pid) is at work, or waits for its disk, and is ended")
       case SIGKILL where target.isIdle(at: sender.clock):
@@ -117,8 +122,7 @@ public final class Simulation {
     host.onEnd = { [unowned self] process in
       workerEnded(process)
       if let coordinator, process === coordinator.process {
-        statistics.note(.coordinatorKilled)
-        coordinatorEnded(coordinator, isDone: false)
+        coordinatorEnded(coordinator, process)
       }
       if process === scene.service { stockEnded(process) }
       if process === vending.machine { vendingEnded(process) }
@@ -214,6 +218,7 @@ public final class Simulation {
     case .fault: goWrong()
     case .calm: calmDown()
     case .clientMeddles(let number): clients[number].emptyAndOrder()
+    case .coordinatorEnds: coordinator?.process.kill()
     case .end: isOver = true
     }
     if isCalm { playFinale() }
@@ -229,19 +234,21 @@ public final class Simulation {
     disk.isFull = fullUntil > clock.now
     do throws(StoreError) {
       var stored = try disk.load(now: clock.moment.wall)
-      _ = try disk.beginIncarnation(at: clock.moment.wall)
+      let incarnation = try disk.beginIncarnation(at: clock.moment.wall)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
       let process = host.start { [unowned self] process in
-        let program = try? SimulatedCoordinator(number: coordinators, stored: stored, of: process, in: self)
+        let program = try? BankProgram(
+          stored, number: coordinators, incarnation: incarnation, of: process, in: self)
         coordinator = program
         return program
       }
-      guard let started = process.begin() as? SimulatedCoordinator else {
+      guard let started = process.begin() as? BankProgram else {
         return violate(.conversation, "a coordinator cannot begin")
       }
-      checker.began(started.core)
-      process.call { started.open() }
+      checker.began(started.machine)
+      // Whoever has read what a failed sync may have left behind does not live for long, and perhaps not with its machine.
+      if disk.isSuspect, !isCalm { process.fuse = Int(chance.draw(50...1_500)) }
     } catch {
       guard disk.isToBlame(for: error) else {
         return violate(.storeContradiction, "the store cannot be opened: \(error)")
@@ -253,7 +260,9 @@ public final class Simulation {
   }
 
   /// A coordinator's process has ended: its connections end, and what it had not committed is gone.
-  func coordinatorEnded(_ ended: SimulatedCoordinator, isDone: Bool) {
+  private func coordinatorEnded(_ ended: BankProgram, _ process: SimulatedProcess) {
+    let isDone = process.ending?.status.ending == .code(0)
+    if case .signal? = process.ending?.status.ending { statistics.note(.coordinatorKilled) }
     trace.line(clock.now, "coordinator \(ended.number) \(isDone ? "has ended" : "is dead")")
     if disk.hasStagedChanges { statistics.note(.commitLost) }
     disk.processEnded(isDone: isDone)
@@ -277,7 +286,6 @@ public final class Simulation {
     host.isFullUntil = clock.now
     failingCommit = nil
     slowCommit = nil
-    coordinator?.fuse = nil
     disk.isCalm = true
     coordinator?.process.fuse = nil
     calmWorkers()

@@ -55,6 +55,8 @@ public struct Statistics: Sendable, Equatable, Codable {
   public var vendingStarts: Int64 = 0
   /// Won that were put into the vending machine.
   public var wonInserted: Int64 = 0
+  /// Audits of an open bank.
+  public var audits: Int64 = 0
   /// Drinks that were bought.
   public var purchases: Int64 = 0
   /// Purchases that were begun and not made: there was none of the product, or the stock was away.
@@ -102,6 +104,7 @@ public struct Statistics: Sendable, Equatable, Codable {
     left.vendingCommits += right.vendingCommits
     left.vendingStarts += right.vendingStarts
     left.wonInserted += right.wonInserted
+    left.audits += right.audits
     left.purchases += right.purchases
     left.refusedPurchases += right.refusedPurchases
     for place in left.faults.indices { left.faults[place] += right.faults[place] }

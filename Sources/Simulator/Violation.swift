@@ -49,6 +49,8 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case refusal
     /// Something is left of a request whose client was told that it was withdrawn, or nobody had withdrawn it.
     case withdrawal
+    /// An audit of the open bank finds what is not so, or cannot be made.
+    case audit
     /// The stock's ledger, its shelves and its changes do not agree, or somebody was shown what was not there.
     case stock
     /// An order has taken something else than its juice is made of, or kept it, or none for a reason that was none.

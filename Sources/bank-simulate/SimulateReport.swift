@@ -27,7 +27,7 @@ struct SimulateReport {
       ("events of the stock", statistics.stockEvents), ("commits of the stock", statistics.stockCommits),
       ("starts of the stock", statistics.stockStarts), ("given back", statistics.releases),
       ("changes that were watched", statistics.news),
-      ("purchases", statistics.purchases), ("refused purchases", statistics.refusedPurchases),
+      ("audits", statistics.audits), ("purchases", statistics.purchases), ("refused purchases", statistics.refusedPurchases),
       ("won put in", statistics.wonInserted), ("events of the machine", statistics.vendingEvents),
       ("commits of the machine", statistics.vendingCommits),
       ("starts of the machine", statistics.vendingStarts), ("faults", statistics.faultsInAll),
@@ -59,7 +59,7 @@ struct SimulateReport {
       "\"shortages\":\(statistics.shortages)", "\"stock_events\":\(statistics.stockEvents)",
       "\"stock_commits\":\(statistics.stockCommits)", "\"stock_starts\":\(statistics.stockStarts)",
       "\"releases\":\(statistics.releases)", "\"news\":\(statistics.news)",
-      "\"purchases\":\(statistics.purchases)", "\"refused_purchases\":\(statistics.refusedPurchases)",
+      "\"audits\":\(statistics.audits)", "\"purchases\":\(statistics.purchases)", "\"refused_purchases\":\(statistics.refusedPurchases)",
       "\"won_inserted\":\(statistics.wonInserted)", "\"vending_events\":\(statistics.vendingEvents)",
       "\"vending_commits\":\(statistics.vendingCommits)", "\"vending_starts\":\(statistics.vendingStarts)",
     ]

@@ -86,13 +86,19 @@ struct ProductionTests {
     let expected: [String: (production: Set<String>, own: Set<String>)] = [
       "Simulator.StockProgram": (
         service.union(["StockService.StockService", "StockService.StockPersistence"]),
-        ["Simulator.StockProgram", "Simulator.SimulatedStockStore", "Simulator.WatchedStock"]
+        [
+          "Simulator.StockProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedStockStore",
+          "Simulator.WatchedStock",
+        ]
       ),
       "Simulator.VendingProgram": (
         service.union(client).union([
           "VendingMachine.VendingService", "VendingMachine.VendingPersistence",
         ]),
-        ["Simulator.VendingProgram", "Simulator.SimulatedVendingStore", "Simulator.WatchedVending"]
+        [
+          "Simulator.VendingProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedVendingStore",
+          "Simulator.WatchedVending",
+        ]
       ),
       "Simulator.SimulatedAsker<Wire.StockCommand": (client, ["Simulator.SimulatedAsker"]),
       "Simulator.SimulatedAsker<Wire.VendingCommand": (client, ["Simulator.SimulatedAsker"]),
@@ -105,19 +111,21 @@ struct ProductionTests {
         client.union(["Teller.TellerProcess", "JuiceStation.FruitProvider"]),
         ["Simulator.WorkerProgram", "Simulator.SimulatedProvider"]
       ),
-      // What the coordinator does with its store and its requests is told again by these.
-      "Simulator.SimulatedCoordinator": (
+      "Simulator.BankProgram": (
         client.union([
-          "Transport.Listener", "Coordinator.WindowStaff", "Coordinator.HouseStaff",
-          "Coordinator.ControlServer", "Coordinator.ControlSession",
-          "Coordinator.ReleaseDesk", "QueueCore.QueueMachine", "Logbook.LogFile",
+          "Transport.Listener", "Coordinator.Coordinator", "Coordinator.BankContext",
+          "Coordinator.QueueDriver", "Coordinator.CommitEngine", "Coordinator.Intake",
+          "Coordinator.EnqueueIntake", "Coordinator.RequestRouter", "Coordinator.RequestTable",
+          "Coordinator.Readings", "Coordinator.LongRequests", "Coordinator.Followers",
+          "Coordinator.Tellers", "Coordinator.HouseServices", "Coordinator.WindowPlan",
+          "Coordinator.Opening", "Coordinator.Ending", "Coordinator.Audits", "Coordinator.HomeKeeper",
+          "Coordinator.WindowStaff", "Coordinator.HouseStaff", "Coordinator.ControlServer",
+          "Coordinator.ControlSession", "Coordinator.ReleaseDesk", "QueueCore.QueueMachine",
+          "Logbook.LogFile",
         ]),
         [
-          "Simulator.SimulatedCoordinator", "Simulator.Simulation", "Simulator.SimulatedProcess",
-          "Simulator.FaultPlan",
-          "Simulator.ClientSession", "Simulator.OpenRequest", "Simulator.IntakeOrder",
-          "Simulator.SimulatedEnding",
-          "Simulator.SimulatedQueueStore", "Simulator.LateWord",
+          "Simulator.BankProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedQueueStore",
+          "Simulator.QueueWatch",
         ]
       ),
     ]

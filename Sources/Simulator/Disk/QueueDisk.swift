@@ -45,6 +45,10 @@ final class QueueDisk: QueueStore {
   private let copying: Int64
   private(set) var staged: [Change] = []
   private(set) var doubt: Doubt?
+  /// A sync has failed since the machine was started, under the present process or one before it: what looks written may
+  /// not be.
+  private var hasFailedToSync = false
+  private(set) var isSuspect = false
   /// Tickets with attempts and keys that were written down in this history: what a comparison has to ask for by name.
   var attempted: Set<TicketOfDay> = []
   var keys: Set<String> = []
@@ -98,7 +102,9 @@ final class QueueDisk: QueueStore {
     guard let volume else { return }
     // Nothing is lost if the log cannot be copied now: the next start reads it.
     if isDone, !volume.isDead { try? store?.close() }
-    let losingPower = chance.draw(0...2) == 0
+    let losingPower = chance.draw(0...2) == 0 || isSuspect && chance.draw(0...1) == 0
+    isSuspect = hasFailedToSync && !losingPower
+    if losingPower { hasFailedToSync = false }
     volume.endProcess(losingPower: losingPower) { store = nil }
     if losingPower { onPowerLoss?() }
     if isCalm { volume.calm() }
@@ -200,6 +206,7 @@ final class QueueDisk: QueueStore {
     guard let volume else { return model.fail(call, with: error) }
     guard case .failed = error else { return }
     volume.fail(call == .commit ? .write : .sync, number: Int(chance.draw(1...(call == .commit ? 4 : 1))))
+    if call != .commit { hasFailedToSync = true }
   }
 
   /// Whether new customers are to be refused. The store in memory believes what it is told.

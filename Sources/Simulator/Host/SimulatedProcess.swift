@@ -166,7 +166,7 @@ final class SimulatedProcess {
 
   /// For a while it has no descriptor for anything new, or even fewer than it has.
   func starve(byAtMost missing: Int) {
-    openFiles = descriptors.count - Int(host.chance.draw(0...Int64(missing)))
+    openFiles = max(0, descriptors.count - Int(host.chance.draw(0...Int64(missing))))
   }
 
   /// It has descriptors again, and goes on.
@@ -238,7 +238,6 @@ final class SimulatedProcess {
   /// What is ready now; nil where the process is to sleep. Only the first wait of a turn can sleep: a later one is a
   /// process that waits for nothing but time.
   func look(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
-    waits += 1
     var found: [(UInt64, Readiness)] = []
     for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
       let ready = readiness(of: number).intersection(
@@ -248,6 +247,7 @@ final class SimulatedProcess {
     found.shuffle(using: &host.chance)
     if !found.isEmpty || isDoomed { return Array(found.prefix(limit)) }
     if let deadline, deadline <= clock { return [] }
+    waits += 1
     if waits == 1 {
       self.deadline = deadline
       return nil
@@ -256,6 +256,10 @@ final class SimulatedProcess {
     clock = deadline
     return []
   }
+
+  /// What follows in this turn hears whoever has spoken, and where nobody has it only takes time: a turn that has slept is
+  /// begun anew, and what is done once, as an end, must not be.
+  func stayAwake() { waits = max(waits, 1) }
 
   private static let unasked = Readiness.hangUp.rawValue | Readiness.error.rawValue
 

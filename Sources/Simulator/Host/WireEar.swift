@@ -29,7 +29,18 @@ final class WireEar {
     guard let world, let peer = end.peer else { return }
     let server = end.isServers ? end : peer
     let connection = server.number
+    if !server.isServers { return hearSupervisor(bytes, of: end, by: process) }
     switch server.maker {
+    case world.coordinator?.process.pid where end.isServers:
+      for body in bodies(of: bytes, on: end) {
+        guard case .reply(let reply) = decode(BankMessage.self, body) else { continue }
+        switch reply.answer {
+        case .enqueued(let report) where report.count > 0:
+          world.checker.spoken(IssuedTickets(day: report.day, first: report.first, last: report.last))
+        case .audit(let report): hear(report, in: world)
+        default: break
+        }
+      }
     case world.scene.service?.pid:
       for body in bodies(of: bytes, on: end) {
         if end.isServers {
@@ -63,6 +74,35 @@ final class WireEar {
         }
       }
     default: break
+    }
+  }
+
+  /// An audit finds nothing; only that a service cannot be asked may be true, and not because the bank sends it home.
+  private func hear(_ report: AuditReport, in world: Simulation) {
+    world.statistics.audits += 1
+    for finding in report.findings {
+      switch finding.source {
+      case .unauditedStock, .unauditedMachine:
+        guard world.coordinator?.hasDismissedServices == true else { continue }
+        world.violate(.audit, "the bank closes, and an audit finds: \(finding)")
+      default: world.violate(.audit, "an audit finds: \(finding)")
+      }
+    }
+  }
+
+  /// What a coordinator says to a service that it has started: perhaps that it shall go.
+  private func hearSupervisor(_ bytes: [UInt8], of end: StreamEnd, by process: SimulatedProcess) {
+    guard let world, process === world.coordinator?.process else { return }
+    for service in [world.scene.service, world.vending.machine].compactMap(\.self) {
+      guard case .stream(let stream)? = service.descriptors[3], stream === end.peer else { continue }
+      for body in bodies(of: bytes, on: end) {
+        switch decode(SupervisorMessage.self, body) {
+        case .close: world.condemned.insert(service.pid)
+        // Perhaps it dies with the sign of life that it gives, and that is heard after its end.
+        case .check: world.serviceIsChecked(service)
+        default: break
+        }
+      }
     }
   }
 
@@ -120,6 +160,12 @@ final class WireEar {
       return
     }
     if let order = request.order { world.stockAnswers(order, reply.result) }
+    // Perhaps the coordinator dies before it hears that something was given back.
+    if case .giveBack = request.command, case .done = reply.result,
+      request.order?.text.first?.isNumber == true
+    {
+      world.releaseIsAnswered()
+    }
     guard let told = stock[connection]?.told[reply.number] else { return }
     switch reply.result {
     case .picture(let picture):

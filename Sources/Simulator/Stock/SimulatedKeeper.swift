@@ -27,6 +27,9 @@ final class SimulatedKeeper {
   /// Whether nothing is left to be asked or answered.
   var isContent: Bool { changesLeft <= 0 && !isWaiting && again == nil }
 
+  /// Somebody wants to know what is there, and has everything counted next.
+  var isToCount = false
+
   /// Does the next thing.
   func act() {
     guard !isContent else { return }
@@ -37,6 +40,10 @@ final class SimulatedKeeper {
 
   private func think() {
     changesLeft -= 1
+    if isToCount {
+      (isToCount, isWaiting) = (false, true)
+      return audit()
+    }
     let fruits = world.plan.stock.assortment.fruits
     let fruit = fruits[Int(chance.draw(0...Int64(fruits.count) - 1))].id
     let command: StockCommand

@@ -137,16 +137,14 @@ extension Simulation {
     return true
   }
 
-  /// Whether the coordinator dies now, between what was given back and the note of it.
-  func releaseMeetsItsEnd() -> Bool {
-    guard scene.doomedReleases > 0 else { return false }
+  /// Something was given back, and the coordinator has not noted it. At times it dies, or its disk is full.
+  func releaseIsAnswered() {
+    guard scene.doomedReleases > 0, coordinator != nil else { return }
     scene.doomedReleases -= 1
     statistics.note(.releaseInterrupted)
-    guard chance.draw(0...1) == 0 else { return true }
-    // Or its disk is full, and the note stays.
+    guard chance.draw(0...1) == 0 else { return agenda.add(.coordinatorEnds, at: clock.now) }
     statistics.note(.diskFull)
     fullUntil = clock.now + .milliseconds(chance.draw(1...700))
-    return false
   }
 
   /// A station asks for its fruit. At times its customer is gone before the stock answers, and the next one is there.
@@ -177,7 +175,9 @@ extension Simulation {
       guard let service = scene.service else { return }
       statistics.note(kind)
       service.getStuck()
-    case .stockAuditLong: scene.longAudit = .seconds(chance.draw(31...45))
+    case .stockAuditLong:
+      scene.longAudit = .seconds(chance.draw(31...45))
+      if chance.draw(0...2) == 0 { scene.keepers.first?.isToCount = true }
     case .stockDiskFull:
       statistics.note(kind)
       scene.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))

@@ -16,6 +16,7 @@ final class StockProgram: SimulatedProgram {
   /// Where everybody finds it.
   static let home = ServiceHome(path: "/bank", name: "stock")
 
+  private unowned let process: SimulatedProcess
   private let server: Server<StockService<WatchedStock>>
   private let store: SimulatedStockStore
 
@@ -24,6 +25,7 @@ final class StockProgram: SimulatedProgram {
     _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
     in world: Simulation
   ) throws {
+    self.process = process
     store = SimulatedStockStore(world.stockDisk, of: process, in: world) { link.progressed() }
     let rules: any StockDecisions =
       if let bug = world.bug, bug.isOfTheStock {
@@ -42,10 +44,13 @@ final class StockProgram: SimulatedProgram {
   }
 
   func turn() throws(SystemError) -> Int32? {
-    guard server.isAtWork else { return try server.run() }
-    try server.turn()
-    store.payOff()
-    return server.isAtWork ? nil : try server.run()
+    if server.isAtWork {
+      try server.turn()
+      store.payOff()
+    }
+    guard !server.isAtWork else { return nil }
+    process.stayAwake()
+    return try server.run()
   }
 
   func hear(signal: Int32) { server.askToEnd() }

@@ -64,6 +64,9 @@ extension Simulation {
       statistics.vendingStarts += 1
       vending.machine = process
       trace.line(clock.now, "vending \(vending.machines) starts")
+      if vending.machines == 1, plan.vending.arrival > .zero {
+        process.stand(until: clock.now + plan.vending.arrival)
+      }
       return try? SupervisedProgram(.vending) { [unowned self] loop, link in open(process, loop, link) }
     }
   }

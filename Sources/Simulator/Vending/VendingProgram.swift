@@ -17,6 +17,7 @@ final class VendingProgram: SimulatedProgram {
   /// Where everybody finds it.
   static let home = ServiceHome(path: "/bank", name: "vending")
 
+  private unowned let process: SimulatedProcess
   private let server: Server<VendingService<WatchedVending>>
   private let store: SimulatedVendingStore
 
@@ -26,6 +27,7 @@ final class VendingProgram: SimulatedProgram {
     in world: Simulation
   ) throws {
     let plan = world.plan.vending
+    self.process = process
     store = SimulatedVendingStore(world.vending.disk, of: process, in: world)
     let rules: any VendingDecisions =
       if let bug = world.bug, bug.isOfTheMachine {
@@ -48,10 +50,13 @@ final class VendingProgram: SimulatedProgram {
   }
 
   func turn() throws(SystemError) -> Int32? {
-    guard server.isAtWork else { return try server.run() }
-    try server.turn()
-    store.payOff()
-    return server.isAtWork ? nil : try server.run()
+    if server.isAtWork {
+      try server.turn()
+      store.payOff()
+    }
+    guard !server.isAtWork else { return nil }
+    process.stayAwake()
+    return try server.run()
   }
 
   func hear(signal: Int32) { server.askToEnd() }

@@ -5,19 +5,18 @@
 import BankModel
 import QueueCore
 
-/// The real core with something wrong around it.
-struct MutantCore: QueueCoreUnderTest {
+/// The real machine with something wrong around it.
+struct MutantQueue {
   let bug: PlantedBug
-  var machine: QueueMachine
   /// Tickets of requests that were spoken too early.
   private var spoken: Set<RequestNumber> = []
-  private var firstOfRequest: TicketNumber = 0
   private var inserts = 0
 
-  init(_ bug: PlantedBug, _ stored: StoredQueue, policy: QueuePolicy, at now: Moment) {
-    self.bug = bug
+  init(_ bug: PlantedBug) { self.bug = bug }
+
+  /// The rules by which the machine goes.
+  func spoil(_ policy: QueuePolicy) -> QueuePolicy {
     var policy = policy
-    var stored = stored
     switch bug {
     case .neverFull: policy.maxWaiting = .max
     case .neverBuries:
@@ -27,21 +26,28 @@ struct MutantCore: QueueCoreUnderTest {
       policy.maxCrashes -= 1
       policy.maxFailures -= 1
     case .expiresTooEarly: policy.lease = TimeSpan(nanoseconds: policy.lease.nanoseconds / 2)
-    case .gradesUpsideDown: stored = GradeMirror.mirrored(stored)
     default: break
     }
-    machine = QueueMachine(stored, policy: policy, at: now)
+    return policy
   }
 
-  mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
+  /// What the machine reads of its store.
+  func spoil(_ stored: StoredQueue) -> StoredQueue {
+    bug == .gradesUpsideDown ? GradeMirror.mirrored(stored) : stored
+  }
+
+  /// Lets an event happen to the machine, as the bug has it.
+  mutating func apply(
+    _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
+  ) {
     var wanted: [QueueEffect] = []
-    for each in events(for: event) { machine.apply(each, at: now, into: &wanted) }
-    effects.append(contentsOf: spoil(wanted, of: event))
+    for each in events(for: event, machine) { machine.apply(each, at: now, into: &wanted) }
+    effects.append(contentsOf: spoil(wanted, of: event, machine))
   }
 
   // MARK: - What the core hears
 
-  private mutating func events(for event: QueueEvent) -> [QueueEvent] {
+  private func events(for event: QueueEvent, _ machine: QueueMachine) -> [QueueEvent] {
     switch (bug, event) {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
       if let present = machine.numbers(of: window), present.generation == generation, present.lease != nil {
@@ -75,7 +81,7 @@ struct MutantCore: QueueCoreUnderTest {
       } else {
         [event]
       }
-    case (.expiresNobody, _): renewals() + [event]
+    case (.expiresNobody, _): renewals(of: machine) + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]
     case (.ignoresTheShortage, .roomChanged): [.tick]
@@ -84,7 +90,7 @@ struct MutantCore: QueueCoreUnderTest {
     }
   }
 
-  private func renewals() -> [QueueEvent] {
+  private func renewals(of machine: QueueMachine) -> [QueueEvent] {
     machine.atWindows.compactMap { place in
       machine.numbers(of: place.window)?.lease.map { .tellerProgressed(place.window, place.generation, $0) }
     }
@@ -92,15 +98,19 @@ struct MutantCore: QueueCoreUnderTest {
 
   // MARK: - What the core wants
 
-  private mutating func spoil(_ wanted: [QueueEffect], of event: QueueEvent) -> [QueueEffect] {
+  private mutating func spoil(
+    _ wanted: [QueueEffect], of event: QueueEvent, _ machine: QueueMachine
+  ) -> [QueueEffect] {
     var spoiled: [QueueEffect] = []
-    for effect in wanted { spoiled.append(contentsOf: spoil(effect, of: event)) }
+    for effect in wanted { spoiled.append(contentsOf: spoil(effect, of: event, machine)) }
     if bug == .drainsTooEarly, case .drain = event { spoiled.append(.reportDrained) }
-    if bug == .repliesTooEarly { spoiled.append(contentsOf: earlyReply(to: event, wanted)) }
+    if bug == .repliesTooEarly { spoiled.append(contentsOf: earlyReply(to: event, wanted, machine)) }
     return spoiled
   }
 
-  private mutating func spoil(_ effect: QueueEffect, of event: QueueEvent) -> [QueueEffect] {
+  private mutating func spoil(
+    _ effect: QueueEffect, of event: QueueEvent, _ machine: QueueMachine
+  ) -> [QueueEffect] {
     switch effect {
     case .stage(let change):
       return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
@@ -113,8 +123,8 @@ struct MutantCore: QueueCoreUnderTest {
     case .acknowledge(let window, var lease) where bug == .acknowledgesTheNext:
       lease.ticket += 1
       return [.acknowledge(window, lease)]
-    case .assign(let window, let lease, let customer): return spoil(window, lease, customer)
-    case .reply(let request, let answer): return spoil(request, answer, of: event)
+    case .assign(let window, let lease, let customer): return spoil(window, lease, customer, machine)
+    case .reply(let request, let answer): return spoil(request, answer, of: event, machine)
     case .reportDrained where bug == .drainsNever || bug == .drainsTooEarly: return []
     case .loadPage(let line, let after, let limit) where bug == .gradesUpsideDown:
       return [.loadPage(GradeMirror.mirrored(line), after: after, limit: limit)]
@@ -154,7 +164,9 @@ struct MutantCore: QueueCoreUnderTest {
     return [.acknowledge(window, lease)]
   }
 
-  private func spoil(_ window: Window, _ lease: Lease, _ customer: Customer) -> [QueueEffect] {
+  private func spoil(
+    _ window: Window, _ lease: Lease, _ customer: Customer, _ machine: QueueMachine
+  ) -> [QueueEffect] {
     switch bug {
     case .handsAcrossServices:
       let other: Service = window.service == .deposit ? .loan : .deposit
@@ -173,7 +185,9 @@ struct MutantCore: QueueCoreUnderTest {
     }
   }
 
-  private func spoil(_ request: RequestNumber, _ answer: QueueAnswer, of event: QueueEvent) -> [QueueEffect] {
+  private func spoil(
+    _ request: RequestNumber, _ answer: QueueAnswer, of event: QueueEvent, _ machine: QueueMachine
+  ) -> [QueueEffect] {
     switch (bug, answer) {
     case (.answersTwice, _): return [.reply(request, answer), .reply(request, answer)]
     case (.losesAnswers, .done): return []
@@ -186,7 +200,9 @@ struct MutantCore: QueueCoreUnderTest {
     }
   }
 
-  private mutating func earlyReply(to event: QueueEvent, _ wanted: [QueueEffect]) -> [QueueEffect] {
+  private mutating func earlyReply(
+    to event: QueueEvent, _ wanted: [QueueEffect], _ machine: QueueMachine
+  ) -> [QueueEffect] {
     guard case .enqueue(let request, let orders, let total, let isLast, _) = event, isLast,
       Int64(orders.count) == total, total > 0
     else { return [] }
@@ -197,26 +213,4 @@ struct MutantCore: QueueCoreUnderTest {
       .reply(request, .enqueued(IssuedTickets(day: machine.books.day, first: last - total + 1, last: last)))
     ]
   }
-}
-
-extension MutantCore {
-  var books: Books {
-    var books = bug == .gradesUpsideDown ? GradeMirror.mirrored(machine.books) : machine.books
-    if bug == .countsOneTooMany { books.served += 1 }
-    return books
-  }
-  var nextDeadline: MonotonicTime? { bug == .neverWakes ? nil : machine.nextDeadline }
-  var isUnsettled: Bool { machine.isUnsettled }
-  var hasUnsettledTickets: Bool { machine.hasUnsettledTickets }
-  var hasPromises: Bool { machine.hasPromises }
-  var arriving: ArrivingRequest? { machine.arriving }
-  var isTakingIn: Bool { machine.isTakingIn }
-  var roomBeside: Int64 { machine.roomBeside }
-  var isJammed: Bool { machine.isJammed }
-  var isShort: Bool { machine.isShort }
-  var waitingCount: Int64 { machine.waitingCount }
-  var serving: Int64 { machine.serving }
-  var issuedCount: Int64 { machine.issuedCount }
-  func numbers(of window: Window) -> QueueMachine.WindowNumbers? { machine.numbers(of: window) }
-  func contradictions() -> [Remark] { machine.contradictions() }
 }

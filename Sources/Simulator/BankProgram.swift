@@ -1,0 +1,106 @@
+// Owns the coordinator's process in the simulated world: the production coordinator on the simulated host, opened as its own
+// main program does, with the store and the rules that this history has for it.
+// Invariant: nothing of the coordinator is copied here. Between any two calls of the kernel, or of its store, it may be
+// killed, and then does nothing more; what it had not sent is gone with it, and what was staged and not committed too.
+
+import BankModel
+import Configuration
+import Coordinator
+import Logbook
+import Posix
+import QueueCore
+import Transport
+
+/// A coordinator that runs on a simulated host.
+final class BankProgram: SimulatedProgram {
+  unowned let process: SimulatedProcess
+  let number: Int
+  private let loop: EventLoop
+  private let server: ControlServer
+  private let coordinator: Coordinator
+  private let watch: QueueWatch
+  private var isOpen = false
+  /// The last words, once the bank has ended.
+  private var farewell: Farewell?
+
+  /// - Parameters:
+  ///   - stored: What its store holds.
+  ///   - number: Which coordinator of this history it is.
+  init(
+    _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess, in world: Simulation
+  ) throws {
+    self.process = process
+    self.number = number
+    let plan = world.plan
+    let home = StockProgram.home
+    var mutant: MutantQueue?
+    if let bug = world.bug, bug.isOfTheCore { mutant = MutantQueue(bug) }
+    watch = QueueWatch(of: process, mutant, seed: world.seed &* 31 &+ UInt64(number), in: world)
+    loop = try EventLoop()
+    server = ControlServer(loop: loop, build: BuildIdentity.current)
+    let log = try LogFile(
+      path: world.keepsLogs ? "\(home.logs)/coordinator.log" : "/dev/null", worker: "coordinator",
+      generation: Int32(clamping: incarnation), limit: world.keepsLogs ? 4_096 : 0,
+      keep: world.keepsLogs ? 2 : 0)
+    var limits = CoordinatorLimits()
+    (limits.slice, limits.listPart) = (plan.slice, Int(plan.slice))
+    (limits.gap, limits.withdrawn) = (2 * plan.slice, Int(plan.slice))
+    limits.release = .nanoseconds(plan.stock.releasePatience.nanoseconds)
+    coordinator = try Coordinator(
+      home: home.path, configuration: Self.configuration(number, of: world),
+      policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
+      store: SimulatedQueueStore(of: process, in: world), contents: mutant?.spoil(stored) ?? stored,
+      incarnation: incarnation, programs: try WorkerPrograms(), now: SystemClock.moment())
+    coordinator.witness = watch
+  }
+
+  private static func configuration(_ number: Int, of world: Simulation) -> BankConfiguration {
+    let plan = world.plan
+    var chance = SeededGenerator(seed: world.seed &* 37 &+ UInt64(number))
+    var configuration = BankConfiguration()
+    for service in Service.allCases {
+      configuration.windows[service] = plan.windows[service] ?? 0
+      configuration.work[service] = TimeSpan(nanoseconds: plan.workMicroseconds * 1_000)
+    }
+    configuration.language = .english
+    configuration.lease = plan.policy.lease
+    configuration.gather = plan.gather
+    // In some histories a service that stands still is soon found out.
+    configuration.standstill = .seconds(chance.draw(0...1) == 0 ? 1 : 10)
+    configuration.log.customers = world.keepsLogs
+    (configuration.log.rotateBytes, configuration.log.keep) = (4_096, 2)
+    return configuration
+  }
+
+  /// The queue, as it has read its store.
+  var machine: QueueMachine { coordinator.machine }
+
+  /// Whether its services were told to go, because it closes.
+  var hasDismissedServices: Bool { coordinator.hasDismissedServices }
+
+  /// Whoever has opened the bank in the foreground was killed.
+  func loseOpener() { process.call { coordinator.openerIsGone() } }
+
+  func turn() throws(SystemError) -> Int32? {
+    if !isOpen {
+      isOpen = true
+      try coordinator.open()
+    }
+    if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }
+    watch.beginTurn()
+    while let word = watch.nextLateWord(at: process.clock) {
+      // Whoever was put off comes back with any event: first by itself, so that what follows a late word follows from it.
+      if let due = machine.nextRetry, due <= process.clock { coordinator.happen(.tick) }
+      coordinator.happen(word)
+    }
+    defer { watch.wakeForLateWords() }
+    try coordinator.turn()
+    guard let code = coordinator.exitCode else { return nil }
+    coordinator.leave()
+    guard !coordinator.isCutOff else { return code }
+    farewell = Farewell(server, loop)
+    return nil
+  }
+
+  func hear(signal: Int32) {}
+}

@@ -1,0 +1,120 @@
+// Owns the eye on the queue of a production coordinator: every event passes here on its way to the machine, and the checker
+// hears of it and of what the machine wants. A planted bug of the core is made here. At times the word of a dead worker comes
+// late: the staff closes the connection of whoever has ended, and here such words come all the same, which the queue must
+// let change nothing. It must not judge: the checker does.
+// Invariant: whatever a dead process does is nobody's business, and after a broken promise nobody looks any more.
+
+import BankModel
+import Coordinator
+import QueueCore
+
+/// Looks at what happens to the queue of one coordinator.
+final class QueueWatch: QueueWitness {
+  /// A word of a dead worker that is heard later.
+  private struct LateWord {
+    let due: MonotonicTime
+    let event: QueueEvent
+  }
+
+  /// No turn has as many effects, with everything that follows from them.
+  private static let longestTurn = 100_000
+
+  private unowned let world: Simulation
+  private unowned let process: SimulatedProcess
+  private var mutant: MutantQueue?
+  private var chance: SeededGenerator
+  private var lateWords: [LateWord] = []
+  /// Effects of the present turn, and whether there were too many.
+  private var effectsOfTurn = 0
+  /// When a request that was half taken in was given up last.
+  private var abandonedAt: MonotonicTime?
+
+  init(of process: SimulatedProcess, _ mutant: MutantQueue?, seed: UInt64, in world: Simulation) {
+    self.process = process
+    self.mutant = mutant
+    self.world = world
+    chance = SeededGenerator(seed: seed)
+  }
+
+  /// A turn begins.
+  func beginTurn() { effectsOfTurn = 0 }
+
+  func apply(
+    _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    guard effectsOfTurn <= Self.longestTurn else { return }
+    let before = effects.count
+    guard !process.isDoomed, world.violation == nil else {
+      machine.apply(event, at: now, into: &effects)
+      return effectsOfTurn += effects.count - before
+    }
+    world.statistics.events += 1
+    world.trace.line(now.monotonic, "  event \(event)")
+    note(event, at: now)
+    world.checker.willApply(event, to: machine, at: now)
+    if mutant == nil {
+      machine.apply(event, at: now, into: &effects)
+    } else {
+      mutant?.apply(event, to: &machine, at: now, into: &effects)
+    }
+    let wanted = effects[before...]
+    for effect in wanted { note(effect, at: now) }
+    world.checker.didApply(event, to: machine, wanted, at: now)
+    effectsOfTurn += wanted.count
+    if effectsOfTurn > Self.longestTurn { world.violate(.notDrained, "one turn has effects without an end") }
+    guard world.violation != nil else { return }
+    // Who has broken a promise may be in no state to go on, and what it wants could end the whole program.
+    effects.removeSubrange(before...)
+    process.kill()
+  }
+
+  private func note(_ event: QueueEvent, at now: Moment) {
+    switch event {
+    case .tellerLost(let window, let generation, _): keepLateWord(of: window, generation, at: now)
+    case .intakeAbandoned:
+      abandonedAt = now.monotonic
+      world.statistics.withdrawnInPart += 1
+    case .reset where abandonedAt == now.monotonic:
+      // It was given up for this.
+      world.statistics.withdrawnInPart -= 1
+      world.statistics.givenUpForResets += 1
+    default: break
+    }
+  }
+
+  private func note(_ effect: QueueEffect, at now: Moment) {
+    world.statistics.effects += 1
+    world.trace.line(now.monotonic, "    effect \(effect)")
+    if case .reportDead = effect { world.statistics.deadLetters += 1 }
+  }
+
+  // MARK: - Late words
+
+  private func keepLateWord(of window: Window, _ generation: Generation, at now: Moment) {
+    guard world.lateWords > 0,
+      let lease = world.checker.holders.first(where: { $0.window == window })?.lease,
+      lease.generation == generation
+    else { return }
+    world.lateWords -= 1
+    let event: QueueEvent =
+      switch chance.draw(0...2) {
+      case 0: .tellerAnswered(window, generation, lease, .done)
+      case 1: .tellerProgressed(window, generation, lease)
+      default: .tellerAnswered(window, generation, lease, .returned)
+      }
+    let due = now.monotonic + TimeSpan(nanoseconds: chance.draw(100_000...300_000_000))
+    lateWords.append(LateWord(due: due, event: event))
+  }
+
+  /// Takes out the next word of the dead that has come by now.
+  func nextLateWord(at moment: MonotonicTime) -> QueueEvent? {
+    guard let place = lateWords.firstIndex(where: { $0.due <= moment }) else { return nil }
+    world.statistics.note(.messageLate)
+    return lateWords.remove(at: place).event
+  }
+
+  /// The process runs again when the next one comes.
+  func wakeForLateWords() {
+    if let due = lateWords.map(\.due).min() { world.host.wake(process, at: due) }
+  }
+}
