@@ -59,7 +59,7 @@ compile() {
     options+=(-Xlinker -s)
   fi
   # Strictness is what scripts/check is for; a bank that runs is not stopped by a warning.
-  env -u BANK_STRICT -u BANK_BUILD_QUICK -u BANK_BUILD_PROGRAMS "${variables[@]}" \
+  env -u BANK_STRICT -u BANK_BUILD_QUICK -u BANK_BUILD_TESTS -u BANK_BUILD_PROGRAMS "${variables[@]}" \
     swift build -c release --static-swift-stdlib --scratch-path "$build/$kind" "${options[@]}" 2>&1 9>&- |
     follow_build "$build/.scripts-$kind.progress"
 }
