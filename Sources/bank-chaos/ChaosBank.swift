@@ -1,5 +1,4 @@
 // Owns the processes of the bank under chaos: its start, who of them is alive, and the signals that are sent to them.
-// It must not know why somebody is chosen.
 // Invariant: only processes that carry this run's mark in their environment are ever signalled, and each is held by
 // its pidfd while it is; whoever was stopped is continued, whatever happens.
 // Failure: CommandError at the start; afterwards a process that is gone is an everyday answer.

@@ -1,6 +1,5 @@
 // Owns the end of a chaos run: the bank is drained as an operator would, dead letters are brought back, and its books
 // are read page by page.
-// It must not know what they are compared with.
 // Invariant: nobody is cancelled; whoever has a ticket is served before the bank closes.
 // Failure: CommandError; a bank that does not become idle in its time is one.
 import BankModel

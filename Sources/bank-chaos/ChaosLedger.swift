@@ -1,5 +1,4 @@
 // Owns what the clients of a chaos run remember themselves: what they asked for and which tickets they were promised.
-// It must not know the bank's books; it is what they are compared with.
 // Invariant: a key stands for one order for ever; the first promise made for it is the one that counts.
 // Failure: a second, different promise for the same key is kept, to be reported.
 import BankModel

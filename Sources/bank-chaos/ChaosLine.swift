@@ -1,5 +1,4 @@
 // Owns one connection of a chaos run's clients: it never waits, and it can go away in the middle of a frame.
-// It must not know what is asked on it.
 // Invariant: after its end it sends and takes nothing; its owner opens another one.
 // Failure: whatever goes wrong ends the line. That is the everyday case here.
 import ControlClient

@@ -2,7 +2,6 @@
 // It must not know processes or clocks: it names a kind of victim and a number to pick one by.
 // Invariant: the same seed and rules give the same plan; each kind of violence draws from a chance of its own, so
 // that one more stop changes no kill.
-// Failure: none.
 import BankModel
 
 /// A kind of process that can be killed.

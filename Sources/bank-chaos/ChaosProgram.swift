@@ -1,6 +1,5 @@
 // Owns the chaos run: kills the bank's processes at random instants while customers come, and says whether every promise was
 // kept, from what the customers remember.
-// It must not know how anybody is killed or how books are compared; it puts the parts in order.
 // Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
 // Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
 import Arguments
@@ -185,7 +184,7 @@ enum ChaosProgram {
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
       let target = ChaosTarget.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
       guard let target else {
-        throw .complaint(Complaint(code: "usage", exit: .usage, message: words.noSuchVictim(String(name))))
+        throw .usage(words.noSuchVictim(String(name)))
       }
       if !chosen.contains(target) { chosen.append(target) }
     }

@@ -1,7 +1,5 @@
 // Owns how the result of a chaos run is shown: a table for people, a document for scripts.
-// It must not know how it came about.
 // Invariant: nothing is rounded down: a time in milliseconds is never shorter than what was measured.
-// Failure: none.
 import BankModel
 import Console
 import Posix

@@ -1,5 +1,4 @@
 // Owns the hours of chaos themselves: one loop in which customers come, somebody is killed, and somebody looks on.
-// It must not know what is compared afterwards, nor words.
 // Invariant: it does not do what the bank must do by itself, and does not ask of it what nobody promises: a coordinator
 // is killed only where a guardian is at work, and processes that have not reported ready only as often as the bank's
 // patience with such deaths allows (it gives up after ten by design).

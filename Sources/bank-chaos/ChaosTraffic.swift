@@ -1,6 +1,5 @@
 // Owns the clients of a chaos run: each asks for tickets under a key of its own, one order after the other, and asks
 // again with the same key whenever its connection was lost.
-// It must not know who is killed.
 // Invariant: an order is in the ledger before the first of its bytes is sent.
 // Failure: none of its own; a refusal that may pass is asked again, any other one is kept.
 import BankModel

@@ -1,6 +1,5 @@
 // Owns the view that a chaos run has of the bank while it goes on: its latest picture, and how long after a kill
 // customers were served again, told by the stream of starts and completions.
-// It must not know how anybody is killed.
 // Invariant: a time is measured only from a kill to a start that came after it: starts that a dead coordinator had
 // announced before are dropped with its connection.
 // Failure: a lost connection is opened again for as long as it takes; what was being measured over it is given up.

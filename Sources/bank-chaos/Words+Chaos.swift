@@ -1,6 +1,5 @@
 // Owns the words of a chaos run.
 // It must not know how it is made.
-// Invariant and failure: see Words.
 import Arguments
 import Console
 

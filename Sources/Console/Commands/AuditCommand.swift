@@ -1,14 +1,10 @@
 // Owns `audit`: whether every promise that can be checked is kept, on an open bank and on a stopped home.
-// It must not know how it is checked.
 // Invariant: the exit code says no whenever anything is not as promised.
-// Failure: CommandError.
 import Arguments
 import ControlClient
 import Wire
 
-/// The command `audit`.
 enum AuditCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var exit = ProgramExit.failed
     try Desk.consult(session) { desk throws(CommandError) in

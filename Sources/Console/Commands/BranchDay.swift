@@ -1,5 +1,4 @@
 // Owns one business day in the foreground, from the first customer to the closing message.
-// It must not know how customers are served.
 // Invariant: the closing message is the last line, and whatever happens no bank is left running.
 // Failure: CommandError, after the bank has ended.
 import BankModel

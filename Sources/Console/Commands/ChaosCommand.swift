@@ -4,7 +4,6 @@
 import ControlClient
 import Posix
 
-/// The command `chaos`.
 enum ChaosCommand {
   /// The program, which is beside this one.
   static let program = "bank-chaos"

@@ -1,5 +1,4 @@
 // Owns which command is behind which words.
-// It must not know what a command does.
 // Invariant: every command of the table is here; a test says so.
 // Failure: a complaint for words that are in the table and not here.
 
@@ -62,8 +61,7 @@ package enum Commands {
   /// Runs the command of a session.
   package static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     guard let command = command(named: session.invocation.name) else {
-      throw .complaint(
-        Complaint(code: "usage", exit: .usage, message: "no command \(session.invocation.name)"))
+      throw .usage("no command \(session.invocation.name)")
     }
     return try command(session)
   }

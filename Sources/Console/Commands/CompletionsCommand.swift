@@ -1,12 +1,9 @@
 // Owns `completions`: the script that teaches a shell this program's words.
 // It must not know a shell's language: the table's own library does.
 // Invariant: the script is made from the table that parses.
-// Failure: CommandError.
 import Arguments
 
-/// The command `completions`.
 enum CompletionsCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let shell = session.invocation.operands.text("SHELL").flatMap { CompletionShell(rawValue: $0) } ?? .bash
     session.output.write(

@@ -1,5 +1,4 @@
 // Owns `console`: the menu of the original console app.
-// It must not know what happens within a day.
 // Invariant: it ends by 2 or at the end of the input, and by nothing else that is typed; a day that could not
 // begin is told off like a wrong input, and the menu comes again.
 // Failure: CommandError, where nobody reads what is printed.
@@ -7,12 +6,10 @@ import Arguments
 import BankModel
 import Posix
 
-/// The command `console`.
 enum ConsoleCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     guard !session.asJSON else {
-      throw .complaint(Complaint(code: "usage", exit: .usage, message: session.words.consoleIsForPeople))
+      throw .usage(session.words.consoleIsForPeople)
     }
     while true {
       session.output.write(session.words.menu)

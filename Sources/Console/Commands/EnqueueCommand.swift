@@ -1,16 +1,13 @@
 // Owns `enqueue`: customers take tickets, and are waited for where that is asked.
-// It must not know how tickets are issued.
 // Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known
 // whether tickets were issued, that is what is said.
 // A Ctrl-C withdraws a request that was not taken in; whatever became of it, the last line says what is true.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import ControlClient
 import Posix
 import Wire
 
-/// The command `enqueue`.
 enum EnqueueCommand {
   /// Who comes.
   private enum Order {
@@ -27,7 +24,6 @@ enum EnqueueCommand {
     var isList: Bool { if case .list = self { true } else { false } }
   }
 
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
     // Until the bank has greeted nothing is asked: whoever leaves before leaves at once, and nothing behind.
@@ -81,8 +77,7 @@ enum EnqueueCommand {
     if let path = invocation.text("from") { return .list(try list(path, seed, session)) }
     let key = invocation.text("key")
     if let key, key.utf8.count > Limits.keyLength {
-      let message = "--key: " + session.words.badKey(key.utf8.count)
-      throw .complaint(Complaint(code: "usage", exit: .usage, message: message))
+      throw .usage("--key: " + session.words.badKey(key.utf8.count))
     }
     return .alike(
       EnqueueOrder(

@@ -9,9 +9,7 @@ import ControlClient
 import Posix
 import Wire
 
-/// The command `juice menu`.
 enum JuiceMenuCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let counter = try StockCounter(session)
     try show(counter, session)
@@ -31,12 +29,10 @@ enum JuiceMenuCommand {
   }
 }
 
-/// The command `juice order`.
 enum JuiceOrderCommand {
   /// Juices of one command.
   static let most: Int64 = 1_000
 
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let assortment = try StockCounter(session).assortment()
     let juice = try session.juice(named: session.invocation.operands.text("NAME") ?? "", in: assortment)

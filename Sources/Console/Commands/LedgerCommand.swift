@@ -1,14 +1,10 @@
 // Owns `ledger` and `account`: the sums of the branch's accounts, on an open bank and on a stopped home.
-// It must not know how sums are made.
 // Invariant: a trial balance that is not zero is exit code 1.
-// Failure: CommandError.
 import Arguments
 import ControlClient
 import Wire
 
-/// The command `ledger`.
 enum LedgerCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var exit = ProgramExit.failed
     try Desk.consult(session) { desk throws(CommandError) in
@@ -41,9 +37,7 @@ enum LedgerCommand {
   }
 }
 
-/// The command `account`.
 enum AccountCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let number = session.invocation.operands.integer("N") ?? 0
     try Desk.consult(session) { desk throws(CommandError) in

@@ -1,5 +1,4 @@
 // Owns the way from the command line to the logs of a home.
-// It must not know how logs are read.
 // Invariant: logs are files, so they are read whether or not the bank is open.
 // Failure: CommandError, with the words that the reading of logs has found.
 import Arguments
@@ -7,7 +6,6 @@ import ControlClient
 import Posix
 
 extension LogsCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let invocation = session.invocation
     do throws(Refusal) {

@@ -1,7 +1,5 @@
 // Owns the sentences and exit codes of `bankctl logs`.
-// It must not know how an error came about.
 // Invariant: every refusal has a sentence of one line in both languages, safe to show on a terminal.
-// Failure: none.
 import Arguments
 import BankModel
 import Logbook

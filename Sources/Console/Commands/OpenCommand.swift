@@ -1,18 +1,14 @@
 // Owns `open`: one business day in the foreground.
-// It must not know what happens within a day.
 // Invariant: the same seed lets the same customers come.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import Posix
 import Wire
 
-/// The command `open`.
 enum OpenCommand {
   /// How many customers come where nobody says.
   private static let crowd: ClosedRange<Int64> = 10...30
 
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let seed = session.invocation.integer("seed").map { UInt64(bitPattern: $0) } ?? RandomSeed.fromSystem()
     return try BranchDay.run(

@@ -2,16 +2,13 @@
 // come.
 // It must not know how many there are: page after page is printed as it comes.
 // Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import ControlClient
 import Posix
 import Wire
 
-/// The command `receipts`.
 enum ReceiptsCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let days: ReceiptQuery.Days =
       if let day = session.invocation.integer("day") {

@@ -1,5 +1,4 @@
 // Owns `reset`: says whom it throws out, asks at a terminal, and has it done once.
-// It must not know how a queue is emptied.
 // Invariant: what was agreed to is the day that was looked at: where it has passed meanwhile nothing is emptied unasked,
 // and a reset that is repeated after a lost connection empties no second day.
 // Failure: CommandError; exit code 1 where the answer was no, 5 where somebody else was quicker.
@@ -8,12 +7,10 @@ import BankModel
 import ControlClient
 import Wire
 
-/// The command `reset`.
 enum ResetCommand {
   /// How often it is begun anew where others reset the bank at the same time.
   private static let attempts = 5
 
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
     for _ in 1...attempts {

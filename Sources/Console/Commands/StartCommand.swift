@@ -1,19 +1,15 @@
 // Owns `start`: opens a bank, leaves a guardian with it, and returns when every window is ready.
-// It must not know how a bank opens, nor what it is to stay with one; see ForegroundGuard.
 // Invariant: what is printed is true: the windows that are named have reported ready.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import ControlClient
 import Posix
 import Wire
 
-/// The command `start`.
 enum StartCommand {
   /// How long a coordinator that has said its last word may take to end.
   private static let farewell = Duration.seconds(30)
 
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("foreground") { return try ForegroundGuard.stay(session) }
     let meter = ProgressMeter(words: session.words)

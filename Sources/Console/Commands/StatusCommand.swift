@@ -1,5 +1,4 @@
 // Owns `status`: the picture of a bank, once or as it changes.
-// It must not know how the picture is drawn.
 // Invariant: on a terminal the picture fills the screen (StatusScreen); elsewhere every change is one line.
 // Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
 import Arguments
@@ -8,9 +7,7 @@ import ControlClient
 import Posix
 import Wire
 
-/// The command `status`.
 enum StatusCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("watch") { return try watch(session) }
     let report = try Desk.picture(session)

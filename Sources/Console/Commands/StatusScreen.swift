@@ -1,6 +1,5 @@
 // Owns `status --watch` on a terminal: the picture of a bank on the whole screen, drawn again with every change and every
 // new size, until somebody leaves or the bank closes.
-// It must not know how the picture looks (StatusPicture does), nor how it comes to the terminal (FullScreen does).
 // Invariant: what does not fit is said to be hidden. What was shown last stands on the terminal afterwards. A coordinator
 // that does not answer is noticed at the next key, and it is said how old the picture is.
 // Failure: CommandError. A bank that closes while it is watched ends the watching without an error.

@@ -1,7 +1,6 @@
 // Owns the commands that change something at once and answer with the picture of the bank: pause, resume,
 // scale, reload. They must not know how the change is made.
 // Invariant: what is printed is the state after the change.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import ControlClient
@@ -35,16 +34,13 @@ enum PauseCommand {
   }
 }
 
-/// The command `scale`.
 enum ScaleCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var windows: [ServiceWindows] = []
     for assignment in session.invocation.operands.assignments("SERVICE=N") {
       let service = try session.service(named: assignment.name)
       guard !windows.contains(where: { $0.service == service }) else {
-        let message = session.words.namedTwice(service)
-        throw .complaint(Complaint(code: "usage", exit: .usage, message: message))
+        throw .usage(session.words.namedTwice(service))
       }
       windows.append(ServiceWindows(service: service, count: assignment.number))
     }
@@ -57,9 +53,7 @@ enum ScaleCommand {
   }
 }
 
-/// The command `reload`.
 enum ReloadCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let (before, report) = try Desk.converse(session) { desk throws(CommandError) in
       (try desk.status(.status), try desk.status(.reload, within: nil, TaskProgress(.reload, session.words)))

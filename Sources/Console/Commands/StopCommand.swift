@@ -1,19 +1,15 @@
 // Owns `stop`: ends a bank and tells what became of everyone.
-// It must not know how a bank drains.
 // Invariant: when it returns the coordinator's process has ended, and its guardian's, which follows it at once.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import ControlClient
 import Posix
 import Wire
 
-/// The command `stop`.
 enum StopCommand {
   /// How long a coordinator that has said its last word may take to end.
   private static let farewell = Duration.seconds(30)
 
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = StopOrder(
       now: session.invocation.flag("now"),

@@ -1,15 +1,12 @@
 // Owns the commands about one customer: ticket, cancel, requeue.
 // They must not know how a story is laid out.
 // Invariant: what is printed is the customer after the change.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import ControlClient
 import Wire
 
-/// The command `ticket`.
 enum TicketCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let number = session.invocation.operands.integer("N") ?? 0
     let day = session.invocation.integer("day")
@@ -23,9 +20,7 @@ enum TicketCommand {
   }
 }
 
-/// The command `cancel`.
 enum CancelCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let number = session.invocation.operands.integer("N") ?? 0
     // Whoever repeats this after a lost connection means the same day, and so the same customer.
@@ -57,9 +52,7 @@ enum CancelCommand {
   }
 }
 
-/// The command `requeue`.
 enum RequeueCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var day = session.invocation.integer("day")
     try Desk.converse(session) { desk throws(CommandError) in

@@ -2,15 +2,12 @@
 // It must not know how many there are: page after page is printed as it comes.
 // Invariant: the two lists of the original screen are always there; the others only where somebody stands in
 // them.
-// Failure: CommandError.
 import Arguments
 import BankModel
 import ControlClient
 import Wire
 
-/// The command `tickets`.
 enum TicketsCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let state = session.invocation.text("state").flatMap { CustomerState(name: $0) }
     let list = TicketList(session)

@@ -1,5 +1,4 @@
 // Owns `wait`: returns when nobody waits or is served, also where the coordinator is replaced meanwhile.
-// It must not know what keeps a bank busy.
 // Invariant: with a bound it returns in time, whatever the coordinator does.
 // Failure: CommandError; the exit code for "later" when time is up.
 import Arguments
@@ -7,9 +6,7 @@ import ControlClient
 import Posix
 import Wire
 
-/// The command `wait`.
 enum WaitCommand {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let deadline = session.invocation.duration("timeout").map { SystemClock.monotonic() + $0 }
     let progress = WaitProgress(session.words)

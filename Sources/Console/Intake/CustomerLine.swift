@@ -1,5 +1,4 @@
 // Owns one line of `enqueue --from`: what a customer asks for, strictly checked.
-// It must not know a file, nor what chance makes of what is left open.
 // Invariant: a line is understood completely or refused; nothing is guessed and nothing is skipped.
 // Failure: Fault, which names the field.
 import Arguments

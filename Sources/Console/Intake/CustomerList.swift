@@ -1,5 +1,4 @@
 // Owns a whole list of customers: checked from the first line to the last before a word of it is sent.
-// It must not know a socket.
 // Invariant: every pass over the same text with the same seed gives the same customers; memory does not grow
 // with it.
 // Failure: Refusal, which names the line.

@@ -1,5 +1,4 @@
 // Owns a text that is read line by line, more than once, whatever it comes from.
-// It must not know what the lines say.
 // Invariant: memory holds one portion and one line, however long the text is; a stream is kept in a file
 // without a name, which is gone with this process.
 // Failure: SystemError. A line beyond the limit is reported as such and does not cost its length.

@@ -3,7 +3,6 @@
 // changed.
 // Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
 // unless the shape says that the field is only there in a certain state.
-// Failure: none.
 import BankModel
 import Posix
 import Wire

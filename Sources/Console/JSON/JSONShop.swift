@@ -1,7 +1,6 @@
 // Owns the shapes of this program's JSON about juices and the stock.
 // It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never changed.
 // Invariant: see JSONReports. Amounts are whole numbers, items are called by their names in commands.
-// Failure: none.
 import BankModel
 import Wire
 

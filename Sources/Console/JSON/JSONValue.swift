@@ -1,8 +1,6 @@
 // Owns JSON as this program writes it: small documents whose fields stand in the order in which they were
 // named.
-// It must not know what a document says.
 // Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact, in 64 bits and beyond.
-// Failure: none.
 
 /// A JSON value that remembers the order of its fields.
 package enum JSONValue: Sendable, Equatable {

@@ -1,5 +1,4 @@
 // Owns the ways in which a command can end without having done what was asked.
-// It must not know words, except those a command has found itself.
 // Invariant: every such way has a name for scripts, an exit code and a sentence; see Words+Errors.
 // Failure: this is how failure looks.
 import BankModel

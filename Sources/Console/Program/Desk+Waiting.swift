@@ -1,5 +1,4 @@
 // Owns waiting for an answer that takes its time, and showing meanwhile how busy the bank is.
-// It must not know what is waited for.
 // Invariant: the bank is only watched where the wait is long enough to be shown; a quick answer costs one
 // question.
 // Failure: CommandError; a deadline is a result.

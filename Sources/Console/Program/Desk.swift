@@ -1,7 +1,5 @@
 // Owns a command's conversation with a coordinator: questions, and answers that are no refusals.
-// It must not know what a command makes of an answer.
 // Invariant: a refusal never comes out as an answer; an answer of another kind than asked for is an error.
-// Failure: CommandError.
 import BankModel
 import ControlClient
 import Posix

@@ -1,8 +1,6 @@
 // Owns what a person is told of a drain, and which step a Ctrl-C asks for.
-// It must not know how a step is asked for, nor how a bank drains.
 // Invariant: in the first second nothing is said, as of all progress; after it each step is one line, whatever the bar
 // on a terminal shows in between. A Ctrl-C never asks for a step twice.
-// Failure: none.
 import BankModel
 import Posix
 import Wire

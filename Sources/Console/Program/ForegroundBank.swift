@@ -1,6 +1,5 @@
 // Owns a bank that lives in the foreground of this program: everything that can happen to it, one after the
 // other.
-// It must not know what is done about any of it.
 // Invariant: signals are held back before the coordinator starts, so none can end this program and leave it
 // behind.
 // Failure: CommandError. Whoever lets go of a bank that has not ended calls `end()` first.

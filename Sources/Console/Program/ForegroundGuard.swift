@@ -1,8 +1,6 @@
 // Owns `start --foreground`: this program is the guardian, and a person, systemd or a container stays with it.
-// It must not know how a bank is guarded, nor how one is closed.
 // Invariant: what the coordinator says first decides the exit code of a bank that does not open; afterwards the guardian's
 // work does. The conversation only makes words and progress better: a bank is guarded, and closed by a signal, without.
-// Failure: CommandError.
 import BankModel
 import ControlClient
 import Guardian

@@ -1,6 +1,5 @@
 // Owns the terminal while a command fills all of it: its raw mode, its other screen, its keys, its size, and the signals
 // that would end or stop this program meanwhile.
-// It must not know what is shown, nor what a key means beyond Ctrl-C and Ctrl-Z.
 // Invariant: however it ends, by a key, by a signal or by a failure, and as long as the program is stopped, the terminal
 // is as it was before. What is typed behind a Ctrl-C is not taken from the terminal: it is meant for the shell.
 // Failure: CommandError. A terminal that is gone ends it, because nobody sits in front of it.

@@ -1,5 +1,4 @@
 // Owns waiting for two things at once: an answer of the coordinator, and a Ctrl-C at this program.
-// It must not know what is asked, nor what is done about a Ctrl-C.
 // Invariant: from its beginning to its end a SIGINT ends nothing; afterwards it means what it used to.
 // Failure: CommandError; a coordinator that is gone is `lost`.
 import ControlClient

@@ -1,6 +1,5 @@
 // Owns what goes to standard output: gathered, so that a long list costs few writes, and flushed before
 // anything waits.
-// It must not know what is printed.
 // Invariant: lines come out whole and in order; after the reader has gone nothing more is written.
 // Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
 import Posix

@@ -1,5 +1,4 @@
 // Owns the short rest between two attempts to reach a coordinator that is coming back.
-// It must not know what is attempted.
 // Invariant: nothing that can be waited for is waited for in this way.
 // Failure: none; an interrupted rest is a shorter one.
 import Glibc

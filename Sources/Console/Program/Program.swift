@@ -86,8 +86,7 @@ package struct Program {
     let flag = invocation.text("lang")
     // Only where neither flag nor variable has decided is the file looked for.
     if flag == nil, let chosen = surroundings.variable("BANK_LANG"), Language(code: chosen) == nil {
-      let message = Words(language: surroundings.languageWithoutFile).noSuchLanguage(chosen)
-      throw .complaint(Complaint(code: "usage", exit: .usage, message: message))
+      throw .usage(Words(language: surroundings.languageWithoutFile).noSuchLanguage(chosen))
     }
     guard flag == nil, surroundings.variable("BANK_LANG") == nil else {
       return Words(language: surroundings.language(flag: flag, configuration: nil))
@@ -134,12 +133,11 @@ package struct Program {
 
   private func refuse(_ error: UsageError) -> ProgramExit {
     let (words, asJSON) = glimpsedWords
-    let complaint = Complaint(code: "usage", exit: .usage, message: error.message(in: words.textLanguage))
     if error.wantsOverview, !asJSON {
       let width = Terminal.size(of: StandardStreams.Stream.error.fd)?.columns ?? 80
       Notes.write(table.help(language: words.textLanguage, width: width) + "\n")
     }
-    return Self.report(.complaint(complaint), words, "", asJSON, output)
+    return Self.report(.usage(error.message(in: words.textLanguage)), words, "", asJSON, output)
   }
 }
 

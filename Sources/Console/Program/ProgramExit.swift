@@ -1,7 +1,6 @@
 // Owns the exit codes of the program, and which code a refusal of the coordinator has.
 // It must not know words. Scripts rely on these numbers.
 // Invariant: every refusal has exactly one code.
-// Failure: none.
 import ControlClient
 import Wire
 

@@ -1,6 +1,5 @@
 // Owns what the keys of a full screen have asked a service for: one request is with the service, the others wait behind it
 // for its answer, and whether the service answers at all.
-// It must not know a terminal, a socket, nor what a request is.
 // Invariant: a request that was not sent is never sent later than a moment after its key: where the service falls silent,
 // everything behind the request that it has is dropped and counted, and so is every key until it answers.
 // Failure: none; whoever looks at the screen is told by what is here.

@@ -1,7 +1,5 @@
 // Owns what the commands that open a bank share: the words a coordinator is started with.
-// It must not know what the coordinator does with them.
 // Invariant: what was not said on the command line is left to the configuration.
-// Failure: CommandError.
 import Arguments
 import ControlClient
 import Posix

@@ -1,7 +1,5 @@
 // Owns what every command is handed: the parsed line and everything that was decided before it runs.
-// It must not know any command.
 // Invariant: nothing in it changes while a command runs, except what was printed.
-// Failure: none.
 import Arguments
 import BankModel
 import ControlClient

@@ -1,6 +1,5 @@
 // Owns what flags, environment and files decide before a command runs: the home, the configuration, the
 // language.
-// It must not know any command, nor what is in a configuration beyond its language.
 // Invariant: a flag beats the environment, the environment a file, a file the default; every path is
 // absolute.
 // Failure: CommandError, where no home can be named or a variable says what is no language.

@@ -1,7 +1,6 @@
 // Owns what a person sees while a question that takes its time is answered: how far it has come where the coordinator
 // says so, and otherwise how long it lasts. It must not know what is asked.
 // Invariant: as with all progress, nothing within the first second, and nothing on standard output.
-// Failure: none.
 import Posix
 import Wire
 

@@ -1,8 +1,6 @@
 // Owns how fast something progresses and how long the rest may take, as it is worth telling.
-// It must not know a terminal or words.
 // Invariant: nothing is said before enough has been seen, and what is said moves slowly: the pace is that of the last
 // third of the time, and a span that was told is only corrected by a part of what the newest count would change in it.
-// Failure: none.
 import Posix
 
 /// The pace of a count that only grows, and the moment at which it may have come to its end.

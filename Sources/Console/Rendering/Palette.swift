@@ -1,8 +1,6 @@
 // Owns the colours of the branch: which there are, and whether they are used at all.
-// It must not know what is coloured.
 // Invariant: without colours a text comes back as it was, so nothing but a terminal ever sees an escape
 // sequence.
-// Failure: none.
 import BankModel
 
 /// Colours for a terminal, or none.

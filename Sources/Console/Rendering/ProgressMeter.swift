@@ -1,6 +1,5 @@
 // Owns how progress is shown: nothing within the first second, then a bar on a terminal and plain lines
 // elsewhere.
-// It must not know what is progressing.
 // Invariant: it writes to standard error only, and leaves a terminal's line empty when it is finished.
 // Failure: none; where standard error takes nothing there is nobody to tell.
 import Arguments

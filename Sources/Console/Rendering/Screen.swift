@@ -1,8 +1,6 @@
 // Owns how lines are made to fit a terminal: cut, wrapped, a part of them shown, and a word about what is hidden.
-// It must not know what the lines say, nor how they come to the terminal.
 // Invariant: what fits no wider than the columns and no higher than the rows comes back as it was; what was cut or hidden
 // has a mark, unless there is one row for everything.
-// Failure: none.
 import Arguments
 import Posix
 

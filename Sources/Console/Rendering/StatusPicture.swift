@@ -1,7 +1,5 @@
 // Owns the picture of a bank for people: the day, its numbers, the services, the workers.
-// It must not know how it comes to the terminal, nor how often.
 // Invariant: the same report gives the same lines; no line is wider than its cells need.
-// Failure: none.
 import Arguments
 import BankModel
 import Posix

@@ -1,6 +1,5 @@
 // Owns tables of text: columns as wide as their widest cell on a terminal, where Hangul takes two places. A table that is
 // wider than the terminal is shown row by row, each cell with the heading of its column.
-// It must not know what stands in the cells.
 // Invariant: colours change no width, because they are put on after the cell was padded; no line ends in a
 // space unless a cell's own text does.
 // Failure: none; a row with fewer cells than there are columns leaves the others empty.

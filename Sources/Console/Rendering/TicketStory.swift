@@ -1,7 +1,5 @@
 // Owns one customer's story for people: who, where now, and everything that happened, in the order of time.
-// It must not know where the story came from.
 // Invariant: every line of the story begins with its instant.
-// Failure: none.
 import BankModel
 import Posix
 import Wire

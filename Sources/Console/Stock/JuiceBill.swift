@@ -1,5 +1,4 @@
 // Owns what a person or a script is told of an order of juice, and with which exit code it ends.
-// It must not know how the juices came about.
 // Invariant: each juice that is made is told when it is, and too little once, at the end; with JSON each juice is one
 // line, in the order of the tickets, and a single one that was not made is the error alone.
 // Failure: CommandError: the complaint about what was neither made nor refused.

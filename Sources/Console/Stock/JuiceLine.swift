@@ -1,6 +1,5 @@
 // Owns the tickets of one order of juice from the moment they are issued: waiting for their receipts, also while the
 // coordinator is replaced, and taking out what nobody wants any more.
-// It must not know words, nor what a juice is made of.
 // Invariant: when it returns, every ticket has been told once, and none of them waits any more, except those that are
 // told as unfinished. Whether the station stands still is told by its receipts and not by the clock alone, so a
 // long line in front of an order is no reason to give it up.

@@ -1,5 +1,4 @@
 // Owns what a terminal sends for a key: single characters, and the escape sequences of the arrow keys.
-// It must not know what a key does, nor read anything itself.
 // Invariant: bytes may come in any portions and give the same keys; a sequence that means nothing here gives no key and
 // is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
 // Failure: none; what is no UTF-8 is no key.

@@ -1,5 +1,4 @@
 // Owns the picture of the juice shop for people: what lies on the shelves, and what can be made of it now.
-// It must not know how the picture comes to the terminal, nor where the stock is.
 // Invariant: what cannot be made is told in words as well as greyed, so a terminal without colours says as much.
 // Failure: none; a recipe of a fruit that the stock has never heard of lacks all of it.
 import BankModel

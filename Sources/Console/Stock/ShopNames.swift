@@ -1,5 +1,4 @@
 // Owns which names a person may use for a fruit or a juice, and what may have been meant by another.
-// It must not know where an assortment comes from.
 // Invariant: the name in commands always wins; a name that fits two things fits none.
 // Failure: nil.
 import Arguments

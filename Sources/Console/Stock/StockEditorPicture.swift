@@ -1,5 +1,4 @@
 // Owns how the stock editor looks, on a terminal of any size.
-// It must not know how it comes to the terminal, nor what a key does.
 // Invariant: never more lines than the terminal has and none wider; the chosen line is always among them.
 // Failure: none; on a terminal of one line the chosen one is all there is.
 import Arguments

@@ -1,6 +1,5 @@
 // Owns the description of what kills a bank's processes on purpose, which is a command of bankctl and a program of its own.
 // It must not know what it does.
-// Invariant and failure: see BankctlTable.
 import Arguments
 
 extension BankctlTable {

@@ -1,6 +1,5 @@
 // Owns the description of the commands about customers, their tickets and their receipts.
 // It must not know what they do.
-// Invariant and failure: see BankctlTable.
 import Arguments
 import BankModel
 

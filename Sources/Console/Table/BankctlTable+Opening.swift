@@ -1,6 +1,5 @@
 // Owns the description of the commands that begin and end a business day.
 // It must not know what they do.
-// Invariant and failure: see BankctlTable.
 import Arguments
 
 extension BankctlTable {

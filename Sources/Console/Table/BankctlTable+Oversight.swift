@@ -1,6 +1,5 @@
 // Owns the description of the commands that look into a bank, and of those about this program itself.
 // It must not know what they do.
-// Invariant and failure: see BankctlTable.
 import Arguments
 import BankModel
 

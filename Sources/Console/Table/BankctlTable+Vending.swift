@@ -1,6 +1,5 @@
 // Owns the description of the commands of the vending machine.
 // It must not know what they do.
-// Invariant and failure: see BankctlTable.
 import Arguments
 import BankModel
 

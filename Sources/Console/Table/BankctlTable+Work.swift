@@ -1,6 +1,5 @@
 // Owns the description of the commands that steer a bank while it is open.
 // It must not know what they do.
-// Invariant and failure: see BankctlTable.
 import Arguments
 
 extension BankctlTable {

@@ -1,7 +1,6 @@
 // Owns the command line of bankctl as a whole: what all commands share, and which there are.
 // It must not know what a command does. Each group of commands is described in a file beside this one.
 // Invariant: the table has no faults; a test says so. Help, completions and parsing come from it alone.
-// Failure: none.
 import Arguments
 import BankModel
 

@@ -1,6 +1,5 @@
 // Owns how the manager's screen of the vending machine looks, on a terminal of any size: what is in the machine, lot by
 // lot, and the pie of each product's share of the purchases.
-// It must not know how it comes to the terminal, nor what a key does.
 // Invariant: never more lines than the terminal has and none wider; the chosen line is always among them. Amounts and
 // shares are never cut, and what is cut or hidden has a mark.
 // Failure: none; where there is no room for the pie the shares are told in numbers.

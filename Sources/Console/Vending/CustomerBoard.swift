@@ -1,6 +1,5 @@
 // Owns what the customers' screen of the vending machine shows and what a key in it means: which product is chosen, how
 // far the strip of purchases is pushed, and what is asked for.
-// It must not know a terminal, a socket, nor how drinks come into the machine.
 // Invariant: every number on the screen is one that the machine has told; nothing is counted here.
 // Failure: a notice that stands until the next key.
 import BankModel

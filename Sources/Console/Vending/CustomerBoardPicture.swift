@@ -1,6 +1,5 @@
 // Owns how the customers' screen of the vending machine looks, on a terminal of any size: products with pictures drawn
 // in text, what can be bought marked, and the strip of purchases at the bottom.
-// It must not know how it comes to the terminal, nor what a key does.
 // Invariant: never more lines than the terminal has and none wider; the chosen product is always among them. Prices and
 // amounts are never cut, and what is cut or hidden has a mark.
 // Failure: none; where there is no room for pictures the products are a list.

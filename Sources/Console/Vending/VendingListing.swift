@@ -1,7 +1,5 @@
 // Owns how the machine looks in lines, away from a whole screen: to its customers, and lot by lot to its manager.
-// It must not know how the lines come to the terminal.
 // Invariant: what can be bought is told in words as well as in colour, so a terminal without colours says as much.
-// Failure: none.
 import BankModel
 import Wire
 

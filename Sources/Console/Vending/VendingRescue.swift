@@ -10,7 +10,6 @@ import Wire
 
 /// The command `vending admin set-aside`.
 enum VendingRescue {
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let launcher: BankLauncher
     do throws(ControlError) { launcher = try session.surroundings.launcher() } catch { throw .control(error) }

@@ -1,6 +1,5 @@
 // Owns the words of an audit.
 // It must not know how it is made.
-// Invariant and failure: see Words.
 import BankModel
 
 extension Words {

@@ -1,7 +1,5 @@
 // Owns the words for what is in a branch: states, columns, numbers, times.
-// It must not know how they are laid out.
 // Invariant: the Korean words for the two lists and the timer are those of the original screens.
-// Failure: none.
 import BankModel
 
 extension Words {

@@ -1,7 +1,5 @@
 // Owns the sentences with which the commands report what was done.
-// It must not know how it was done.
 // Invariant: a sentence says what is true when it is printed.
-// Failure: none.
 import BankModel
 import Posix
 import Wire

@@ -1,6 +1,5 @@
 // Owns the words of the menu. The Korean ones are those of the original console app, to the letter.
 // It must not know what an entry does.
-// Invariant and failure: see Words.
 
 extension Words {
   /// The menu, with the question at its end.

@@ -1,7 +1,5 @@
 // Owns the words for the end of a bank while it goes on: its steps, and what the next Ctrl-C does.
-// It must not know how a bank drains, nor who asks.
 // Invariant: every step has a sentence in both languages; what a further Ctrl-C does is said before it is pressed.
-// Failure: none.
 import BankModel
 import Wire
 

@@ -1,7 +1,6 @@
 // Owns the sentence for everything that can go wrong outside of the command line itself: what failed, on
 // what, why, and what to do. It must not know how an error came about.
 // Invariant: every error has a code, an exit code and a sentence of one line in both languages.
-// Failure: none.
 import Arguments
 import BankModel
 import ControlClient

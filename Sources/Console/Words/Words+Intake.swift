@@ -1,7 +1,5 @@
 // Owns the sentences about a list of customers that cannot be taken.
-// It must not know where the list came from beyond its name.
 // Invariant: every fault of a line has a sentence in both languages that says what belongs there.
-// Failure: none.
 import Arguments
 import BankModel
 import Configuration

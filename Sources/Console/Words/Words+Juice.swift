@@ -1,7 +1,6 @@
 // Owns what is said of juices and of the orders for them.
 // It must not know how a juice is made. The alerts themselves are the original's, and BankModel's.
 // Invariant: what is said of an order that was not made tells whether anything was taken, and what to do.
-// Failure: none.
 import Arguments
 import BankModel
 import Wire

@@ -1,7 +1,6 @@
 // Owns the particulars of errors and the findings of an audit in the reader's language. The lower floors name a kind and its
 // values; the words of the system and of SQLite are quoted as they are.
 // Invariant: every kind has a sentence in both languages; one that only a newer coordinator knows keeps its English words.
-// Failure: none.
 import Arguments
 import BankModel
 

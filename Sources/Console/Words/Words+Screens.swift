@@ -1,7 +1,5 @@
 // Owns what the full screens say of a service that does not answer, and of what was asked of it.
-// It must not know how long a service may take.
 // Invariant: whatever was sent and not answered is called by its name, and said to be possible still.
-// Failure: none.
 import BankModel
 import Posix
 import Wire

@@ -1,7 +1,5 @@
 // Owns the words around the picture of a bank.
-// It must not know how they are laid out.
 // Invariant: every column has a heading in both languages.
-// Failure: none.
 
 extension Words {
   /// A column of a table.

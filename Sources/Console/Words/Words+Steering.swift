@@ -1,7 +1,5 @@
 // Owns the sentences of the commands that change something at once, and of those that open and close.
-// It must not know how the change was made.
 // Invariant: a sentence says what is true when it is printed.
-// Failure: none.
 import Arguments
 import BankModel
 import Posix

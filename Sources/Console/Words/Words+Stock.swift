@@ -1,7 +1,5 @@
 // Owns what is said of the stock: amounts, changes, the editor, and everything the stock service can refuse.
-// It must not know where the stock is.
 // Invariant: every refusal of the stock service has a code for scripts, an exit code and a sentence in both languages.
-// Failure: none.
 import Arguments
 import BankModel
 import StockClient

@@ -1,7 +1,5 @@
 // Owns the words of one customer's story.
-// It must not know how a story is laid out.
 // Invariant: every end of an attempt and every outcome has its words in both languages.
-// Failure: none.
 import Arguments
 import BankModel
 import Wire

@@ -1,7 +1,5 @@
 // Owns the words for a stock or a vending machine that does not work: why, and what to type about it.
-// It must not know how it was found out.
 // Invariant: every sentence names the file, where there is one, and a way out.
-// Failure: none.
 import Arguments
 import BankModel
 import Wire

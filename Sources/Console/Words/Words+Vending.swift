@@ -1,7 +1,5 @@
 // Owns what is said of the vending machine: money, purchases, the screens, and everything the machine can refuse.
-// It must not know where the machine is.
 // Invariant: every refusal of the machine has a code for scripts, an exit code and a sentence in both languages.
-// Failure: none.
 import Arguments
 import BankModel
 import Posix

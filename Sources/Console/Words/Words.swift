@@ -2,7 +2,6 @@
 // file.
 // It must not know a terminal. The sentences of the domain itself are BankModel's Phrasebook.
 // Invariant: every sentence is written down in both languages at the same place, so neither can be forgotten.
-// Failure: none.
 import Arguments
 import BankModel
 
