@@ -124,18 +124,27 @@ let package = Package(
         "Configuration", "StockClient", "ServiceProcess",
       ]),
 
-    // Floor 6: the executables.
+    // Floor 6: the processes that nobody types the name of, and what the others have in common: the words of a person,
+    // the conversation with a bank, and the commands of bankctl.
     process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
     process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
     process("bank-juice", on: ["JuiceStation", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
     process("bank-vending", on: ["VendingMachine"]),
-    process(
-      "bankctl",
+    floor(
+      "Console",
       on: [
         "BankModel", "Arguments", "Wire", "Posix", "Transport", "Logbook", "Configuration", "ControlClient",
         "StockClient", "VendingClient", "Guardian",
+      ]),
+
+    // Floor 7: the programs that people type.
+    process("bankctl", on: ["Console"]),
+    process(
+      "bank-chaos",
+      on: [
+        "Console", "BankModel", "Arguments", "Wire", "Posix", "ControlClient", "StockClient", "VendingClient",
       ]),
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
@@ -144,18 +153,17 @@ let package = Package(
       on: [
         "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision", "Logbook", "Configuration", "Teller", "JuiceStation", "Coordinator", "ServiceProcess",
-        "StockService",
-        "StockClient", "VendingMachine", "VendingClient", "CSQLite",
+        "StockService", "StockClient", "VendingMachine", "VendingClient", "CSQLite",
       ]),
-    process("bank-simulate", on: ["Simulator", "Posix"]),
+    process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Posix"]),
 
     process(
       "bank-bench",
       on: [
-        "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Teller", "ControlClient",
-        "StockClient",
+        "Console", "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Teller",
+        "ControlClient", "StockClient",
       ]),
-    process("bank-fuzz", on: ["BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
+    process("bank-fuzz", on: ["Console", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
 
     // A slow disk for the programs under test. Nothing stands on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
@@ -172,7 +180,7 @@ let package = Package(
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments"]),
     tests("WireTests", of: ["Wire", "BankModel"], exclude: ["Golden"]),
-    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "bankctl"]),
+    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "Console"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
     tests(
       "TellerTests",
@@ -213,15 +221,16 @@ let package = Package(
     tests(
       "EndToEndTests",
       of: [
-        "bankctl", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd", "bank-vending",
-        "bank-fuzz", "CSQLite",
+        "bankctl", "bank-chaos", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd",
+        "bank-vending", "bank-bench", "bank-fuzz", "bank-simulate", "CSQLite",
       ]),
     tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
       of: [
-        "bankctl", "ControlClient", "StockClient", "VendingClient", "Transport", "Configuration", "Arguments",
-        "BankModel", "Guardian", "Wire", "Posix",
+        "Console", "bank-chaos", "ControlClient", "StockClient", "VendingClient", "Transport",
+        "Configuration",
+        "Arguments", "BankModel", "Guardian", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",
