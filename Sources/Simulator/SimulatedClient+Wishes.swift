@@ -53,6 +53,7 @@ extension SimulatedClient {
     case 4:
       if let (day, ticket) = known.last { .awaitTickets(day: day, first: ticket, last: ticket) } else { .status }
     case 5..<8: .audit
+    case 8: .reload
     default: .status
     }
   }

@@ -2,6 +2,7 @@
 // that has nothing to do sleeps.
 
 import BankModel
+import Glibc
 import QueueCore
 import Testing
 import Wire
@@ -51,6 +52,19 @@ struct ClosingTests {
     #expect(bank.coordinator.hasOwnWork, "it still can be")
     bank.coordinator.services.dismiss()
     #expect(!bank.coordinator.hasOwnWork)
+  }
+
+  @Test("a signal to read the configuration opens no windows in a bank that closes")
+  func reloadWhileClosing() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(1, client)
+    client.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
+    try #require(bank.coordinator.context.isEnding && bank.coordinator.context.exitCode == nil)
+    let before = bank.coordinator.queue.machine.numbers(of: .loan).windows
+    bank.coordinator.hear(signal: SIGHUP)
+    #expect(bank.coordinator.queue.machine.numbers(of: .loan).windows == before)
   }
 
   @Test("a signal that comes after the end begins nothing")
