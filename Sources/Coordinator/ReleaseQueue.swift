@@ -47,7 +47,7 @@ package final class ReleaseQueue {
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 
-  /// A desk that has asked for nothing.
+  /// A queue that has asked for nothing.
   package init(_ stock: StockClient, _ books: BooksName = .none, patience: Duration = .seconds(10)) {
     self.stock = stock
     self.books = books

@@ -185,7 +185,7 @@ extension QueueMachine {
     }
   }
 
-  /// The teller at a window goes as soon as its hands are free; whoever keeps the staff sends a successor.
+  /// The teller at a window goes as soon as its hands are free; its supervisor sends a successor.
   mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
     guard let (service, place) = locate(window), !windowStates[service][place].isReplaced else { return }
     switch windowStates[service][place].state {

@@ -43,11 +43,11 @@ struct RepetitionTests {
         surroundings: .actual,
         asJSON: false, output: Output(isTerminal: false, palette: .none) { _ in .written })
       let report = try CoordinatorClient.converse(session, within: .milliseconds(50)) {
-        (desk) throws(CommandError) -> StatusReport in
+        (client) throws(CommandError) -> StatusReport in
         rounds += 1
         // Longer than one that was lost may take to come back.
         if rounds == 1 { _ = poll(nil, 0, 60) }
-        return try desk.status(.status)
+        return try client.status(.status)
       }
       #expect(report == picture() && rounds == 2)
     }

@@ -11,7 +11,7 @@ import Wire
 
 @Suite("A juice station's fruit", .serialized)
 struct FruitProviderTests {
-  /// A station on the house's loop.
+  /// A station on the fixture's loop.
   private final class Station {
     let fixture: StockFixture
     let provider: FruitProvider

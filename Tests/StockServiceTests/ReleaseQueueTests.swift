@@ -12,12 +12,12 @@ import Testing
 
 @Suite("Fruit of cancelled tickets", .serialized)
 struct ReleaseQueueTests {
-  /// A store with notes, and a desk that works on them.
+  /// A store with notes, and a queue that works on them.
   private final class Office {
     let fixture: StockFixture
     let store = MemoryStore()
     let stock: StockClient
-    let desk: ReleaseQueue
+    let queue: ReleaseQueue
     private(set) var released: [TicketNumber] = []
     private(set) var troubles: [String] = []
     private var books: Books
@@ -25,13 +25,13 @@ struct ReleaseQueueTests {
     init(_ fixture: StockFixture) throws {
       self.fixture = fixture
       stock = fixture.client()
-      desk = ReleaseQueue(stock)
+      queue = ReleaseQueue(stock)
       books = try store.load(now: WallTime(milliseconds: 1)).books
-      desk.onReleased = { [unowned self] ticket in
+      queue.onReleased = { [unowned self] ticket in
         released.append(ticket.ticket)
         #expect(throws: Never.self) { try self.store.stage(.released(ticket)) }
       }
-      desk.onTrouble = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)") }
+      queue.onTrouble = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)") }
     }
 
     /// Tickets are issued and cancelled; with a commit the notes are on disk.
@@ -56,11 +56,11 @@ struct ReleaseQueueTests {
 
     func commit() throws {
       try store.commit(books)
-      desk.look()
+      queue.look()
     }
 
     func turn() throws {
-      try desk.advance(store, now: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
+      try queue.advance(store, now: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
       stock.endTurn()
       if store.hasStagedChanges { try store.commit(books) }
     }
@@ -95,12 +95,12 @@ struct ReleaseQueueTests {
     _ = try fixture.take([("kiwi", 3)], as: "1-1")
     let office = try Office(fixture)
     try office.cancel(1...1, commits: false)
-    office.desk.look()
-    try office.desk.advance(office.store, now: MonotonicTime(nanoseconds: 0))
+    office.queue.look()
+    try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
     office.stock.endTurn()
     #expect(office.stock.nextDeadline == nil, "nothing was asked")
     office.store.rollBack()
-    try office.desk.advance(office.store, now: MonotonicTime(nanoseconds: 0))
+    try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
     #expect(office.stock.nextDeadline == nil)
     #expect(try fixture.quantities()[3] == 7)
   }
@@ -153,12 +153,12 @@ struct ReleaseQueueTests {
     let office = try Office(fixture)
     try office.cancel(1...1)
     let now = SystemClock.moment().monotonic
-    office.desk.putOff()
-    for _ in 0..<5 { try office.desk.advance(office.store, now: now) }
+    office.queue.putOff()
+    for _ in 0..<5 { try office.queue.advance(office.store, now: now) }
     #expect(office.stock.nextDeadline == nil, "the stock was not asked")
-    let due = try #require(office.desk.nextDeadline)
+    let due = try #require(office.queue.nextDeadline)
     #expect(due > now)
-    try office.desk.advance(office.store, now: due)
+    try office.queue.advance(office.store, now: due)
     #expect(office.stock.nextDeadline != nil)
     try office.wait { office.released == [1] }
   }
@@ -177,24 +177,24 @@ struct ReleaseQueueTests {
     let office = try Office(fixture)
     try office.cancel(1...count + 3)
     try office.wait(for: "the return of what stands behind \(count) that are refused") {
-      office.released.count == 3 && office.desk.refused.count == count
+      office.released.count == 3 && office.queue.refused.count == count
     }
     #expect(office.released.sorted() == Array(count + 1...count + 3))
     #expect(Set(office.troubles.map { $0.split(separator: ":")[0] }).count == Int(count))
     #expect(office.troubles.count == Int(count), "each is told once")
-    #expect(office.desk.problems(limit: 5).count == 6)
+    #expect(office.queue.problems(limit: 5).count == 6)
     #expect(
-      office.desk.problems()[0].description.contains("ticket 1 of day 1")
-        && office.desk.problems()[0].description.contains("overflow"))
+      office.queue.problems()[0].description.contains("ticket 1 of day 1")
+        && office.queue.problems()[0].description.contains("overflow"))
     // A new note is worked on, and those that are stuck are not asked for again because of it.
-    office.desk.look()
+    office.queue.look()
     try office.turn()
     #expect(office.stock.nextDeadline == nil && office.troubles.count == Int(count))
     _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 0)))
-    let due = try #require(office.desk.nextDeadline)
-    try office.desk.advance(office.store, now: due)
+    let due = try #require(office.queue.nextDeadline)
+    try office.queue.advance(office.store, now: due)
     try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
-    #expect(office.desk.refused.isEmpty && office.desk.problems() == [])
+    #expect(office.queue.refused.isEmpty && office.queue.problems() == [])
     #expect(try fixture.quantities()[3] == count)
   }
 }

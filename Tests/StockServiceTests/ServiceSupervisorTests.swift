@@ -1,4 +1,4 @@
-// The staff behind the windows: a process is started, watched, replaced however it ends, given up, and told to go. Time
+// The supervisor of the services: a process is started, watched, replaced however it ends, given up, and told to go. Time
 // that a test would have to wait for is handed in.
 
 import BankModel
@@ -19,7 +19,7 @@ struct ServiceSupervisorTests {
     let supervisor: ServiceSupervisor
     var post: SupervisedService { supervisor.posts[0] }
     private(set) var changes = 0
-    /// By how much the clock that the staff is shown is ahead.
+    /// By how much the clock that the supervisor is shown is ahead.
     private(set) var ahead = TimeSpan.zero
 
     init(_ policy: RestartPolicy = RestartPolicy()) throws {
@@ -260,7 +260,7 @@ struct ServiceSupervisorTests {
       keeper.post.channel?.onMessage?(.beat(WorkerMessage.progress))
       let until = try #require(keeper.post.silence?.lookAt)
       #expect(until.since(keeper.fixture.loop.moment().attended) > .seconds(9))
-      // The staff's own clock is not ahead.
+      // The supervisor's own clock is not ahead.
       keeper.post.silence = Standstill(at: keeper.now.attended)
     }
     keeper.pass(Standstill.patience)

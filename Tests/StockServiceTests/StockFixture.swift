@@ -1,5 +1,5 @@
 // A home of its own with the built `bank-stockd` in it, which a test can kill and start again. Whatever was started is
-// ended with the house, also when the test fails. It waits for what happens, within a generous bound, and never for a time.
+// ended with the fixture, also when the test fails. It waits for what happens, within a generous bound, and never for a time.
 
 import BankModel
 import Glibc
@@ -31,7 +31,7 @@ final class StockFixture {
   }
 
   deinit {
-    // The end of the link would be told to a house that is gone.
+    // The end of the link would be told to a fixture that is gone.
     link?.onEnd = nil
     link?.close()
     if let process {

@@ -1,4 +1,4 @@
-// Owns a third service for tests, as small as one can be, and a house in which its clients and its socket are on one loop or
+// Owns a third service for tests, as small as one can be, and a fixture in which its clients and its socket are on one loop or
 // on two. What its clients have to know of it is all here.
 
 import BankModel
