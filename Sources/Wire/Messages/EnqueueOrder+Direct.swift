@@ -57,7 +57,7 @@ extension ClientMessage: FrameMessage {
   }
 }
 
-extension BankMessage: FrameMessage {
+extension BankMessage: AnswerMessage {
   /// Tickets that were issued.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer,

@@ -3,6 +3,14 @@
 
 import BankModel
 
+/// What a server says to its clients, answers apart.
+public protocol AnswerMessage: FrameMessage {
+  /// The hello was accepted.
+  static func welcome(_ welcome: Welcome) -> Self
+  /// The connection ends.
+  static func refused(_ refusal: Refusal) -> Self
+}
+
 /// What a client says to a service.
 public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The first message.
@@ -45,7 +53,7 @@ public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equ
   private typealias Kind = AnswerKind
 }
 
-extension ServiceAnswer: FrameMessage {
+extension ServiceAnswer: AnswerMessage {
   /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
