@@ -13,7 +13,7 @@ struct PlantedBugTests {
   /// spent on the histories before them. Where such a seed has come to find nothing, the first thousand are tried as ever.
   private static let late: [PlantedBug: UInt64] = [
     .waitsForTheDismissed: 54, .givesBackTooEarly: 59, .commitsToAFullDisk: 78, .countsTheKnownTwice: 79,
-    .givesNoSignOfLife: 85, .believesTheLogThatIsThere: 101, .putsOffForGood: 119, .introducesOnce: 127,
+    .givesNoSignOfLife: 85, .believesTheLogThatIsThere: 101, .putsOffForGood: 1_290, .introducesOnce: 1_203,
     .startsGenerationsAnew: 130, .vendingForgetsToRetry: 135, .isDeafToProgress: 162,
     .takesAFullStockForSoldOut: 164, .believesALateAnswer: 178, .forgetsWhatWasHeldBack: 183,
     .givesChangeOfIntents: 183, .takesAFullStockForGivenBack: 203, .killsTheSuccessor: 243,
