@@ -75,7 +75,7 @@ public struct Example: Sendable, Hashable {
 
 /// One command of the program.
 public struct CommandSpec: Sendable, Hashable {
-  /// The words that name the command: `["shelf", "add"]`.
+  /// The words that name the command: `["shelf", "add"]`. The only command of a program has none.
   public var path: [String]
   /// The heading under which the overview lists it.
   public var group: Text
@@ -94,11 +94,11 @@ public struct CommandSpec: Sendable, Hashable {
 
   /// Describes a command; `name` holds its words, parted by spaces: `"shelf admin add"`.
   public init(
-    _ name: String, group: Text, summary: Text, details: Text? = nil, examples: [Example] = [],
+    _ name: String = "", group: Text? = nil, summary: Text, details: Text? = nil, examples: [Example] = [],
     operands: [OperandSpec] = [], options: [OptionSpec] = [], hidden isHidden: Bool = false
   ) {
     self.path = name.split(separator: " ").map(String.init)
-    self.group = group
+    self.group = group ?? summary
     self.summary = summary
     self.details = details
     self.examples = examples

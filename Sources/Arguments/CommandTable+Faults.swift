@@ -27,7 +27,7 @@ extension CommandTable {
 
   private func faults(of command: CommandSpec) -> [String] {
     var faults: [String] = []
-    if command.path.isEmpty { faults.append("a command has no name") }
+    if command.path.isEmpty, !hasOnlyCommand { faults.append("a command has no name") }
     for word in command.path where !Self.isName(word) {
       faults.append("command '\(command.name)': '\(word)' is no good word")
     }
@@ -91,7 +91,7 @@ extension CommandTable {
     return faults
   }
 
-  /// A choice becomes a word of three shells, so it holds nothing a shell would read.
+  /// A choice becomes a word of three shells, so it holds nothing a shell would read. Its letters may be of either case.
   private func faults(of kind: ValueKind, in place: String) -> [String] {
     let choices: [Choice]
     switch kind {
@@ -103,7 +103,7 @@ extension CommandTable {
     case .flag, .integer, .duration, .speed, .path, .text, .date: choices = []
     }
     let spellings = choices.flatMap { [$0.value] + $0.aliases }
-    var faults = choices.map(\.value).filter { !Self.isName($0) }.map {
+    var faults = choices.map(\.value).filter { !Self.isName($0.lowercased()) }.map {
       "\(place): '\($0)' is no good choice"
     }
     if Set(spellings).count != spellings.count { faults.append("\(place) has a choice twice") }

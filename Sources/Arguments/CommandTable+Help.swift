@@ -74,11 +74,12 @@ extension CommandTable {
       page.heading(HelpWords.operands[language])
       page.list(command.operands.map { Self.entry($0, language) })
     }
-    if !command.options.isEmpty {
+    let options = command.options + (hasOnlyCommand ? allGlobalOptions : [])
+    if !options.isEmpty {
       page.heading(HelpWords.ownOptions[language])
-      page.list(command.options.map { Self.entry($0, language) })
+      page.list(options.map { Self.entry($0, language) })
     }
-    writeGlobalOptions(to: &page, language)
+    if !hasOnlyCommand { writeGlobalOptions(to: &page, language) }
     writeExitCodes(to: &page, language)
   }
 

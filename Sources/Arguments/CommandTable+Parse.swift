@@ -28,6 +28,12 @@ extension CommandTable {
     return .run(Invocation(command: command, options: options, operands: operands))
   }
 
+  /// The words of a line without those that name its command: what a program is handed that does this command's work.
+  public func withoutCommand(_ arguments: [String]) -> [String] {
+    let places = LineScan(arguments, table: self).pathPlaces
+    return arguments.indices.filter { !places.contains($0) }.map { arguments[$0] }
+  }
+
   /// The global options of a line that may be wrong otherwise, as far as they can be read.
   ///
   /// An error must be told in the language, and in the form, that the very line with the error asks for.

@@ -46,6 +46,15 @@ public struct CommandTable: Sendable, Hashable {
     self.exitCodes = exitCodes
   }
 
+  /// The table of a program without subcommands: no word names its only command.
+  public init(
+    program: String, only command: CommandSpec, globalOptions: [OptionSpec] = [], exitCodes: [ExitCode] = []
+  ) {
+    self.init(
+      program: program, summary: command.summary, globalOptions: globalOptions, commands: [command],
+      exitCodes: exitCodes)
+  }
+
   /// The command that has exactly these words.
   public func command(at path: [String]) -> CommandSpec? {
     commands.first { $0.path == path }
@@ -58,6 +67,9 @@ public struct CommandTable: Sendable, Hashable {
 }
 
 extension CommandTable {
+  /// Whether this is a program without subcommands.
+  var hasOnlyCommand: Bool { commands.count == 1 && commands[0].path.isEmpty }
+
   /// Whether these words are a command or the beginning of one.
   func leads(_ path: [String]) -> Bool {
     commands.contains { $0.path.starts(with: path) }

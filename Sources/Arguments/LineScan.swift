@@ -18,6 +18,8 @@ struct LineScan {
 
   /// The command words.
   private(set) var path: [String] = []
+  /// Where they stand on the line.
+  private(set) var pathPlaces: [Int] = []
   private(set) var occurrences: [Occurrence] = []
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
@@ -36,6 +38,7 @@ struct LineScan {
   init(_ arguments: [String], table: CommandTable) {
     self.table = table
     rest = arguments[...]
+    reach(table.command(at: []))
     while let word = rest.popFirst() {
       if word == "--" {
         if command != nil { isPathClosed = true }
@@ -72,8 +75,8 @@ struct LineScan {
     }
     if table.leads(path + [word]) {
       path.append(word)
-      command = table.command(at: path)
-      isPathClosed = command != nil && table.commands(below: path, includingHidden: true).isEmpty
+      pathPlaces.append(rest.startIndex - 1)
+      reach(table.command(at: path))
     } else if path.isEmpty, word == "help" {
       wantsHelp = true
     } else if let command, !command.operands.isEmpty {
@@ -85,6 +88,11 @@ struct LineScan {
       isPathClosed = true
       if optionError == nil { commandError = error(unknown: word) }
     }
+  }
+
+  private mutating func reach(_ command: CommandSpec?) {
+    self.command = command
+    isPathClosed = command != nil && table.commands(below: path, includingHidden: true).isEmpty
   }
 
   private func error(unknown word: String) -> UsageError {

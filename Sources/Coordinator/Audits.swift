@@ -198,6 +198,8 @@ final class Audits {
     if audit.isStockDone { return try advanceMachine(audit) }
     if !audit.hasBegun { guard try examine(audit) else { return } }
     if let trouble = services.trouble(of: .stock) { audit.reckoning.fail(trouble) }
+    // With `canAskStock` a mistake that is never made outside of a simulation.
+    if services.isDismissed { audit.reckoning.fail(Remark(.noAnswer)) }
     if let answer = try audit.takeAnswer() {
       switch answer {
       case .success(let result): try audit.reckoning.hear(result, store, day: queue.engine.keptBooks.day)

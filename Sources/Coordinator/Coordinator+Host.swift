@@ -14,15 +14,19 @@ extension Coordinator {
   /// opened it.
   ///
   /// - Parameters:
+  ///   - configurationFile: What is read when the configuration is to be read again.
+  ///   - configuration: As it is at the beginning.
   ///   - policy: The rules of the queue, where they are not those of the configuration.
   ///   - limits: How much is done at once.
   package convenience init(
-    home: String, configuration: BankConfiguration, policy: QueuePolicy, limits: CoordinatorLimits,
+    home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
+    limits: CoordinatorLimits,
     loop: EventLoop, server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
     incarnation: Int64, programs: WorkerPrograms, now: Moment
   ) throws(Failure) {
     self.init(
-      home: BankHome(home), options: try CoordinatorOptions(["--home", home]), configuration: configuration,
+      home: BankHome(home), options: try CoordinatorOptions(["--home", home, "--config", configurationFile]),
+      configuration: configuration,
       loop: loop, server: server, log: log, store: store, contents: contents, incarnation: incarnation,
       booksName: .none, programs: programs, now: now, policy: policy, limits: limits)
   }

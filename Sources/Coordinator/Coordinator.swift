@@ -8,6 +8,7 @@
 
 import BankModel
 import Configuration
+import Glibc
 import Logbook
 import Posix
 import QueueCore
@@ -182,6 +183,15 @@ package final class Coordinator {
     context.write(event: "store_failed", level: .error) { $0.field("msg", error.description) }
     context.log.flush()
     _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
+  }
+
+  /// A signal asks for something.
+  package func hear(signal: Int32) {
+    switch signal {
+    case SIGHUP: reloadBySignal()
+    case SIGINT: stopBySignal(now: false)
+    default: stopBySignal(now: true)
+    }
   }
 
   /// A signal asks for the end; after the end, while the last words leave, none does anything.

@@ -108,11 +108,7 @@ public enum CoordinatorProcess {
       programs: try WorkerPrograms(), now: now,
       bindings: bindings(of: home, store, lock, guardianship))
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
-      switch report.signal {
-      case SIGHUP: coordinator.reloadBySignal()
-      case SIGINT: coordinator.stopBySignal(now: false)
-      default: coordinator.stopBySignal(now: true)
-      }
+      coordinator.hear(signal: report.signal)
     }
     if let descriptor = starter.descriptor { try server.adopt(FileDescriptor(owning: descriptor)) }
     guardianship.begin()

@@ -83,6 +83,10 @@ final class WindowPlan {
   /// SIGHUP asks for the same as the command, but for one thing: a signal comes from log rotations and service managers as
   /// well, and none of them has read what is wrong with a database.
   func reloadBySignal() {
+    // Windows that were opened now would be there for nobody, and the bank would wait for their tellers.
+    guard !context.isEnding || Kernel.makes("opensWindowsWhileItCloses") else {
+      return context.write(event: "reload_refused", level: .warn) { $0.field("msg", "the bank closes") }
+    }
     if reload() == nil { marks.insist() }
   }
 

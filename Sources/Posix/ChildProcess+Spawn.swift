@@ -152,6 +152,26 @@ extension ChildProcess {
   }
 }
 
+extension CurrentProcess {
+  /// Becomes another program. The process, its terminal, its directory, its environment and whatever it has open that is not
+  /// to be closed stay. `execv(3)`
+  ///
+  /// - Parameters:
+  ///   - executable: the path of the program; no search is made.
+  ///   - name: the first of its words, by which it was called.
+  ///   - arguments: the words behind that.
+  /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run.
+  public static func become(
+    executable: String, name: String, arguments: [String]
+  ) throws(SystemError) -> Never {
+    let code = withCStrings([name] + arguments) { words in
+      execv(executable, words)
+      return errno
+    }
+    throw SystemError(call: "execv", subject: executable, code: code)
+  }
+}
+
 /// Hands `body` a null-ended array of C strings, as `execve(2)` wants it.
 private func withCStrings<Result>(
   _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result

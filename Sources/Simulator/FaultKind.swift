@@ -51,6 +51,10 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case windowsScaled
   /// Whoever has opened the bank in the foreground is killed: it breaks everything off.
   case openerKilled
+  /// Somebody changes the configuration and has it read again.
+  case configurationChanged
+  /// The coordinator gets a signal that asks for the end.
+  case coordinatorSignalled
   /// The stock service is killed between two effects.
   case stockKilled
   /// The stock service stands still for a while.

@@ -45,7 +45,7 @@ struct FaultPlan {
     .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
     .diskFull,
     .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
-    .openerKilled,
+    .openerKilled, .configurationChanged, .coordinatorSignalled,
   ]
   private static let stockKinds: [FaultKind] = [
     .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockCut,
@@ -78,10 +78,11 @@ struct FaultPlan {
       return switch kind {
       case .coordinatorKilled, .tellerKilled, .stockKilled, .vendingKilled: (kind, weight * 3 + 1)
       case .messageLate, .tellerFailed, .diskFull, .diskFailed, .stationKilled, .vendingDiskFull,
-        .purchaseInterrupted:
+        .purchaseInterrupted, .releaseInterrupted:
         (kind, weight * 4)
-      // Whoever stands still for good is away for seconds.
-      case .stockStuck, .vendingStuck: (kind, weight / 2)
+      // Whoever stands still for good is away for seconds, and whatever ends the bank ends a lot.
+      case .stockStuck, .vendingStuck, .openerKilled, .coordinatorSignalled: (kind, weight / 2)
+      case .configurationChanged: (kind, weight)
       default: (kind, weight * weight)
       }
     }

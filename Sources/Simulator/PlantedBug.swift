@@ -56,7 +56,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case judgesBySilence, givesNoSignOfLife, ignoresTheClose, checksOnce, isDeafToProgress,
     blamesServicesForItsOwnPause, killsTheSuccessor
   // In the staff behind the windows, and at the control socket.
-  case auditsTheDismissed, takesEveryDayForToday, takesEveryErrorForAFullDisk
+  case opensWindowsWhileItCloses, auditsTheDismissed, takesEveryDayForToday, takesEveryErrorForAFullDisk
   case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
   case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause
   // In what the services and those who ask them share, in their shells, and in what is put by.
@@ -238,9 +238,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .expelsInWords: "A teller that breaks the rules is told off, and stays."
     case .speaksOnce: "A client is told only what is said in the first turn that says something to it."
     case .answersEveryPart: "A bank that closes answers a list once for each of its parts."
-    case .auditsTheDismissed: "An audit of a bank that closes asks services that were told to go."
+    case .opensWindowsWhileItCloses: "A bank that closes opens windows where its configuration is read again."
+    case .auditsTheDismissed: "An audit of a bank that closes fails, because its services were told to go."
     case .takesEveryDayForToday: "A ticket of another day is cancelled, or brought back, by its number alone."
-    case .takesEveryErrorForAFullDisk: "The coordinator goes on after an error of its store as if the disk were full."
+    case .takesEveryErrorForAFullDisk:
+      "The coordinator goes on after an error of its store as if the disk were full."
     case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
     }
   }
@@ -348,10 +350,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesSilenceForPutBack: [.purchase]
     case .putsOffForGood, .forgetsTheSuccessor, .abortsOnly, .expelsInWords, .speaksOnce: [.notDrained]
     case .answersEveryPart: [.answer]
+    case .opensWindowsWhileItCloses: [.notDrained]
     case .auditsTheDismissed: [.audit]
     case .takesEveryDayForToday: [.answer]
     case .takesEveryErrorForAFullDisk:
-      [.storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt, .halfRequest]
+      [
+        .storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt,
+        .halfRequest,
+      ]
     }
   }
 }

@@ -2,6 +2,7 @@
 // Invariant: a fault is counted where it happens, not where it was planned: a coordinator that is gone cannot be killed.
 
 import BankModel
+import Glibc
 import QueueCore
 import Storage
 import Wire
@@ -46,8 +47,17 @@ extension Simulation {
       guard let client = clients.first(where: { $0.state == .ready }) else { return }
       statistics.note(kind)
       client.reopenWindows()
+    case .configurationChanged:
+      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
+      statistics.note(kind)
+      writeConfiguration(isChanged: chance.draw(0...3) > 0)
+      coordinator.process.hear(signal: SIGHUP)
+    case .coordinatorSignalled:
+      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
+      statistics.note(kind)
+      coordinator.process.hear(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM)
     case .openerKilled:
-      guard let coordinator, !coordinator.process.isStopped else { return }
+      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
       statistics.note(kind)
       coordinator.loseOpener()
     case .diskFull:
@@ -110,6 +120,25 @@ extension Simulation {
   /// How long a commit takes that something holds up: in some cases longer than anybody is waited for.
   func timeOfSlowCommit() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
+  }
+
+  // MARK: - The configuration
+
+  /// Somebody writes the configuration: as it was at the beginning, or with something else in it.
+  func writeConfiguration(isChanged: Bool) {
+    var policy = plan.policy
+    if let bug, bug.isOfTheCore { policy = MutantQueue(bug).spoil(policy) }
+    var (windows, work, gather) = (plan.windows, plan.workMicroseconds, plan.gather)
+    if isChanged {
+      for service in Service.allCases where windows[service] ?? 0 > 0 {
+        windows[service] = Int32(chance.draw(1...3))
+      }
+      work = chance.draw(0...1) == 0 ? work : chance.draw(0...work)
+      gather = .milliseconds(chance.draw(0...3))
+    }
+    let text = ConfigurationScribe(policy: policy, keepsLogs: keepsLogs).text(
+      windows: windows, workMicroseconds: work, gather: gather, standstill: .seconds(chance.draw(1...10)))
+    host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
   }
 
   // MARK: - Services

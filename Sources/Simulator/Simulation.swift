@@ -159,6 +159,7 @@ public final class Simulation {
           number: number, seed: seed &* 7 &+ UInt64(number) &+ 3, commands: plan.commands, world: self))
       agenda.add(.clientActs(number), at: clock.now + .milliseconds(chance.draw(1...30)))
     }
+    writeConfiguration(isChanged: false)
     hireKeepers()
     inviteVisitors()
     agenda.add(.coordinatorStart, at: clock.now)
@@ -300,6 +301,10 @@ public final class Simulation {
     else { return }
     guard clients[0].state == .ready, let wish = finale.next(windows: plan.windows) else { return }
     clients[0].ask(wish)
+    // Somebody wants to know whether all is well, just when the services are sent home.
+    if finale.hasAskedForTheEnd, hasStock, chance.draw(0...2) == 0 {
+      clients[0].ask(SimulatedClient.Wish(command: .audit))
+    }
     if finale.hasAskedForTheEnd, plan.temper != .calm, chance.draw(0...1) == 0 {
       // The last thing that goes wrong: the disk is full while the bank closes.
       statistics.note(.diskFull)

@@ -1,9 +1,11 @@
-// Owns what was asked for: the scratch directory, the measurements by name, and how often each is repeated.
+// Owns what was asked for: the scratch directory, the measurements by name, and how often each is repeated. People ask with
+// `scripts/bench`, which builds, makes that directory, and cleans up after this program whatever happens.
 // It must not know how anything is measured. Invariant: measurements run in one order, whatever the order of the
 // words, and the raw limits of the machine come first because others are compared with them.
-// Failure: nil for words that are not understood; BenchFailure from the first measurement that could not be made.
+// Failure: BenchFailure from the first measurement that could not be made.
 
-import Posix
+import Arguments
+import Console
 
 /// How thoroughly is measured.
 struct Thoroughness {
@@ -26,7 +28,7 @@ struct Thoroughness {
     coordinatorKills: 3)
 }
 
-/// One call of the load driver: `bank-bench SCRATCH [--quick] [--json] [NAME …]`.
+/// One call of the load driver.
 struct BenchOrder {
   /// The measurements, by the words they are asked for with, in the order in which they run.
   private enum Measurement: String, CaseIterable {
@@ -49,23 +51,36 @@ struct BenchOrder {
     }
   }
 
-  let scratch: String
-  var asJSON = false
-  private var thoroughness = Thoroughness.full
-  private var wanted: Set<Measurement> = []
+  let asJSON: Bool
+  private let scratch: String
+  private let thoroughness: Thoroughness
+  private let wanted: Set<Measurement>
 
-  init?(_ words: [String]) {
-    guard let scratch = words.first, scratch.hasPrefix("/") else { return nil }
-    self.scratch = scratch
-    for word in words.dropFirst() {
-      switch word {
-      case "--quick": thoroughness = .quick
-      case "--json": asJSON = true
-      default:
-        guard let measurement = Measurement(rawValue: word) else { return nil }
-        wanted.insert(measurement)
-      }
-    }
+  static let table = CommandTable(
+    program: "bank-bench",
+    only: CommandSpec(
+      summary: Text(
+        "Measure the bank and print each figure beside its target.", "은행을 측정해 수치마다 목표와 나란히 보여 줍니다."),
+      examples: [
+        Example(
+          "bank-bench /tmp/scratch --quick serve idle",
+          Text("Two measurements, fewer rounds.", "두 항목을 적은 횟수로 측정합니다."))
+      ],
+      operands: [
+        ScratchDirectory.operand,
+        OperandSpec(
+          "MEASUREMENT", .choice(Measurement.allCases.map { Choice($0.rawValue) }), .repeating,
+          summary: Text("What to measure; everything where none is named.", "측정할 항목입니다. 없으면 모두 측정합니다.")),
+      ],
+      options: [
+        OptionSpec("quick", summary: Text("Fewer and shorter rounds.", "더 적고 짧게 측정합니다."))
+      ]), globalOptions: [BankctlTable.json], exitCodes: BankctlTable.commonExitCodes)
+
+  init(_ invocation: Invocation, _ words: Words) throws(CommandError) {
+    scratch = try ScratchDirectory.path(invocation, words)
+    asJSON = invocation.flag("json")
+    thoroughness = invocation.flag("quick") ? .quick : .full
+    wanted = Set(invocation.operands.texts("MEASUREMENT").compactMap { Measurement(rawValue: $0) })
   }
 
   /// Measures everything that was asked for.

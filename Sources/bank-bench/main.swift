@@ -1,8 +1,8 @@
-// Owns the command line of the load driver: which measurements, how thoroughly, and in which form they are printed.
-// It must not measure anything itself. People run it through `scripts/bench`, which builds, makes the scratch
-// directory, and cleans up after it whatever happens.
+// Owns the start of the load driver, of its workers, and of what is counted under valgrind. It must not measure anything
+// itself.
 // Failure: exit code 1 where something could not be measured at all, 2 for wrong words.
 
+import Console
 import Glibc
 import Posix
 
@@ -24,15 +24,14 @@ if CommandLine.arguments.count == 5, CommandLine.arguments[1] == WorkPath.word,
   }
 }
 
-guard let order = BenchOrder(Array(CommandLine.arguments.dropFirst())) else {
-  _ = try? StandardStreams.write("bank-bench: run scripts/bench --help\n", to: .error)
-  exit(2)
-}
-do throws(BenchFailure) {
-  let report = try order.carryOut()
-  let text = order.asJSON ? report.json : report.table
-  _ = try? StandardStreams.write(text, to: .output)
-} catch {
-  _ = try? StandardStreams.write("bank-bench: \(error)\n", to: .error)
-  exit(1)
-}
+exit(
+  Program.run(tool: BenchOrder.table) { (invocation, words) throws(CommandError) in
+    let order = try BenchOrder(invocation, words)
+    do throws(BenchFailure) {
+      let report = try order.carryOut()
+      _ = try? StandardStreams.write(order.asJSON ? report.json : report.table, to: .output)
+      return .done
+    } catch {
+      throw .failed("\(error)")
+    }
+  })

@@ -1,8 +1,10 @@
-// Owns the words of the command line: `SCRATCH [--for DURATION] [--seed N]`. It must not know what is done with them.
-// Invariant: what is read is in range; a word that means nothing is refused.
-// Failure: Misuse, with the sentence for the person.
+// Owns the command line of the program that fuzzes a real coordinator through its real socket. It must not know what is done
+// with it. People type it as `scripts/fuzz --socket`, which builds, makes the scratch directory, and cleans up after it
+// whatever happens.
+// Invariant: what is read is in range.
 
 import Arguments
+import Console
 import Posix
 
 /// What the program was asked to do.
@@ -10,39 +12,35 @@ struct FuzzOrder {
   /// The directory for the bank and for what was found; absolute.
   let scratch: String
   /// How long.
-  private(set) var span = Duration.seconds(60)
+  let span: Duration
   /// What decides every attack.
-  private(set) var seed = RandomSeed.fromSystem() >> 32
+  let seed: UInt64
 
-  /// Why the words mean nothing.
-  struct Misuse: Error {
-    let words: String
-  }
+  static let table = CommandTable(
+    program: "bank-fuzz",
+    only: CommandSpec(
+      summary: Text(
+        "Attack a coordinator through its socket and say whether it was harmed.",
+        "코디네이터를 소켓으로 공격하고 해를 입었는지 알려 줍니다."),
+      examples: [
+        Example("bank-fuzz /tmp/scratch --for 10s", Text("Attack for ten seconds.", "10초 동안 공격합니다."))
+      ],
+      operands: [ScratchDirectory.operand],
+      options: [
+        OptionSpec(
+          "for", .duration, default: "1m",
+          summary: Text("How long, from 1s to 24h.", "공격하는 시간입니다. 1s부터 24h까지 쓸 수 있습니다.")),
+        OptionSpec(
+          "seed", .integer(0...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
+          summary: Text("Repeats the same attacks.", "같은 공격을 되풀이합니다.")),
+      ]), exitCodes: BankctlTable.commonExitCodes)
 
-  init(_ words: [String]) throws(Misuse) {
-    var rest = words[...]
-    guard let scratch = rest.popFirst(), scratch.hasPrefix("/") else {
-      throw Misuse(words: "run scripts/fuzz --socket")
+  init(_ invocation: Invocation, _ words: Words) throws(CommandError) {
+    scratch = try ScratchDirectory.path(invocation, words)
+    span = invocation.duration("for") ?? .seconds(60)
+    seed = invocation.integer("seed").map { UInt64($0) } ?? RandomSeed.fromSystem() >> 32
+    guard .seconds(1)...(.seconds(86_400)) ~= span else {
+      throw .usage(words.say("--for must be between 1s and 24h.", "--for에는 1s부터 24h까지 쓸 수 있습니다."))
     }
-    self.scratch = scratch
-    while let word = rest.popFirst() {
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
-        throw Misuse(words: "\(word) takes a value")
-      }
-      switch parts[0] {
-      case "--for":
-        do throws(DurationText.Failure) {
-          span = .nanoseconds(try DurationText.parse(value))
-        } catch {
-          throw Misuse(words: "--for takes a duration such as 60s: \(error.advice(in: .english))")
-        }
-      case "--seed":
-        guard let number = UInt64(value) else { throw Misuse(words: "--seed takes a whole number") }
-        seed = number
-      default: throw Misuse(words: "no such option: \(word)")
-      }
-    }
-    guard .seconds(1)...(.seconds(86_400)) ~= span else { throw Misuse(words: "--for takes 1s to 24h") }
   }
 }

@@ -75,7 +75,7 @@ final class FuzzRun {
       """
   }
 
-  /// Writes the last attacks down and says where.
+  /// Writes the last attacks down and says where, on a line of its own.
   func keepEvidence() -> String {
     guard !last.isEmpty else { return "" }
     let path = Paths.join(order.scratch, "found")
@@ -86,7 +86,7 @@ final class FuzzRun {
     guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .truncate]),
       (try? file.writeAll(Array(lines.joined().utf8))) != nil
     else { return "" }
-    return "bank-fuzz: the last \(last.count) attacks, the newest at the end, are in \(path)\n"
+    return "\nbank-fuzz: the last \(last.count) attacks, the newest at the end, are in \(path)"
   }
 
   private static func hello() throws(FuzzFailure) -> [UInt8] {

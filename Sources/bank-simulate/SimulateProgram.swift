@@ -2,42 +2,41 @@
 // It must not know a promise: what is broken is told in the words of the checker. Invariant: data on standard output,
 // everything for a person who waits on standard error. Failure: 1 for a broken promise, 2 for words that mean nothing.
 
+import Arguments
+import Console
 import Glibc
 import Posix
 import Simulator
 
 /// The program `bank-simulate`.
 enum SimulateProgram {
-  private static let usage = """
-    usage: scripts/simulate [--seeds N] [--from SEED] [--jobs N] [--json]
-           scripts/simulate --seed SEED [--trace] [--json]
-           either with --bug NAME: a planted bug, which the checker must find
-
-    """
-
-  static func run(_ words: [String]) -> Int32 {
-    ProcessStart.prepare(as: .command)
-    let options: SimulateOptions
-    do throws(SimulateOptions.Misuse) { options = try SimulateOptions(words) } catch {
-      complain("simulate: \(error.words)\n\(usage)")
-      return 2
+  static func run(_ invocation: Invocation, _ words: Words) throws(CommandError) -> ProgramExit {
+    let bug = invocation.text("bug").flatMap { PlantedBug(rawValue: $0) }
+    func number(_ name: String) -> UInt64? { invocation.integer(name).map { UInt64($0) } }
+    func tell(_ report: SimulateReport) -> ProgramExit {
+      say(invocation.flag("json") ? report.json : report.text)
+      return report.failed == nil ? .done : .failed
     }
-    return if let seed = options.seed { replay(seed, options) } else { simulate(options) }
+    if let seed = number("seed") { return tell(replay(seed, bug, isTraced: invocation.flag("trace"))) }
+    guard !invocation.flag("trace") else {
+      throw .usage(
+        words.say(
+          "--trace is for one history: name it with --seed.",
+          "--trace는 한 번만 시뮬레이션할 때 씁니다. --seed로 정하세요."))
+    }
+    let crew = SimulationCrew(from: number("from") ?? 1, count: number("seeds") ?? 200, bug: bug)
+    let jobs = number("jobs").map { Int($0) } ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    return tell(simulate(crew, jobs: jobs))
   }
 
-  private static func replay(_ seed: UInt64, _ options: SimulateOptions) -> Int32 {
-    let outcome = Simulation.run(
-      seed: seed, bug: options.bug, trace: options.isTraced ? { say($0 + "\n") } : nil)
-    let report = SimulateReport(
-      statistics: outcome.statistics, failed: outcome.violation == nil ? nil : outcome, bug: options.bug,
-      seconds: nil)
-    say(options.isJSON ? report.json : report.text)
-    return outcome.violation == nil ? 0 : 1
+  private static func replay(_ seed: UInt64, _ bug: PlantedBug?, isTraced: Bool) -> SimulateReport {
+    let outcome = Simulation.run(seed: seed, bug: bug, trace: isTraced ? { say($0 + "\n") } : nil)
+    return SimulateReport(
+      statistics: outcome.statistics, failed: outcome.violation == nil ? nil : outcome, bug: bug, seconds: nil
+    )
   }
 
-  private static func simulate(_ options: SimulateOptions) -> Int32 {
-    let jobs = options.jobs > 0 ? options.jobs : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    let crew = SimulationCrew(from: options.from, count: options.seeds, bug: options.bug)
+  private static func simulate(_ crew: SimulationCrew, jobs: Int) -> SimulateReport {
     let isTerminal = Terminal.isTerminal(StandardStreams.Stream.error.fd)
     let began = SystemClock.monotonic()
     var toldAt = began
@@ -46,15 +45,13 @@ enum SimulateProgram {
       guard isTerminal, now - toldAt >= .milliseconds(200) else { return }
       toldAt = now
       let faults = progress.statistics.faultsInAll
-      complain("\r\(progress.statistics.histories) of \(options.seeds) histories, \(faults) faults\u{1B}[K")
+      complain("\r\(progress.statistics.histories) of \(crew.count) histories, \(faults) faults\u{1B}[K")
     }
     if isTerminal { complain("\r\u{1B}[K") }
     let took = SystemClock.monotonic() - began
     let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
-    let report = SimulateReport(
-      statistics: progress.statistics, failed: progress.failed, bug: options.bug, seconds: seconds)
-    say(options.isJSON ? report.json : report.text)
-    return progress.failed == nil ? 0 : 1
+    return SimulateReport(
+      statistics: progress.statistics, failed: progress.failed, bug: crew.bug, seconds: seconds)
   }
 
   /// Where nobody reads there is nobody to tell.

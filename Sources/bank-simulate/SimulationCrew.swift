@@ -17,18 +17,19 @@ final class SimulationCrew: Sendable {
   }
 
   private let progress: Mutex<Progress>
-  private let last: UInt64
+  /// How many histories.
+  let count: UInt64
 
   /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
   init(from: UInt64, count: UInt64, bug: PlantedBug? = nil) {
     progress = Mutex(Progress(next: 0))
     self.from = from
     self.bug = bug
-    last = count
+    self.count = count
   }
 
   private let from: UInt64
-  private let bug: PlantedBug?
+  let bug: PlantedBug?
 
   /// Where it stands now.
   var present: Progress { progress.withLock { $0 } }
@@ -56,7 +57,7 @@ final class SimulationCrew: Sendable {
   /// One history; false when there is none left.
   private func simulateNext() -> Bool {
     let seed: UInt64? = progress.withLock { progress in
-      guard progress.next < last, progress.failed == nil else { return nil }
+      guard progress.next < count, progress.failed == nil else { return nil }
       defer { progress.next += 1 }
       return from &+ progress.next
     }

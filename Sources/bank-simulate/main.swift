@@ -1,6 +1,7 @@
-// Owns nothing but the start of the simulator's executable: everything is in `SimulateProgram`.
-// It must not decide anything. Whatever fails comes back as the code to exit with.
+// The door of the simulator: hands the words to the program and ends with its exit code.
+// It must not hold any logic.
 
+import Console
 import Glibc
 
-exit(SimulateProgram.run(Array(CommandLine.arguments.dropFirst())))
+exit(Program.run(tool: SimulateProgram.table, SimulateProgram.run))

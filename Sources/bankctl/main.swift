@@ -1,6 +1,7 @@
 // The door of bankctl: hands the words to the program and ends with its exit code.
 // It must not hold any logic.
 
+import Console
 import Glibc
 
-exit(Program.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(Program.run(BankctlTable.table, Commands.run))

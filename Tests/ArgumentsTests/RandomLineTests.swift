@@ -15,6 +15,7 @@ struct RandomLineTests {
     for _ in 0..<20_000 {
       let line = (0..<Int.random(in: 0...6, using: &random)).map { _ in Self.word(&random) }
       _ = table.globalValues(glimpsedIn: line)
+      #expect(table.withoutCommand(line).count <= line.count)
       do {
         switch try table.parse(line) {
         case .run(let invocation):

@@ -3,7 +3,8 @@ import BankModel
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
+@testable import bank_chaos
 
 @Suite("The account of a chaos run")
 struct ChaosAccountTests {

@@ -3,7 +3,8 @@ import BankModel
 import Posix
 import Testing
 
-@testable import bankctl
+@testable import Console
+@testable import bank_chaos
 
 @Suite("The plan and the report of a chaos run")
 struct ChaosPlanTests {
@@ -36,10 +37,10 @@ struct ChaosPlanTests {
   @Test("whom to kill is read with or without an s, and a mistake is named")
   func targets() throws {
     let words = Words(language: .english)
-    #expect(try ChaosCommand.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
-    #expect(try ChaosCommand.targets("stock,juice", words) == [.stock, .juice])
+    #expect(try ChaosProgram.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
+    #expect(try ChaosProgram.targets("stock,juice", words) == [.stock, .juice])
     for list in ["", "tellers,", "bankd"] {
-      #expect(throws: CommandError.self) { try ChaosCommand.targets(list, words) }
+      #expect(throws: CommandError.self) { try ChaosProgram.targets(list, words) }
     }
   }
 

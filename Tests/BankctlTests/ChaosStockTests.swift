@@ -4,7 +4,8 @@ import BankModel
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
+@testable import bank_chaos
 
 @Suite("The account of the fruit in a chaos run")
 struct ChaosStockTests {

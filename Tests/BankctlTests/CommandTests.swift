@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 /// A coordinator for the length of a test.
 private func with(

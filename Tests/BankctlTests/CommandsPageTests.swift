@@ -7,7 +7,7 @@ import Foundation
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 @Suite struct CommandsPageTests {
   private static let begin = "<!-- commands: produced from the command table -->\n"
@@ -16,7 +16,7 @@ import Wire
   private static var file: URL {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    return root.appendingPathComponent("Sources/bankctl/bankctl.docc/Commands.md")
+    return root.appendingPathComponent("Sources/Console/Console.docc/Commands.md")
   }
 
   @Test("the page names every code of a failure beside its exit code")

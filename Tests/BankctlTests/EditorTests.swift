@@ -6,7 +6,7 @@ import StockClient
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 @Suite("The stock editor") struct EditorTests {
   private static let english = Words(language: .english)

@@ -3,7 +3,7 @@
 import Arguments
 import Testing
 
-@testable import bankctl
+@testable import Console
 
 @Suite("Help pages of bankctl")
 struct HelpPageTests {

@@ -6,7 +6,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 private func parse(_ text: String) throws(CustomerLine.Fault) -> CustomerLine {
   try CustomerLine(Array(text.utf8)[...])

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 @Suite("An order of juice that is taken out")
 struct JuiceLineTests {

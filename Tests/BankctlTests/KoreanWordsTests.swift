@@ -4,7 +4,8 @@ import BankModel
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
+@testable import bank_chaos
 
 private let english = Words(language: .english)
 private let korean = Words(language: .korean)

@@ -7,7 +7,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 /// A coordinator's program made of shell.
 private final class Script {

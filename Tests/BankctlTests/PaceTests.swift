@@ -3,7 +3,7 @@ import BankModel
 import Posix
 import Testing
 
-@testable import bankctl
+@testable import Console
 
 private let english = Words(language: .english)
 

@@ -11,7 +11,8 @@ import Transport
 import VendingClient
 import Wire
 
-@testable import bankctl
+@testable import Console
+@testable import bank_chaos
 
 private let english = Words(language: .english)
 private let korean = Words(language: .korean)

@@ -7,7 +7,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 @Suite("A coordinator that goes in the middle")
 struct RepetitionTests {

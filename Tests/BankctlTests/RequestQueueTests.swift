@@ -4,7 +4,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 @Suite("The requests of a full screen")
 struct RequestQueueTests {

@@ -5,7 +5,7 @@ import ControlClient
 import Posix
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 /// What a command has done.
 struct Ran: Equatable {

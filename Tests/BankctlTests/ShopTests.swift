@@ -11,7 +11,7 @@ import Transport
 import VendingClient
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 private let english = Words(language: .english)
 private let korean = Words(language: .korean)

@@ -4,7 +4,7 @@ import ControlClient
 import Posix
 import Testing
 
-@testable import bankctl
+@testable import Console
 
 private func surroundings(
   _ variables: [String: String], files: Set<String> = [], languages: [String: Language] = [:]

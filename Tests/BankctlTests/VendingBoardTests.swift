@@ -8,7 +8,7 @@ import Testing
 import VendingClient
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 @Suite("The screens of the vending machine")
 struct VendingBoardTests {

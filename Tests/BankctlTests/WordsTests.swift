@@ -6,7 +6,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import bankctl
+@testable import Console
 
 private let english = Words(language: .english)
 private let korean = Words(language: .korean)
@@ -21,6 +21,8 @@ func table() {
   for command in BankctlTable.table.commands {
     #expect(Commands.command(named: command.name) != nil, "\(command.name)")
   }
+  #expect(BankctlTable.chaosProgram.faults() == [])
+  #expect(BankctlTable.chaosProgram.commands[0].options == BankctlTable.chaos.options)
 }
 
 @Test("every refusal of the coordinator has a sentence in both languages", arguments: Failure.Code.allCases)

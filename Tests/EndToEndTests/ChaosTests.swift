@@ -46,6 +46,29 @@ struct ChaosTests {
     }
   }
 
+  @Test("the command becomes the program: one process, with its terminal's Ctrl-C, and an end in order")
+  func becomes() throws {
+    try withBranch { branch in
+      let scratch = branch.path("scratch")
+      mkdir(scratch, 0o700)
+      let run = try branch.launch(
+        ["--json", "chaos", "--seed=12", "--every", "50ms", "--kill", "tellers"],
+        environment: ["TMPDIR": scratch])
+      try branch.waitUntil("it is a program of its own") {
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(run.pid)/exe")
+        return program?.hasSuffix("/bank-chaos") == true
+      }
+      try branch.waitUntil("customers come") { run.errors.contains("tickets") }
+      kill(-run.pid, SIGINT)
+      let outcome = try run.finish(within: .seconds(60))
+      #expect(outcome.code == 0, outcome.story)
+      let report = try outcome.json()
+      #expect(report["seed"].integer == 12 && report["kills"]["coordinator"].integer == 0, "\(report)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: scratch) == [])
+      try branch.expectNobodyLeft()
+    }
+  }
+
   @Test(
     "a home that was named is kept, its customers are no part of the account, and an open bank is refused")
   func ownHome() throws {

@@ -89,10 +89,10 @@ struct FakeCheckout {
 
   private static let preparation = #"""
     repository=$1 root=$2 fake=$3
-    mkdir -p "$root/Sources/Wire" "$root/Sources/bankctl/Table" "$root/Sources/bankctl/bankctl.docc" "$fake"
+    mkdir -p "$root/Sources/Wire" "$root/Sources/Console/Table" "$root/Sources/Console/Console.docc" "$fake"
     cp -r "$repository/scripts" "$root/"
-    cp "$repository/Sources/bankctl/Table/BankctlTable.swift" "$root/Sources/bankctl/Table/"
-    cp "$repository/Sources/bankctl/bankctl.docc/Commands.md" "$root/Sources/bankctl/bankctl.docc/"
+    cp "$repository/Sources/Console/Table/BankctlTable.swift" "$root/Sources/Console/Table/"
+    cp "$repository/Sources/Console/Console.docc/Commands.md" "$root/Sources/Console/Console.docc/"
     echo '// a manifest' >"$root/Package.swift"
     echo '// a source' >"$root/Sources/Wire/Wire.swift"
 
@@ -113,7 +113,7 @@ struct FakeCheckout {
       'build --version') exit ;;
     esac
     [[ -z ${BANK_BUILD_QUICK:-} ]] || kind=quick
-    programs=(bankctl bankd bank-guardian bank-juice bank-stockd bank-teller bank-vending)
+    programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-stockd bank-teller bank-vending)
     while (($# > 0)); do
       case $1 in
         --scratch-path) place=$2 ;;

@@ -23,6 +23,38 @@ struct HelpTests {
     }
   }
 
+  @Test(
+    "a program that is no bankctl has help and refuses what it does not understand, in both languages",
+    arguments: ["bank-chaos", "bank-bench", "bank-fuzz", "bank-simulate"])
+  func programs(name: String) throws {
+    try withBranch { branch in
+      let program = "\(Binaries.directory)/\(name)"
+      for (tongue, heading, told) in [
+        (Tongue.en, "Usage", "Unknown option '--sede'"), (.ko, "사용법", "'--sede'"),
+      ] {
+        let help = try branch.launch(["--help"], program: program, language: tongue).finish()
+        #expect(help.code == 0 && help.outLines.contains(heading) && help.complaints.isEmpty, help.story)
+        #expect(help.out.contains("\n  \(name)"), help.story)
+        let refused = try branch.launch(["--sede", "1"], program: program, language: tongue).finish()
+        #expect(refused.code == 2 && refused.err.hasPrefix("\(name): "), refused.story)
+        #expect(refused.err.contains(told) && refused.err.contains("\(name) --help"), refused.story)
+      }
+      let version = try branch.launch(["--version"], program: program).finish()
+      #expect(version.out.wholeMatch(of: /bank-[a-z]+ \d+\.\d+\.\d+.*\n/) != nil, version.story)
+    }
+  }
+
+  @Test("a bug that was not planted is refused with the names of those that were")
+  func bugs() throws {
+    try withBranch { branch in
+      let outcome = try branch.launch(
+        ["--bug", "neverful"], program: "\(Binaries.directory)/bank-simulate"
+      ).finish()
+      #expect(outcome.code == 2 && outcome.err.contains("Did you mean 'neverFull'?"), outcome.story)
+      #expect(outcome.err.contains("forgetsToBury, "), outcome.story)
+    }
+  }
+
   @Test("help lists every command, and bankctl has a version")
   func overview() throws {
     try withBranch { branch in

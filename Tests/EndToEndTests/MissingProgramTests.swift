@@ -55,6 +55,18 @@ struct MissingProgramTests {
     }
   }
 
+  @Test("without the program of the chaos run every other command works, and that one says what to do")
+  func withoutChaos() throws {
+    try withInstallation(without: "bank-chaos") { branch, bankctl in
+      for (tongue, advice) in [(Tongue.en, "install all programs together"), (.ko, "함께 빌드하거나 설치하세요")] {
+        let outcome = try branch.launch(["chaos"], program: bankctl, language: tongue).finish()
+        #expect(outcome.code == 1 && outcome.err.contains("programs/bank-chaos"), outcome.story)
+        #expect(outcome.err.replacing("\n", with: " ").contains(advice), outcome.story)
+      }
+      #expect(try branch.launch(["chaos", "--help"], program: bankctl).finish().code == 0)
+    }
+  }
+
   private func withInstallation(without name: String, _ test: (Branch, String) throws -> Void) throws {
     try withBranch { branch in
       let place = branch.path("programs")

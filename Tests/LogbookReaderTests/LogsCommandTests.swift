@@ -5,7 +5,7 @@ import Posix
 import Testing
 
 @testable import Logbook
-@testable import bankctl
+@testable import Console
 
 @Suite("bankctl logs") struct LogsCommandTests {
   private final class Paper {

@@ -35,7 +35,7 @@ struct DocumentationRulesTests {
     func count(_ path: String) -> Int {
       DocumentationRules.checkKorean(File(path, "x\n\"홈 \\(home)\(word) 쓸 수 없습니다.\"\n")).count
     }
-    #expect(count("Sources/bankctl/Words/Words.swift") == 1)
+    #expect(count("Sources/Console/Words/Words.swift") == 1)
     #expect(count("scripts/setup") == 1)
     #expect(count("README.md") == 1)
     #expect(count("Tests/BankctlTests/WordsTests.swift") == 0)

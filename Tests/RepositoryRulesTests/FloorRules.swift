@@ -11,8 +11,10 @@ enum FloorRules {
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
     // These ask the stock, so they stand above its client; the services stand above what their processes have in common.
     "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5,
-    "bankd": 6, "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bankctl": 6,
-    "bank-guardian": 6, "bank-bench": 6, "bank-fuzz": 6,
+    "bankd": 6, "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6,
+    "bank-guardian": 6,
+    // What the programs that people type have in common.
+    "Console": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
     "Simulator": 6, "bank-simulate": 7,
   ]

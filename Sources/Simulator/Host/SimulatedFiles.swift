@@ -85,6 +85,12 @@ struct SimulatedFiles {
     return made
   }
 
+  /// Writes a whole file, in a directory that is there.
+  mutating func write(_ bytes: [UInt8], to path: String) {
+    let file = names[path] ?? make(path, isDirectory: false, mode: 0o600)
+    file.bytes = bytes
+  }
+
   /// Makes a directory with everything above it.
   mutating func makeDirectories(_ path: String) {
     guard names[path] == nil else { return }

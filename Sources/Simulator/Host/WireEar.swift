@@ -83,7 +83,7 @@ final class WireEar {
     for finding in report.findings {
       switch finding.source {
       case .unauditedStock, .unauditedMachine:
-        guard world.coordinator?.hasDismissedServices == true else { continue }
+        guard finding.kind == .noAnswer, world.coordinator?.hasDismissedServices == true else { continue }
         world.violate(.audit, "the bank closes, and an audit finds: \(finding)")
       default: world.violate(.audit, "an audit finds: \(finding)")
       }

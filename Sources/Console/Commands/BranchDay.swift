@@ -1,0 +1,156 @@
+// Owns one business day in the foreground, from the first customer to the closing message.
+// Invariant: the closing message is the last line, and whatever happens no bank is left running.
+// Failure: CommandError, after the bank has ended.
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// One business day.
+final class BranchDay {
+  private let session: Session
+  private let bank: ForegroundBank
+  private let customers: EnqueueOrder
+  private var stopped: StoppedReport?
+  private var trouble: CommandError?
+  private var isOpen = false
+  private var counter: Desk?
+  private var isWindowSideOpen = true
+  private var isCounterOpen = false
+  private var isEndedAtOnce = false
+  private var wasInterrupted = false
+
+  private init(_ session: Session, _ bank: ForegroundBank, _ customers: EnqueueOrder) {
+    self.session = session
+    self.bank = bank
+    self.customers = customers
+  }
+
+  /// Lives through a day.
+  static func run(_ session: Session, customers: EnqueueOrder) throws(CommandError) -> ProgramExit {
+    let day = BranchDay(session, try ForegroundBank.begin(session), customers)
+    do throws(CommandError) {
+      try day.live()
+    } catch {
+      day.bank.end(within: .zero)
+      throw error
+    }
+    let status = day.bank.end(within: day.isEndedAtOnce ? .zero : .seconds(30))
+    return try day.close(status)
+  }
+
+  /// The coordinator's own conversation tells what happens at the windows, from before they open, so that no
+  /// start is missed. Everything that is asked for goes over a second one: a reader of the lines who is too
+  /// slow for the bank can lose the first, and the bank is closed in good order all the same.
+  private func live() throws(CommandError) {
+    try bank.send(.follow)
+    try bank.send(.awaitOpen)
+    while isWindowSideOpen || isCounterOpen {
+      switch try bank.next() {
+      case .reply(let reply), .news(let reply): try take(reply.answer)
+      case .interrupted(let count): try interrupt(count)
+      case .ended: isWindowSideOpen = false
+      case .newsEnded: isCounterOpen = false
+      }
+      if isEndedAtOnce { return }
+    }
+  }
+
+  private func take(_ answer: ControlAnswer) throws(CommandError) {
+    switch answer {
+    case .failure(let failure) where failure.code == .tooSlow:
+      // Whoever reads the lines was too slow for them. The day goes on without.
+      session.note(session.words.sentence(failure, home: session.home.path))
+    case .failure(let failure):
+      guard isOpen else { throw .failure(failure) }
+      try giveUp(.failure(failure))
+    case .status:
+      isOpen = true
+      try letCustomersIn()
+    case .event(let event): try show(event)
+    case .enqueued: try stop(now: false)
+    case .stopped(let report): stopped = report
+    default: break
+    }
+  }
+
+  private func letCustomersIn() throws(CommandError) {
+    guard !wasInterrupted else { return }
+    do throws(CommandError) {
+      let desk = try Desk.open(session)
+      try bank.listen(to: desk.connection)
+      counter = desk
+      isCounterOpen = true
+      try desk.send(.enqueue(customers))
+    } catch {
+      try giveUp(error)
+    }
+  }
+
+  private func show(_ event: BranchEvent) throws(CommandError) {
+    guard trouble == nil else { return }
+    do throws(CommandError) {
+      try session.show(.event(event), or: [line(event)])
+    } catch {
+      try giveUp(error)
+    }
+  }
+
+  private func line(_ event: BranchEvent) -> String {
+    let phrases = session.words.phrases
+    let text =
+      switch event.happening {
+      case .started: phrases.started(ticket: event.ticket, grade: event.grade, service: event.service)
+      case .completed: phrases.completed(ticket: event.ticket, grade: event.grade, service: event.service)
+      case .interrupted: session.words.interrupted(event)
+      }
+    return session.output.palette.paint(text, of: event.service)
+  }
+
+  private func interrupt(_ count: Int) throws(CommandError) {
+    wasInterrupted = true
+    switch count {
+    case 1:
+      // The door of such a day is closed behind its customers, so the first one already goes a step further.
+      session.note(session.words.closingEarly)
+      try stop(now: true)
+    case 2:
+      session.note(session.words.hurried(to: .kill))
+      try stop(now: true, step: .kill)
+    default: isEndedAtOnce = true
+    }
+  }
+
+  /// Ends the day early, because of something that has gone wrong.
+  private func giveUp(_ error: CommandError) throws(CommandError) {
+    guard trouble == nil else { return }
+    trouble = error
+    try stop(now: true)
+  }
+
+  private func stop(now: Bool, step: DrainStep? = nil) throws(CommandError) {
+    let command = ControlCommand.stop(StopOrder(now: now, timeoutMilliseconds: nil, step: step))
+    guard let counter, isCounterOpen else { return try bank.send(command) }
+    do throws(CommandError) {
+      try counter.send(command)
+    } catch {
+      // That it is gone comes out as a happening, with everything it had still said before.
+      guard error.isLoss else { throw error }
+    }
+  }
+
+  private func close(_ status: ExitStatus) throws(CommandError) -> ProgramExit {
+    // A conversation that was lost because the coordinator died is explained by how it died.
+    if let trouble, !(trouble.isLoss && stopped == nil) { throw trouble }
+    if isEndedAtOnce {
+      session.note(session.words.endedAtOnce)
+      return .failed
+    }
+    guard let stopped else {
+      let message = session.words.coordinatorDied(Remark(status))
+      throw .complaint(Complaint(code: "coordinator_ended", exit: .failed, message: message))
+    }
+    try session.show(.stopped(stopped), or: session.words.stopped(stopped))
+    return wasInterrupted ? .failed : .done
+  }
+}

@@ -1,0 +1,21 @@
+// Owns `chaos`, for which this program becomes another one: to kill processes at random and to compare books is no part of
+// what everybody runs. It must not know what that one does.
+// Failure: CommandError where it is not there or cannot be run.
+import ControlClient
+import Posix
+
+enum ChaosCommand {
+  /// The program, which is beside this one.
+  static let program = "bank-chaos"
+
+  /// Becomes the program, with every word of the line that does not name the command.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let arguments = BankctlTable.table.withoutCommand(Array(CommandLine.arguments.dropFirst()))
+    do throws(SystemError) {
+      let place = Paths.join(Paths.directory(of: try Paths.executable()), program)
+      try CurrentProcess.become(executable: place, name: "bankctl", arguments: arguments)
+    } catch {
+      throw error.isMissing ? .control(.programMissing(places: [error.subject])) : .system(error)
+    }
+  }
+}

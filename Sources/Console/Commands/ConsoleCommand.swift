@@ -1,0 +1,50 @@
+// Owns `console`: the menu of the original console app.
+// Invariant: it ends by 2 or at the end of the input, and by nothing else that is typed; a day that could not
+// begin is told off like a wrong input, and the menu comes again.
+// Failure: CommandError, where nobody reads what is printed.
+import Arguments
+import BankModel
+import Posix
+
+enum ConsoleCommand {
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    guard !session.asJSON else {
+      throw .usage(session.words.consoleIsForPeople)
+    }
+    while true {
+      session.output.write(session.words.menu)
+      try session.output.flush()
+      guard let input = readLine() else {
+        try session.output.line("")
+        return .done
+      }
+      switch input.trimmed {
+      case "1": try open(session)
+      case "2": return .done
+      default: try session.output.line(session.words.wrongInput)
+      }
+    }
+  }
+
+  private static func open(_ session: Session) throws(CommandError) {
+    do throws(CommandError) {
+      let customers = OpenCommand.customers(nil, seed: RandomSeed.fromSystem())
+      _ = try BranchDay.run(session, customers: customers)
+    } catch {
+      guard let complaint = session.words.complaint(about: error, home: session.home.path) else {
+        throw error
+      }
+      session.note(complaint.message)
+    }
+  }
+}
+
+extension String {
+  /// Without white space at both ends.
+  fileprivate var trimmed: Substring {
+    var text = self[...]
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,314 @@
+// Owns `enqueue`: customers take tickets, and are waited for where that is asked.
+// Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known
+// whether tickets were issued, that is what is said.
+// A Ctrl-C withdraws a request that was not taken in; whatever became of it, the last line says what is true.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+enum EnqueueCommand {
+  /// Who comes.
+  private enum Order {
+    case alike(EnqueueOrder)
+    case list(CustomerList)
+
+    var isRepeatable: Bool {
+      switch self {
+      case .alike(let order): order.key != nil
+      case .list(let list): list.isRepeatable
+      }
+    }
+
+    var isList: Bool { if case .list = self { true } else { false } }
+  }
+
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let order = try order(session)
+    // Until the bank has greeted nothing is asked: whoever leaves before leaves at once, and nothing behind.
+    let desk = try counter(for: order, session)
+    let wait = try InterruptibleWait()
+    // Ends this program here where a signal has come, and everything was said by then.
+    defer { wait.end() }
+    do throws(CommandError) { return try run(order, at: desk, wait, session) } catch {
+      guard wait.signal != nil else { throw error }
+      return Program.report(
+        interrupted(error, order, session), session.words, session.home.path, session.asJSON, session.output)
+    }
+  }
+
+  /// What a signal has led to.
+  private static func interrupted(
+    _ error: CommandError, _ order: Order, _ session: Session
+  ) -> CommandError {
+    guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
+    let message = session.words.withdrawn(isKeyed: order.isRepeatable)
+    return .complaint(Complaint(code: failure.code.rawValue, exit: .failed, message: message))
+  }
+
+  private static func run(
+    _ order: Order, at first: Desk, _ wait: InterruptibleWait, _ session: Session
+  ) throws(CommandError) -> ProgramExit {
+    let (report, desk) = try issue(order, at: first, session, wait)
+    guard session.invocation.flag("wait") else {
+      try session.show(
+        .enqueued(report, ofList: order.isList), or: [session.words.enqueued(report, ofList: order.isList)])
+      return .done
+    }
+    // People see their numbers at once; a script gets one document, when everything is known.
+    if !session.asJSON { try session.show([:], or: [session.words.enqueued(report, ofList: order.isList)]) }
+    guard let dead = try awaitEnd(of: report, at: desk, wait, session) else {
+      if session.asJSON { try session.show(.enqueued(report, ofList: order.isList), or: []) }
+      session.note(session.words.waitingLeft(report.awaited))
+      return .failed
+    }
+    try session.show(
+      .enqueued(report, ofList: order.isList).adding(["dead": .init(dead)]),
+      or: dead == 0 && !report.awaited.isEmpty ? [session.words.allDone(report.awaitedCount, dead: 0)] : [])
+    guard dead > 0 else { return .done }
+    session.note(session.words.allDone(report.awaitedCount, dead: dead))
+    return .failed
+  }
+
+  private static func order(_ session: Session) throws(CommandError) -> Order {
+    let invocation = session.invocation
+    let seed = invocation.integer("seed").map { UInt64(bitPattern: $0) } ?? RandomSeed.fromSystem()
+    if let path = invocation.text("from") { return .list(try list(path, seed, session)) }
+    let key = invocation.text("key")
+    if let key, key.utf8.count > Limits.keyLength {
+      throw .usage("--key: " + session.words.badKey(key.utf8.count))
+    }
+    return .alike(
+      EnqueueOrder(
+        count: invocation.operands.integer("N") ?? 0,
+        service: invocation.text("service").flatMap { Service(name: $0) },
+        grade: invocation.text("grade").flatMap { Grade(name: $0) } ?? .regular,
+        amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
+        isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil))
+  }
+
+  private static func list(
+    _ path: String, _ seed: UInt64, _ session: Session
+  ) throws(CommandError) -> CustomerList {
+    do throws(CustomerList.Refusal) {
+      let file: LineFile
+      do throws(SystemError) { file = try LineFile(path: path) } catch { throw .unreadable(error) }
+      return try CustomerList(file, seed: seed)
+    } catch {
+      throw refuse(error, path, session)
+    }
+  }
+
+  private static func refuse(
+    _ refusal: CustomerList.Refusal, _ path: String, _ session: Session
+  ) -> CommandError {
+    let isLine = if case .unreadable = refusal { false } else { true }
+    return .complaint(
+      Complaint(
+        code: isLine ? "bad_input" : "system", exit: isLine ? .usage : .failed,
+        message: session.words.sentence(refusal, file: path)))
+  }
+
+  // MARK: Issuing
+
+  /// Has tickets issued to customers of one kind, and gives back where to go on asking about them.
+  static func issue(
+    _ order: EnqueueOrder, at desk: Desk, _ session: Session
+  ) throws(CommandError) -> (EnqueuedReport, Desk) {
+    try issue(.alike(order), at: desk, session, nil)
+  }
+
+  /// - Parameter wait: Knows whether somebody wants this program to end; nil where whoever asks looks after that.
+  private static func issue(
+    _ order: Order, at first: Desk, _ session: Session, _ wait: InterruptibleWait?
+  ) throws(CommandError) -> (EnqueuedReport, Desk) {
+    let meter = ProgressMeter(words: session.words)
+    defer { meter.finish() }
+    var desk = first
+    var deadline: MonotonicInstant?
+    while true {
+      do throws(CommandError) {
+        return (try attempt(order, at: desk, meter, wait, session), desk)
+      } catch {
+        guard error.isLoss else { throw error }
+        // What was not sent as a whole was not asked.
+        if !desk.hasAsked, wait?.signal == nil {
+          desk = try Desk.open(session)
+          continue
+        }
+        let unknown = Complaint(
+          code: "connection_lost", exit: .failed,
+          message: session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
+        guard order.isRepeatable else { throw .complaint(unknown) }
+        let limit = deadline ?? SystemClock.monotonic() + Desk.reunion
+        deadline = limit
+        guard let back = try reunite(session, until: limit, wait) else { throw .complaint(unknown) }
+        desk = back
+      }
+    }
+  }
+
+  /// Waits for a coordinator that was lost; nil where it does not come back, or somebody wants this program to end.
+  private static func reunite(
+    _ session: Session, until limit: MonotonicInstant, _ wait: InterruptibleWait?
+  ) throws(CommandError) -> Desk? {
+    while SystemClock.monotonic() < limit {
+      try wait?.look()
+      if wait?.signal != nil { return nil }
+      let next = min(limit, SystemClock.monotonic() + .milliseconds(100))
+      if let desk = try? Desk.reopen(session, until: next) { return desk }
+    }
+    return nil
+  }
+
+  /// Goes to the bank. A coordinator that died over the greeting is waited for where the request can be repeated, as
+  /// one that dies later is.
+  private static func counter(for order: Order, _ session: Session) throws(CommandError) -> Desk {
+    do throws(CommandError) { return try Desk.open(session) } catch {
+      guard error.isLoss, order.isRepeatable else { throw error }
+      return try Desk.reopen(session)
+    }
+  }
+
+  private static func attempt(
+    _ order: Order, at desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?, _ session: Session
+  ) throws(CommandError) -> EnqueuedReport {
+    try goOn(unless: wait)
+    var number: UInt32 = 0
+    switch order {
+    case .alike(let alike): number = try desk.send(.enqueue(alike))
+    case .list(let list): number = try send(list, to: desk, meter, wait, session)
+    }
+    var heard = 0
+    while let reply = try next(number, at: desk, meter, wait, &heard, isKeyed: order.isRepeatable, session) {
+      guard reply.number == number else { continue }
+      switch reply.answer {
+      case .enqueued(let report): return report
+      case .progress(let report):
+        meter.update(session.words.phase(report.phase), done: report.done, total: report.total)
+      default: throw reply.answer.unexpected
+      }
+    }
+    throw .control(.timedOut(what: "tickets"))
+  }
+
+  /// The next answer. The first signal withdraws the request, and the answer says whether that came in time; the second
+  /// one does not wait for it.
+  private static func next(
+    _ number: UInt32, at desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?, _ heard: inout Int,
+    isKeyed: Bool, _ session: Session
+  ) throws(CommandError) -> ControlReply? {
+    guard let wait else { return try desk.next(until: nil) }
+    while true {
+      if let reply = try wait.next(at: desk, until: nil, evenAfter: heard) { return reply }
+      let isFirst = heard == 0 && wait.count == 1
+      heard = wait.count
+      guard isFirst else {
+        throw .complaint(
+          Complaint(code: "interrupted", exit: .failed, message: session.words.leftUnknown(isKeyed: isKeyed)))
+      }
+      meter.say(session.words.withdrawing)
+      try desk.send(.withdraw(number))
+    }
+  }
+
+  /// Nothing is asked any more where a signal has come.
+  private static func goOn(unless wait: InterruptibleWait?) throws(CommandError) {
+    try wait?.look()
+    if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }
+  }
+
+  private static func send(
+    _ list: CustomerList, to desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
+    _ session: Session
+  ) throws(CommandError) -> UInt32 {
+    // All parts are one request, and share its number.
+    var number: UInt32?
+    var sent: Int64 = 0
+    do throws(PartFailure<CommandError>) {
+      try list.forEachPart { part throws(CommandError) in
+        // A list that has not come as a whole adds nobody.
+        try goOn(unless: wait)
+        number = try desk.send(.enqueueList(part), continuing: number)
+        sent += Int64(part.entries.count)
+        meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
+      }
+    } catch {
+      switch error {
+      case .part(let error): throw error
+      case .list(let refusal): throw refuse(refusal, session.invocation.text("from") ?? "-", session)
+      }
+    }
+    return number ?? 0
+  }
+
+  // MARK: Waiting
+
+  /// Waits until none of the tickets waits or is served, also while the coordinator is replaced.
+  ///
+  /// - Returns: How many of them are dead letters; nil where a signal came first.
+  private static func awaitEnd(
+    of report: EnqueuedReport, at first: Desk, _ wait: InterruptibleWait, _ session: Session
+  ) throws(CommandError) -> Int64? {
+    let progress = WaitProgress(session.words)
+    defer { progress.meter.finish() }
+    var desk = first
+    var dead: Int64 = 0
+    var left = report.awaited[...]
+    while let span = left.first {
+      do throws(CommandError) {
+        let question = ControlCommand.awaitTickets(day: span.day, first: span.first, last: span.last)
+        let answer = try desk.awaitAnswer(
+          to: question, until: nil, crowd: report.awaitedCount, progress, wait)
+        if wait.signal != nil, answer == nil { return nil }
+        guard case .ended(let ended)? = answer else {
+          throw answer?.unexpected ?? .control(.timedOut(what: "tickets"))
+        }
+        dead += ended.dead
+        left = left.dropFirst()
+      } catch {
+        guard error.isLoss else { throw error }
+        guard let back = try reunite(session, until: SystemClock.monotonic() + Desk.reunion, wait) else {
+          if wait.signal != nil { return nil }
+          let message = session.words.waitingLost(span)
+          throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
+        }
+        desk = back
+      }
+    }
+    return dead
+  }
+}
+
+extension EnqueuedReport {
+  /// The tickets of everybody who was asked for, new or known, each once: whoever stands twice in a list is both.
+  var awaited: [TicketSpan] {
+    guard count > 0, first > 0 else { return knownTickets ?? [] }
+    return (knownTickets ?? []).flatMap { $0.without(first...last, of: day) }
+      + [TicketSpan(day: day, first: first, last: last)]
+  }
+
+  /// So many they are.
+  var awaitedCount: Int64 {
+    let spans = awaited
+    // So many spans may hold strangers, too.
+    guard spans.count < TicketSpan.limit else { return count + known }
+    return spans.reduce(0) { $0 + ($1.last - $1.first + 1) }
+  }
+}
+
+extension TicketSpan {
+  /// What is left of a span without some tickets of a day.
+  fileprivate func without(_ tickets: ClosedRange<Int64>, of day: Int64) -> [TicketSpan] {
+    guard day == self.day, first <= tickets.upperBound, last >= tickets.lowerBound else { return [self] }
+    var left: [TicketSpan] = []
+    if first < tickets.lowerBound {
+      left.append(TicketSpan(day: day, first: first, last: tickets.lowerBound - 1))
+    }
+    if last > tickets.upperBound {
+      left.append(TicketSpan(day: day, first: tickets.upperBound + 1, last: last))
+    }
+    return left
+  }
+}

@@ -1,0 +1,135 @@
+// Owns `receipts`: what remained of customers, in the order in which it was committed, and what is still to
+// come.
+// It must not know how many there are: page after page is printed as it comes.
+// Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+enum ReceiptsCommand {
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let days: ReceiptQuery.Days =
+      if let day = session.invocation.integer("day") {
+        .day(day)
+      } else {
+        session.invocation.text("day") == "all" ? .all : .present
+      }
+    if session.output.isTerminal, !session.asJSON, !isNarrow(session) {
+      try session.output.line(session.output.palette.paint(heading(session.words), .quiet))
+    }
+    if session.invocation.flag("follow") { return try follow(days, session) }
+    var query = ReceiptQuery(days: days, follow: false)
+    var count: Int64 = 0
+    let meter = ProgressMeter(words: session.words)
+    defer { meter.finish() }
+    try Desk.consult(session, goesOn: true) { desk throws(CommandError) in
+      // On a terminal the rows themselves show how it goes on.
+      let task = TaskProgress(.receipts, session.words, meter)
+      try desk.ask(.receipts(query), task) { answer throws(CommandError) in
+        for receipt in try answer.receipts {
+          try show(receipt, session)
+          count += 1
+          // Where the bank is opened or closed meanwhile it goes on behind this one, and on the same day.
+          query.after = receipt.sequence
+          if query.days == .present { query.days = .day(receipt.day) }
+        }
+        if !session.output.isTerminal { task.count(count) }
+      }
+    }
+    try session.output.flush()
+    if count == 0, !session.asJSON { session.note(session.words.noReceipts) }
+    return .done
+  }
+
+  private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError)
+    -> ProgramExit
+  {
+    var query = ReceiptQuery(days: days, follow: true)
+    var desk = try Desk.open(session)
+    try session.output.flush()
+    while true {
+      do throws(CommandError) {
+        try desk.ask(.receipts(query), within: nil) { answer throws(CommandError) in
+          for receipt in try answer.receipts {
+            try show(receipt, session)
+            query.after = receipt.sequence
+            // What is the present day may have changed by the time the connection is lost; the place in the
+            // order of commits has not.
+            if query.days == .present { query.days = .all }
+          }
+          try session.output.flush()
+        }
+        return .done
+      } catch {
+        guard error.isLoss else { throw error }
+        desk = try Desk.reopen(session)
+      }
+    }
+  }
+
+  private static func show(_ receipt: ReceiptReport, _ session: Session) throws(CommandError) {
+    if session.asJSON {
+      try session.output.line(.receipt(receipt))
+    } else {
+      for line in lines(receipt, session) { try session.output.line(line) }
+    }
+  }
+
+  // MARK: Columns
+
+  /// The widths fit what usually comes; a longer cell moves what is behind it and is never cut.
+  private static let widths = [4, 7, 9, 8, 10, 12, 17]
+
+  /// Where a row would be torn into pieces that nobody can put together, each cell has its heading instead.
+  private static let narrow = 80
+
+  private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }
+
+  private static func headings(_ words: Words) -> [String] {
+    let columns: [Words.Column] = [.day, .ticket, .service, .grade, .outcome, .window, .amount, .finished]
+    return columns.map(words.column)
+  }
+
+  private static func heading(_ words: Words) -> String { row(headings(words)) }
+
+  /// A receipt on a terminal of any width, or away from one.
+  static func lines(_ receipt: ReceiptReport, _ session: Session) -> [String] {
+    let (words, palette) = (session.words, session.output.palette)
+    guard isNarrow(session), let columns = session.columns else { return [line(receipt, words, palette)] }
+    let role: Palette.Role? = receipt.service == .loan ? .loan : nil
+    var cells = cells(of: receipt, words).map { TextTable.Cell($0, role) }
+    cells[0].text = words.day(receipt.day)
+    return TextTable.record(cells, headings(words), palette, columns: columns)
+  }
+
+  static func line(_ receipt: ReceiptReport, _ words: Words, _ palette: Palette) -> String {
+    palette.paint(row(cells(of: receipt, words)), of: receipt.service)
+  }
+
+  private static func cells(of receipt: ReceiptReport, _ words: Words) -> [String] {
+    [
+      String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
+      words.grade(receipt.grade), words.outcome(receipt.outcome), receipt.window ?? "-",
+      words.business(receipt.service, receipt.amount, receipt.payload),
+      Timestamp.utc(milliseconds: receipt.finishedAt),
+    ]
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    var text = ""
+    for (cell, width) in zip(cells, widths) { text += DisplayWidth.padded(cell, to: width) + " " }
+    return text + (cells.last ?? "")
+  }
+}
+
+extension ControlAnswer {
+  /// A page of receipts, where that is what was asked for.
+  package var receipts: [ReceiptReport] {
+    get throws(CommandError) {
+      guard case .receipts(let page) = self else { throw unexpected }
+      return page
+    }
+  }
+}

@@ -1,0 +1,177 @@
+// Owns `status --watch` on a terminal: the picture of a bank on the whole screen, drawn again with every change and every
+// new size, until somebody leaves or the bank closes.
+// Invariant: what does not fit is said to be hidden. What was shown last stands on the terminal afterwards. A coordinator
+// that does not answer is noticed at the next key, and it is said how old the picture is.
+// Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// A bank that is watched on a terminal.
+final class StatusScreen {
+  private let session: Session
+  private let loop: EventLoop
+  private let screen: FullScreen
+  private var desk: Desk
+  private var registration: Registration?
+  private var report: StatusReport?
+  private var heardAt = SystemClock.wallMilliseconds()
+  private var isClosed = false
+  /// A question whose answer shows that the coordinator is there: its number, and until when it is waited for.
+  private var probe: (number: UInt32, due: MonotonicInstant)?
+  private var isSilent = false
+
+  /// How long a coordinator may take to answer such a question before it is said that it does not.
+  private static let probePatience = Duration.seconds(1)
+  /// How long one attempt to reach a coordinator that is coming back keeps from hearing keys.
+  private static let attempt = Duration.milliseconds(100)
+
+  /// Watches until the bank closes or somebody leaves.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let desk = try Desk.open(session)
+    let loop: EventLoop
+    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
+    let screen = try FullScreen(session.output, on: loop)
+    defer { screen.end() }
+    let watching = StatusScreen(session, desk, loop, screen)
+    try watching.watch()
+    screen.end()
+    for line in watching.picture(nil) { try session.output.line(line) }
+    try session.output.flush()
+    if let signal = screen.signal { Signals.end(by: signal) }
+    return .done
+  }
+
+  private init(_ session: Session, _ desk: Desk, _ loop: EventLoop, _ screen: FullScreen) {
+    self.session = session
+    self.desk = desk
+    self.loop = loop
+    self.screen = screen
+  }
+
+  deinit { if let registration { loop.deregister(registration) } }
+
+  private func watch() throws(CommandError) {
+    try screen.begin { [unowned self] key in press(key) }
+    try follow()
+    while !screen.isEnded, !isClosed {
+      try hear()
+      if isClosed { break }
+      settleProbe()
+      if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
+      let due = isSilent ? nil : probe.map { loop.attended.wake(for: $0.due) }
+      try turn(until: [screen.wake, due].compactMap { $0 }.min())
+    }
+    if let failure = screen.failure { throw failure }
+  }
+
+  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
+    screen.settle()
+  }
+
+  private func press(_ key: Key) {
+    switch key {
+    // The second letter is the same key on a keyboard that writes Hangul.
+    case .escape, .control("d"), .character("q"), .character("ㅂ"): (isClosed, screen.isClosed) = (true, true)
+    default: ask()
+    }
+  }
+
+  /// The picture; with a size as much of it as there is room for.
+  private func picture(_ size: Terminal.Size?) -> [String] {
+    guard let report else { return [] }
+    let time = Timestamp.utc(milliseconds: heardAt)
+    let notice =
+      isSilent ? Screen.sentence(session.words.bankIsSilent(since: time), columns: size?.columns) : []
+    return Screen.fit(
+      notice.map { session.output.palette.paint($0, .alarm) } + session.picture(report).lines, to: size,
+      session.words)
+  }
+
+  // MARK: - Whether anybody is there
+
+  /// Somebody presses keys, as people do where nothing moves.
+  private func ask() {
+    guard probe == nil, registration != nil else { return }
+    // One that is lost just now is noticed where its words are heard.
+    guard let number = try? desk.send(.status) else { return }
+    probe = (number, loop.attended.now + Self.probePatience)
+  }
+
+  private func settleProbe() {
+    guard let probe, !isSilent, loop.attended.now >= probe.due else { return }
+    (isSilent, screen.isDirty) = (true, true)
+  }
+
+  private func noteAnswer() {
+    heardAt = SystemClock.wallMilliseconds()
+    if isSilent { (isSilent, screen.isDirty) = (false, true) }
+  }
+
+  // MARK: - The bank
+
+  private func follow() throws(CommandError) {
+    try desk.send(.watch)
+    do throws(SystemError) {
+      // What has come is looked for after every turn of the loop; the handler only has to wake it.
+      registration = try loop.register(fd: desk.connection.fd, interest: .read) { _ in }
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Takes everything that the coordinator has said.
+  private func hear() throws(CommandError) {
+    do throws(CommandError) {
+      while let reply = try desk.next(until: MonotonicInstant(nanoseconds: 0)) {
+        let news = try reply.answer.status
+        let isProbe = reply.number == probe?.number
+        if isProbe { probe = nil }
+        noteAnswer()
+        if news != report { screen.isDirty = true }
+        report = news
+        if !reply.more, !isProbe { return isClosed = true }
+      }
+    } catch {
+      guard error.isLoss else { throw error }
+      if report?.state == .closed { return isClosed = true }
+      try reunite()
+    }
+  }
+
+  /// Waits for a coordinator that was lost, as long as it may take to come back, and for the keys meanwhile.
+  private func reunite() throws(CommandError) {
+    if let registration { loop.deregister(registration) }
+    (registration, probe) = (nil, nil)
+    let deadline = SystemClock.monotonic() + Desk.reunion
+    while !screen.isEnded, !isClosed {
+      do throws(CommandError) {
+        desk = try Desk.reopen(session, until: SystemClock.monotonic() + Self.attempt)
+        return try follow()
+      } catch {
+        if report?.state == .draining, session.isBankClosed { return noteClosing() }
+        guard error.mayPass, SystemClock.monotonic() < deadline else { throw error }
+        if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
+        try turn(until: MonotonicInstant(nanoseconds: 0))
+      }
+    }
+  }
+
+  /// A coordinator that was closing its bank is gone, and has not said its last word here.
+  private func noteClosing() {
+    report?.close()
+    (isClosed, screen.isDirty) = (true, true)
+  }
+}
+
+extension CommandError {
+  /// Whether a coordinator that comes back may make it go away.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .control(let error): error.mayPass
+    default: false
+    }
+  }
+}

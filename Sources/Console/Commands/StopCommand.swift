@@ -1,0 +1,64 @@
+// Owns `stop`: ends a bank and tells what became of everyone.
+// Invariant: when it returns the coordinator's process has ended, and its guardian's, which follows it at once.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+enum StopCommand {
+  /// How long a coordinator that has said its last word may take to end.
+  private static let farewell = Duration.seconds(30)
+
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let order = StopOrder(
+      now: session.invocation.flag("now"),
+      timeoutMilliseconds: session.invocation.durationNanoseconds("timeout").map { $0 / 1_000_000 })
+    let report = try Desk.converse(session) { desk throws(CommandError) in
+      let report = try stop(order, at: desk, session)
+      guard desk.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
+        throw .control(.timedOut(what: "its end"))
+      }
+      return report
+    }
+    awaitGuardian(session)
+    try session.show(.stopped(report), or: session.words.stopped(report))
+    return .done
+  }
+
+  private static func awaitGuardian(_ session: Session) {
+    // Bounded, because it could be the guardian of the next bank already.
+    let deadline = SystemClock.monotonic() + .seconds(1)
+    while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
+  }
+
+  /// Asks for the end and waits for it. A Ctrl-C goes a step further; where there is none, this command ends and the
+  /// bank closes without it.
+  private static func stop(
+    _ order: StopOrder, at desk: Desk, _ session: Session
+  ) throws(CommandError) -> StoppedReport {
+    let line = try InterruptibleLine(desk)
+    let reporter = DrainReporter(session.words)
+    defer {
+      reporter.finish()
+      line.end()
+    }
+    let number = try desk.send(.stop(order))
+    while true {
+      switch try line.next() {
+      case .interrupted:
+        guard let step = reporter.goFurther() else {
+          throw .complaint(Complaint(code: "interrupted", exit: .failed, message: session.words.leftAlone))
+        }
+        try desk.send(.stop(StopOrder(now: false, timeoutMilliseconds: nil, step: step)))
+      case .reply(let reply) where reply.number == number:
+        switch reply.answer {
+        case .stopped(let report): return report
+        case .progress(let report): reporter.hear(report)
+        default: throw reply.answer.unexpected
+        }
+      case .reply: break
+      }
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// Owns `tickets`: the lists of those who wait, are served, are delayed, or were put aside.
+// It must not know how many there are: page after page is printed as it comes.
+// Invariant: the two lists of the original screen are always there; the others only where somebody stands in
+// them.
+import Arguments
+import BankModel
+import ControlClient
+import Wire
+
+enum TicketsCommand {
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let state = session.invocation.text("state").flatMap { CustomerState(name: $0) }
+    let list = TicketList(session)
+    var left: [CustomerState?] =
+      session.asJSON ? [state] : state.map { [$0] } ?? [.waiting, .serving, .delayed, .dead]
+    try Desk.consult(session, goesOn: true) { desk throws(CommandError) in
+      list.begin()
+      while let next = left.first {
+        try list.print(next, isAsked: state == next, at: desk)
+        left.removeFirst()
+      }
+    }
+    try session.output.flush()
+    return .done
+  }
+
+  fileprivate static func role(_ state: CustomerState) -> Palette.Role {
+    switch state {
+    case .waiting: .waiting
+    case .serving: .serving
+    case .delayed, .dead, .done: .alarm
+    }
+  }
+
+  /// `7 - 예금`, with the grade where there is a word for it, and the window where there is one.
+  static func label(_ ticket: TicketReport, _ session: Session) -> String {
+    let words = session.words
+    let label = "\(ticket.ticket) - \(words.phrases.service(ticket.service))"
+    let palette = session.output.palette
+    var text = palette.paint(label, of: ticket.service)
+    if let grade = words.phrases.grade(ticket.grade) { text += " \(grade)" }
+    if let payload = ticket.payload { text += " " + words.safe(payload) }
+    if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
+    return text
+  }
+}
+
+/// The lists as far as they are printed. Where the bank is opened or closed meanwhile they go on behind that.
+private final class TicketList {
+  private let session: Session
+  private let meter: ProgressMeter
+  /// The tickets of this day that were printed, 64 of them in a word: ten million take a few megabytes.
+  private var printed: [TicketNumber: UInt64] = [:]
+  private var day: Int64?
+  /// Whether the lists are asked for again, so that some of it was printed already.
+  private var isAgain = false
+  /// Whether the present list has its header, and how many stand below it.
+  private var header: CustomerState?
+  private var count: Int64 = 0
+  private var rows: Int64 = 0
+
+  init(_ session: Session) {
+    self.session = session
+    meter = ProgressMeter(words: session.words)
+  }
+
+  /// Somebody else is asked from now on.
+  func begin() { isAgain = rows > 0 }
+
+  /// Prints the customers of one state, or of all; for people with a header.
+  func print(_ state: CustomerState?, isAsked: Bool, at desk: Desk) throws(CommandError) {
+    let isAlwaysThere = !session.asJSON && (isAsked || state == .waiting || state == .serving)
+    let task = TaskProgress(.tickets, session.words, meter)
+    try desk.ask(.tickets(state), task) { answer throws(CommandError) in
+      let page = try answer.tickets.filter(isNew)
+      if let state, !session.asJSON, header != state, isAlwaysThere || !page.isEmpty {
+        (header, count) = (state, 0)
+        let title = session.words.header(state)
+        try session.output.line(session.output.palette.paint(title, TicketsCommand.role(state)))
+      }
+      for ticket in page { try print(ticket) }
+      if !session.output.isTerminal { task.count(rows) }
+    }
+    meter.finish()
+    if isAlwaysThere, count == 0 { try session.output.line("  " + session.words.nobody) }
+    count = 0
+  }
+
+  private func print(_ ticket: TicketReport) throws(CommandError) {
+    if session.asJSON {
+      try session.output.line(.listed(ticket))
+    } else {
+      try session.line("  " + TicketsCommand.label(ticket, session))
+    }
+    if day != ticket.day { (day, printed) = (ticket.day, [:]) }
+    printed[ticket.ticket >> 6, default: 0] |= 1 << UInt64(ticket.ticket & 63)
+    count += 1
+    rows += 1
+  }
+
+  /// Whether a customer was not printed before.
+  private func isNew(_ ticket: TicketReport) -> Bool {
+    guard isAgain, ticket.day == day else { return true }
+    return (printed[ticket.ticket >> 6] ?? 0) & 1 << UInt64(ticket.ticket & 63) == 0
+  }
+}
+
+extension ControlAnswer {
+  /// A page of customers, where that is what was asked for.
+  var tickets: [TicketReport] {
+    get throws(CommandError) {
+      guard case .tickets(let page) = self else { throw unexpected }
+      return page
+    }
+  }
+
+  /// One customer's story, where that is what was asked for.
+  var ticket: TicketReport {
+    get throws(CommandError) {
+      guard case .ticket(let report) = self else { throw unexpected }
+      return report
+    }
+  }
+}

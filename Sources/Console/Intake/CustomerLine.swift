@@ -1,0 +1,146 @@
+// Owns one line of `enqueue --from`: what a customer asks for, strictly checked.
+// Invariant: a line is understood completely or refused; nothing is guessed and nothing is skipped.
+// Failure: Fault, which names the field.
+import Arguments
+import BankModel
+import Configuration
+import Wire
+
+/// What one line asks for; nil for what chance shall decide.
+struct CustomerLine: Sendable, Equatable {
+  var service: Service?
+  var grade: Grade = .regular
+  var amount: Won?
+  var account: AccountNumber?
+  var key: String?
+
+  /// What is wrong with a line.
+  enum Fault: Error, Sendable, Equatable {
+    /// Longer than a line may be, in bytes.
+    case tooLong(limit: Int)
+    /// It does not begin with a brace.
+    case noObject
+    /// An object that breaks a rule of JSON.
+    case json(JSONFault)
+    /// A field that there is not.
+    case unknownField(String, near: [String])
+    /// A field that is there twice.
+    case repeatedField(Field)
+    /// A text where a number belongs, or the other way round, or something else altogether.
+    case wrongType(Field)
+    /// A service or grade that there is not.
+    case unknownName(Field, String, near: [String])
+    /// A number outside of its range.
+    case outOfRange(Field, Int64, ClosedRange<Int64>)
+    /// An empty key, or one of too many bytes.
+    case badKey(length: Int)
+  }
+
+  /// The fields.
+  enum Field: String, Sendable, CaseIterable {
+    case service, grade, amount, account, key
+  }
+
+  /// What is left to chance.
+  var drawn: DrawnParts {
+    var parts: DrawnParts = []
+    if service == nil { parts.insert(.service) }
+    if amount == nil { parts.insert(.amount) }
+    if account == nil { parts.insert(.account) }
+    return parts
+  }
+
+  /// A line that leaves everything to chance.
+  init() {}
+
+  /// Reads a line.
+  init(_ bytes: ArraySlice<UInt8>) throws(Fault) {
+    var seen: UInt8 = 0
+    var scanner = JSONScanner(bytes)
+    scanner.skipSpace()
+    guard scanner.next == UInt8(ascii: "{") else { throw .noObject }
+    while let (name, value) = try Self.next(&scanner, isFirst: seen == 0) {
+      guard let field = Field(rawValue: name) else {
+        throw .unknownField(name, near: Suggestions.nearest(to: name, among: Field.allCases.map(\.rawValue)))
+      }
+      let bit: UInt8 = 1 << UInt8(Self.place(field))
+      guard seen & bit == 0 else { throw .repeatedField(field) }
+      seen |= bit
+      try take(value, field)
+    }
+  }
+
+  /// What a field can hold.
+  private enum Value {
+    case text(String)
+    /// A whole number within 64 bits.
+    case integer(Int64)
+    /// Anything else: no field may have it, so what is inside an array or an object does not matter.
+    case other
+  }
+
+  /// The next field; nil at the end of the object, behind which there is nothing.
+  private static func next(
+    _ scanner: inout JSONScanner, isFirst: Bool
+  ) throws(Fault) -> (name: String, value: Value)? {
+    do throws(JSONFault) {
+      if isFirst { try scanner.take(UInt8(ascii: "{")) }
+      guard let key = try scanner.nextKey(isFirst: isFirst) else {
+        try scanner.end()
+        return nil
+      }
+      switch scanner.next {
+      case UInt8(ascii: "\""): return (key.name, .text(try scanner.string()))
+      case UInt8(ascii: "-"), (UInt8(ascii: "0")...UInt8(ascii: "9"))?:
+        return (key.name, Int64(try scanner.number()).map { .integer($0) } ?? .other)
+      case UInt8(ascii: "["), UInt8(ascii: "{"): return (key.name, .other)
+      default:
+        _ = try scanner.word()
+        return (key.name, .other)
+      }
+    } catch {
+      throw .json(error)
+    }
+  }
+
+  private static func place(_ field: Field) -> Int {
+    switch field {
+    case .service: 0
+    case .grade: 1
+    case .amount: 2
+    case .account: 3
+    case .key: 4
+    }
+  }
+
+  private mutating func take(_ value: Value, _ field: Field) throws(Fault) {
+    switch (field, value) {
+    case (.service, .text(let name)):
+      service = try Self.named(
+        field, name, Service.drawn.first { $0.name == name }, Service.drawn.map(\.name))
+    case (.grade, .text(let name)):
+      grade = try Self.named(field, name, Grade(name: name), Grade.allCases.map(\.name))
+    case (.key, .text(let text)):
+      guard (1...Limits.keyLength).contains(text.utf8.count) else { throw .badKey(length: text.utf8.count) }
+      key = text
+    case (.amount, .integer(let number)):
+      guard (1...Limits.amount).contains(number) else { throw .outOfRange(field, number, 1...Limits.amount) }
+      amount = number
+    case (.account, .integer(let number)):
+      guard (1...Limits.account).contains(number) else {
+        throw .outOfRange(field, number, 1...Limits.account)
+      }
+      account = number
+    default: throw .wrongType(field)
+    }
+  }
+
+  private static func named<Value>(
+    _ field: Field, _ name: String, _ value: Value?, _ known: [String]
+  ) throws(Fault) -> Value {
+    guard let value else {
+      throw .unknownName(field, name, near: Suggestions.nearest(to: name, among: known))
+    }
+    return value
+  }
+}

@@ -1,0 +1,179 @@
+// Owns a text that is read line by line, more than once, whatever it comes from.
+// Invariant: memory holds one portion and one line, however long the text is; a stream is kept in a file
+// without a name, which is gone with this process.
+// Failure: SystemError. A line beyond the limit is reported as such and does not cost its length.
+import BankModel
+import Glibc
+import Posix
+
+/// A text of lines.
+final class LineFile {
+  /// A line.
+  enum Line {
+    /// The bytes without the newline.
+    case bytes(ArraySlice<UInt8>)
+    /// More than the limit.
+    case tooLong
+  }
+
+  /// The longest line, in bytes.
+  static let limit = 64 << 10
+
+  private static let portion = 1 << 20
+  /// U+FEFF in UTF-8.
+  fileprivate static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+  private let file: FileDescriptor
+
+  /// Opens a file, or takes in standard input for `-`.
+  init(path: String) throws(SystemError) {
+    if path == "-" {
+      file = try Self.keep(FileDescriptor(owning: STDIN_FILENO))
+      return
+    }
+    let opened = try FileDescriptor.open(path, .readOnly)
+    // Only what is a file can be read twice.
+    file = try FileFacts.inspect(path)?.isFile == true ? opened : Self.keep(opened)
+  }
+
+  /// Takes a file over that can be read at any place.
+  init(_ file: consuming FileDescriptor) { self.file = file }
+
+  private static func keep(_ stream: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
+    let directory = Environment.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    let path = Paths.join(directory, "bankctl-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
+    let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive])
+    _ = unlink(path)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: portion, alignment: 16)
+    defer { buffer.deallocate() }
+    var need = StreamNeed()
+    while true {
+      switch try stream.read(into: buffer) {
+      case .bytes(let count):
+        let portion = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        try file.writeAll(portion)
+        if need.isMet(by: portion) { return file }
+      case .wouldBlock: Pause.briefly()
+      case .endOfFile: return file
+      }
+    }
+  }
+
+  /// Hands every line to `body`, with its number from 1.
+  func forEachLine<Failure: Error>(
+    _ body: (Int64, Line) throws(Failure) -> Void
+  ) throws(LineFailure<Failure>) {
+    var cutter = LineCutter(limit: Self.limit)
+    var offset: Int64 = 0
+    var portion = [UInt8](repeating: 0, count: Self.portion)
+    while true {
+      let count: Int
+      do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw .reading(error) }
+      // Some editors put a mark of the byte order in front of a text.
+      let begin = offset == 0 && portion[..<count].starts(with: Self.mark) ? Self.mark.count : 0
+      offset += Int64(count)
+      do throws(Failure) {
+        if count == 0 { return try cutter.finish(body) }
+        try cutter.take(portion[begin..<count], body)
+      } catch {
+        throw .line(error)
+      }
+    }
+  }
+
+  private func read(_ portion: inout [UInt8], at offset: Int64) throws(SystemError) -> Int {
+    var outcome: Result<Int, SystemError> = .success(0)
+    portion.withUnsafeMutableBytes { buffer in
+      do throws(SystemError) {
+        outcome = .success(try file.read(into: buffer, at: offset))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome.get()
+  }
+}
+
+/// How much of a stream has to be kept to know that the whole of it is refused: a stream need not end.
+struct StreamNeed {
+  private var lineLength = 0
+  private var isObject = false
+  private var customers: Int64 = 0
+
+  /// Whether a line is too long, or there are too many, whatever may follow.
+  mutating func isMet(by portion: UnsafeRawBufferPointer) -> Bool {
+    guard var place = portion.baseAddress else { return false }
+    let end = place + portion.count
+    while place < end {
+      if lineLength == 0 { isObject = place.load(as: UInt8.self) == UInt8(ascii: "{") }
+      let newline = memchr(place, CInt(UInt8(ascii: "\n")), end - place).map { UnsafeRawPointer($0) }
+      lineLength += (newline ?? end) - place
+      if lineLength > LineFile.limit { return true }
+      guard let newline else { return false }
+      // A line that begins with white space may be blank, so it does not count.
+      if isObject { customers += 1 }
+      if customers > Limits.customersPerCommand { return true }
+      (lineLength, isObject) = (0, false)
+      place = newline + 1
+    }
+    return false
+  }
+}
+
+/// Why not every line was handed out.
+enum LineFailure<Failure: Error>: Error {
+  /// The text could not be read.
+  case reading(SystemError)
+  /// Whoever got a line did not want any more.
+  case line(Failure)
+}
+
+/// Cuts portions of a text into lines.
+struct LineCutter {
+  private let limit: Int
+  private var number: Int64 = 0
+  private var rest: [UInt8] = []
+  private var isSkipping = false
+
+  /// A cutter at the beginning of a text.
+  init(limit: Int) { self.limit = limit }
+
+  /// Takes the next portion.
+  mutating func take<Failure: Error>(
+    _ portion: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
+  ) throws(Failure) {
+    var portion = portion
+    while let newline = portion.firstIndex(of: UInt8(ascii: "\n")) {
+      try complete(portion[..<newline], body)
+      portion = portion[(newline + 1)...]
+    }
+    guard !isSkipping else { return }
+    if rest.count + portion.count > limit {
+      isSkipping = true
+      rest = []
+    } else {
+      rest += portion
+    }
+  }
+
+  /// The last line need not end in a newline.
+  mutating func finish<Failure: Error>(
+    _ body: (Int64, LineFile.Line) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard isSkipping || !rest.isEmpty else { return }
+    try complete([], body)
+  }
+
+  private mutating func complete<Failure: Error>(
+    _ end: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
+  ) throws(Failure) {
+    number += 1
+    defer {
+      rest.removeAll(keepingCapacity: true)
+      isSkipping = false
+    }
+    if isSkipping || rest.count + end.count > limit { return try body(number, .tooLong) }
+    if rest.isEmpty { return try body(number, .bytes(end)) }
+    rest += end
+    try body(number, .bytes(rest[...]))
+  }
+}

@@ -1,0 +1,241 @@
+// Owns the shapes of this program's JSON: which field of which report has which name.
+// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never
+// changed.
+// Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
+// unless the shape says that the field is only there in a certain state.
+import BankModel
+import Posix
+import Wire
+
+extension JSONValue {
+  /// An instant in milliseconds since 1970, or null.
+  static func instant(_ milliseconds: Int64?) -> JSONValue {
+    milliseconds.map { .string(Timestamp.utc(milliseconds: $0)) } ?? .null
+  }
+
+  /// `start`, `status` and everything that answers like them.
+  static func status(_ report: StatusReport) -> JSONValue {
+    [
+      "version": 1,
+      "bank": [
+        "state": .string(report.state.name), "day": .init(report.day), "pid": .init(report.pid),
+        "generation": .init(report.generation), "since": .instant(report.since),
+        "business_ms": .init(report.businessMilliseconds), "guardian_pid": .init(report.guardianPid),
+      ],
+      "queue": queue(report.queue),
+      "services": .array(report.services.map(service)),
+      "workers": .array(report.workers.map(worker)),
+    ]
+  }
+
+  private static func queue(_ queue: QueueReport) -> JSONValue {
+    [
+      "issued": .init(queue.issued), "waiting": .init(queue.waiting), "delayed": .init(queue.delayed),
+      "serving": .init(queue.serving), "served": .init(queue.served), "dead": .init(queue.dead),
+      "cancelled": .init(queue.cancelled), "oldest_wait_ms": .init(queue.oldestWaitMilliseconds),
+    ]
+  }
+
+  private static func service(_ service: ServiceReport) -> JSONValue {
+    [
+      "name": .string(service.service.name), "windows": .init(service.windows),
+      "waiting": .init(service.waiting), "serving": .init(service.serving), "served": .init(service.served),
+      "paused": .bool(service.paused),
+    ]
+  }
+
+  private static func worker(_ worker: WorkerReport) -> JSONValue {
+    var shape: JSONValue = [
+      "name": .string(worker.name), "role": .string(worker.role.name),
+      "service": .init(worker.service?.name), "window": .init(worker.window), "pid": .init(worker.pid),
+      "generation": .init(worker.generation),
+      "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
+      "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
+      "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
+    ]
+    if let mismatch = worker.mismatch { shape = shape.adding(["mismatch": .string(mismatch.name)]) }
+    return worker.failure.map { shape.adding(["trouble": trouble($0)]) } ?? shape
+  }
+
+  private static func trouble(_ failure: Failure) -> JSONValue {
+    [
+      "code": .string(failure.code.rawValue), "file": .string(failure.subject),
+      "detail": .string(failure.detail),
+    ]
+  }
+
+  private static func exit(_ exit: ExitReport) -> JSONValue {
+    ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
+  }
+
+  /// `enqueue`. `known` says whether nobody was added because the key, or every key of a list, had its tickets already.
+  /// Of a list it also says how many of its customers were there, and with which tickets.
+  static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
+    let shape: JSONValue = [
+      "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
+      "count": .init(report.count), "known": .init(report.known > 0 && (!isList || report.count == 0)),
+    ]
+    guard isList else { return shape }
+    let tickets = (report.knownTickets ?? []).map { span -> JSONValue in
+      ["day": .init(span.day), "first": .init(span.first), "last": .init(span.last)]
+    }
+    return shape.adding(["known_count": .init(report.known), "known_tickets": .array(tickets)])
+  }
+
+  /// A line of `receipts`.
+  static func receipt(_ receipt: ReceiptReport) -> JSONValue {
+    let shape: JSONValue = [
+      "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.name),
+      "grade": .string(receipt.grade.name), "outcome": .string(receipt.outcome.name),
+      "window": .init(receipt.window), "attempts": .init(receipt.attempts), "amount": .init(receipt.amount),
+      "debit": .init(receipt.debit), "credit": .init(receipt.credit), "issued_at": .instant(receipt.issuedAt),
+      "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
+    ]
+    return shape.adding(particulars(receipt.payload, receipt.shortages))
+  }
+
+  /// What only some customers have: a payload, and something that was missing.
+  private static func particulars(_ payload: String?, _ shortages: [Shortage]?) -> JSONValue {
+    var shape: JSONValue = [:]
+    if let payload { shape = shape.adding(["payload": .string(payload)]) }
+    if let shortages { shape = shape.adding(["missing": missing(shortages)]) }
+    return shape
+  }
+
+  /// What was missing for an order.
+  static func missing(_ shortages: [Shortage]) -> JSONValue {
+    .array(
+      shortages.map {
+        ["item": .string($0.item.name), "needed": .init($0.needed), "available": .init($0.available)]
+      })
+  }
+
+  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while
+  /// served.
+  static func listed(_ ticket: TicketReport) -> JSONValue {
+    let shape: JSONValue = [
+      "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.name),
+      "grade": .string(ticket.grade.name), "state": .string(ticket.state.name),
+      "amount": .init(ticket.amount), "account": .init(ticket.account),
+      "issued_at": .instant(ticket.issuedAt),
+    ]
+    return shape.adding(standing(ticket)).adding(particulars(ticket.payload, nil))
+  }
+
+  /// What is only true in the present state of a ticket.
+  private static func standing(_ ticket: TicketReport) -> JSONValue {
+    switch ticket.state {
+    case .waiting: ["position": .init(ticket.position), "eta_ms": .init(ticket.etaMilliseconds)]
+    case .delayed: ["due_at": .instant(ticket.dueAt)]
+    case .serving: ["window": .init(ticket.window)]
+    case .dead, .done: [:]
+    }
+  }
+
+  /// `ticket`: where it stands, every attempt, and the receipt's fields where there is one.
+  static func ticket(_ ticket: TicketReport) -> JSONValue {
+    var shape: JSONValue = ["version": 1]
+    shape = shape.adding(listed(ticket))
+    if let receipt = ticket.receipt {
+      shape = shape.adding([
+        "outcome": .string(receipt.outcome.name), "window": .init(receipt.window),
+        "debit": .init(receipt.debit), "credit": .init(receipt.credit),
+        "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
+      ])
+      shape = shape.adding(particulars(nil, receipt.shortages))
+    }
+    return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
+  }
+
+  private static func attempt(_ attempt: AttemptReport) -> JSONValue {
+    [
+      "window": .string(attempt.window), "generation": .init(attempt.generation), "pid": .init(attempt.pid),
+      "started_at": .instant(attempt.startedAt), "ended_at": .instant(attempt.endedAt),
+      "end": .init(attempt.end?.name), "signal": .init(attempt.signal), "code": .init(attempt.code),
+    ]
+  }
+
+  /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers
+  /// `killed`, and how long each step took.
+  static func stopped(_ report: StoppedReport) -> JSONValue {
+    let shape: JSONValue = [
+      "version": 1, "day": .init(report.day), "served": .init(report.served),
+      "business_ms": .init(report.businessMilliseconds), "waiting": .init(report.waiting),
+      "dead": .init(report.dead), "day_closed": .bool(report.isDayClosed),
+      "finished": .init(report.finished), "killed": .init(report.killed),
+      "steps": .array(
+        (report.steps ?? []).map { ["step": .string($0.step.name), "ms": .init($0.milliseconds)] }),
+    ]
+    // How many of those who count as served were sent away with nothing.
+    return report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
+  }
+
+  /// `audit`. Where there is no stock or no machine nothing can differ.
+  static func audit(_ report: AuditReport) -> JSONValue {
+    let shape: JSONValue = [
+      "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
+      "served": .init(report.served),
+      "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
+      "delayed": .init(report.delayed),
+      "dead": .init(report.dead), "lost": .init(report.lost), "duplicated": .init(report.duplicated),
+      "ledger_difference": .init(report.ledgerDifference),
+      "stock_difference": .init(report.stockDifference ?? 0),
+      "money_difference": .init(report.moneyDifference ?? 0),
+      "problems": .array(report.problems.map { .string($0) }),
+    ]
+    return report.notes.map { shape.adding(["notes": .array($0.map { .string($0) })]) } ?? shape
+  }
+
+  /// `ledger`.
+  static func ledger(_ rows: [LedgerRow]) -> JSONValue {
+    [
+      "version": 1, "accounts": .array(rows.map(ledgerRow)),
+      "difference": .init(rows.reduce(0) { $0 &+ $1.balance }),
+    ]
+  }
+
+  private static func ledgerRow(_ row: LedgerRow) -> JSONValue {
+    [
+      "account": .string(row.account), "debit": .init(row.debit), "credit": .init(row.credit),
+      "balance": .init(row.balance), "transfers": .init(row.transfers),
+    ]
+  }
+
+  /// `account N`.
+  static func account(_ report: AccountReport) -> JSONValue {
+    [
+      "version": 1, "account": .string(report.row.account), "debit": .init(report.row.debit),
+      "credit": .init(report.row.credit), "balance": .init(report.row.balance),
+      "transfers": .init(report.row.transfers), "latest": .array(report.latest.map(receipt)),
+    ]
+  }
+
+  /// A line of `open`.
+  static func event(_ event: BranchEvent) -> JSONValue {
+    let name =
+      switch event.happening {
+      case .started: "started"
+      case .completed: "completed"
+      case .interrupted: "interrupted"
+      }
+    return [
+      "event": .string(name), "at": .instant(event.at), "day": .init(event.day),
+      "ticket": .init(event.ticket),
+      "service": .string(event.service.name), "grade": .string(event.grade.name),
+      "window": .string(event.window), "attempt": .init(event.attempt),
+    ]
+  }
+
+  /// Any failure.
+  static func error(code: String, message: String) -> JSONValue {
+    ["version": 1, "error": ["code": .string(code), "message": .string(message)]]
+  }
+}
+
+extension AuditReport {
+  /// Whether every promise that was checked is kept.
+  var isClean: Bool {
+    problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 && (stockDifference ?? 0) == 0
+      && (moneyDifference ?? 0) == 0
+  }
+}

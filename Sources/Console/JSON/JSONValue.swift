@@ -1,0 +1,113 @@
+// Owns JSON as this program writes it: small documents whose fields stand in the order in which they were
+// named.
+// Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact, in 64 bits and beyond.
+
+/// A JSON value that remembers the order of its fields.
+package enum JSONValue: Sendable, Equatable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  /// A number that need not fit in 64 bits.
+  case wide(Int128)
+  case string(String)
+  case array([JSONValue])
+  case object([Field])
+
+  /// One field of an object.
+  package struct Field: Sendable, Equatable {
+    var name: String
+    var value: JSONValue
+  }
+
+  /// A number, or null.
+  package init(_ number: (some BinaryInteger)?) {
+    self =
+      number.map { number in Int64(exactly: number).map { .integer($0) } ?? .wide(Int128(clamping: number)) }
+      ?? .null
+  }
+
+  /// A text, or null.
+  init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+
+  /// A truth.
+  init(_ truth: Bool) { self = .bool(truth) }
+
+  /// The object with more fields behind its own.
+  package func adding(_ more: JSONValue) -> JSONValue {
+    guard case .object(let fields) = self, case .object(let others) = more else { return self }
+    return .object(fields + others)
+  }
+
+  /// The document in one line, without a newline at the end.
+  var text: String {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends the document to bytes.
+  func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .null: bytes.append(contentsOf: "null".utf8)
+    case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
+    case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+    case .wide(let number): bytes.append(contentsOf: String(number).utf8)
+    case .string(let text): Self.append(text, to: &bytes)
+    case .array(let values):
+      Self.append(values, between: ("[", "]"), to: &bytes) { value, bytes in value.append(to: &bytes) }
+    case .object(let fields):
+      Self.append(fields, between: ("{", "}"), to: &bytes) { field, bytes in
+        Self.append(field.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        field.value.append(to: &bytes)
+      }
+    }
+  }
+
+  private static func append<Element>(
+    _ elements: [Element], between brackets: (Unicode.Scalar, Unicode.Scalar), to bytes: inout [UInt8],
+    _ each: (Element, inout [UInt8]) -> Void
+  ) {
+    bytes.append(UInt8(ascii: brackets.0))
+    var isFirst = true
+    for element in elements {
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      isFirst = false
+      each(element, &bytes)
+    }
+    bytes.append(UInt8(ascii: brackets.1))
+  }
+
+  private static func append(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
+      case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
+      case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
+      case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
+      // DEL is allowed as it is, and no terminal should get it.
+      case ..<0x20, 0x7F:
+        bytes.append(contentsOf: "\\u00".utf8)
+        bytes.append(contentsOf: [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+}
+
+extension JSONValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+  package init(stringLiteral value: String) { self = .string(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  package init(nilLiteral: ()) { self = .null }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(elements.map { Field(name: $0.0, value: $0.1) })
+  }
+}

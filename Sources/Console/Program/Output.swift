@@ -1,0 +1,78 @@
+// Owns what goes to standard output: gathered, so that a long list costs few writes, and flushed before
+// anything waits.
+// Invariant: lines come out whole and in order; after the reader has gone nothing more is written.
+// Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
+import Posix
+
+/// Standard output.
+package final class Output {
+  /// The colours that this output takes; none unless it is a terminal.
+  package let palette: Palette
+  /// Whether it is a terminal.
+  let isTerminal: Bool
+  private var buffer: [UInt8] = []
+  private let sink: ([UInt8]) throws(SystemError) -> StandardStreams.Outcome
+
+  private static let capacity = 64 << 10
+
+  /// Takes a sink, which tests replace.
+  init(
+    isTerminal: Bool, palette: Palette,
+    sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = standardOutput
+  ) {
+    self.isTerminal = isTerminal
+    self.palette = palette
+    self.sink = sink
+  }
+
+  private static func standardOutput(_ bytes: [UInt8]) throws(SystemError) -> StandardStreams.Outcome {
+    try StandardStreams.write(bytes, to: .output)
+  }
+
+  /// Adds a line.
+  func line(_ text: String) throws(CommandError) {
+    buffer.append(contentsOf: text.utf8)
+    try finishLine()
+  }
+
+  /// Adds a document as a line.
+  func line(_ document: JSONValue) throws(CommandError) {
+    document.append(to: &buffer)
+    try finishLine()
+  }
+
+  /// Adds text as it is.
+  func write(_ text: String) { buffer.append(contentsOf: text.utf8) }
+
+  private func finishLine() throws(CommandError) {
+    buffer.append(UInt8(ascii: "\n"))
+    if buffer.count >= Self.capacity { try flush() }
+  }
+
+  /// Writes what was gathered. Whoever waits for something next calls it before.
+  func flush() throws(CommandError) {
+    guard !buffer.isEmpty else { return }
+    defer { buffer.removeAll(keepingCapacity: true) }
+    let outcome: StandardStreams.Outcome
+    do throws(SystemError) { outcome = try sink(buffer) } catch { throw .system(error) }
+    if outcome == .readerGone { throw .readerGone }
+  }
+}
+
+/// Standard error: messages for people.
+enum Notes {
+  /// Says a line, in several where the terminal is too narrow for it. Where even that is not possible there is nobody
+  /// left to tell.
+  static func say(_ text: String) {
+    write(lines(text, columns: Terminal.size(of: StandardStreams.Stream.error.fd)?.columns))
+  }
+
+  /// What is written for a text, on a terminal that wide.
+  static func lines(_ text: String, columns: Int?) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
+  }
+
+  /// Writes text as it is.
+  static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }
+}

@@ -1,0 +1,147 @@
+// Owns one run of a program that a person types, from its words to its exit code: parse, decide, run, and tell what went
+// wrong. It must not know what a command does.
+// Invariant: every failure is told once: in JSON on standard output where scripts listen, else on standard
+// error.
+// Failure: becomes an exit code; see ProgramExit.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+
+/// A program that a person types.
+package struct Program {
+  /// The name by which it was called, with which its messages begin. A program that a command of bankctl has become speaks for
+  /// that one.
+  private static let name = CommandLine.arguments.first.map(Paths.lastPart) ?? ""
+
+  private let table: CommandTable
+  private let arguments = Array(CommandLine.arguments.dropFirst())
+  private let surroundings = Surroundings.actual
+  private let output: Output
+
+  private init(_ table: CommandTable) {
+    ProcessStart.prepare(as: .command)
+    self.table = table
+    let isTerminal = Terminal.isTerminal(StandardStreams.Stream.output.fd)
+    output = Output(
+      isTerminal: isTerminal, palette: Palette(isTerminal: isTerminal, variable: surroundings.variable))
+  }
+
+  /// Runs a program of which every command works on a home, and returns its exit code.
+  package static func run(
+    _ table: CommandTable, _ command: (Session) throws(CommandError) -> ProgramExit
+  ) -> Int32 {
+    let program = Program(table)
+    return program.understand { invocation in program.run(invocation, command) }
+  }
+
+  /// Runs a program that looks for no home and no configuration, and returns its exit code. The words are of the language
+  /// that the environment names.
+  package static func run(
+    tool table: CommandTable, _ work: (Invocation, Words) throws(CommandError) -> ProgramExit
+  ) -> Int32 {
+    let program = Program(table)
+    return program.understand { invocation in
+      let words = Words(language: program.surroundings.languageWithoutFile)
+      do throws(CommandError) { return try work(invocation, words) } catch {
+        return report(error, words, "", invocation.options.wantsJSON, program.output)
+      }
+    }
+  }
+
+  private func understand(_ run: (Invocation) -> ProgramExit) -> Int32 {
+    do throws(UsageError) {
+      return switch try table.parse(arguments) {
+      case .run(let invocation): run(invocation).rawValue
+      case .help(let path): help(path).rawValue
+      case .version: tell("\(table.program) \(BankctlTable.version) (\(ControlConnection.build))\n").rawValue
+      }
+    } catch {
+      return refuse(error).rawValue
+    }
+  }
+
+  private func run(
+    _ invocation: Invocation, _ command: (Session) throws(CommandError) -> ProgramExit
+  ) -> ProgramExit {
+    let asJSON = invocation.options.wantsJSON
+    var words = Words(language: surroundings.languageWithoutFile)
+    var place = ""
+    do throws(CommandError) {
+      let home = try surroundings.home(flag: invocation.text("home"))
+      place = home.path
+      words = try self.words(invocation, home)
+      let session = Session(
+        invocation: invocation, words: words, home: home, surroundings: surroundings, asJSON: asJSON,
+        output: output)
+      let exit = try command(session)
+      try output.flush()
+      return exit
+    } catch {
+      return Self.report(error, words, place, asJSON, output)
+    }
+  }
+
+  private func words(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> Words {
+    let flag = invocation.text("lang")
+    // Only where neither flag nor variable has decided is the file looked for.
+    if flag == nil, let chosen = surroundings.variable("BANK_LANG"), Language(code: chosen) == nil {
+      throw .usage(Words(language: surroundings.languageWithoutFile).noSuchLanguage(chosen))
+    }
+    guard flag == nil, surroundings.variable("BANK_LANG") == nil else {
+      return Words(language: surroundings.language(flag: flag, configuration: nil))
+    }
+    let declared = invocation.options.declares("config") ? invocation.text("config") : nil
+    let configuration = try surroundings.configuration(flag: declared, home: home)
+    return Words(language: surroundings.language(flag: nil, configuration: configuration))
+  }
+
+  /// Tells a failure.
+  static func report(
+    _ error: CommandError, _ words: Words, _ home: String, _ asJSON: Bool, _ output: Output
+  ) -> ProgramExit {
+    guard let complaint = words.complaint(about: error, home: home) else { return .done }
+    do throws(CommandError) {
+      // What was printed before stays in front of the reason why no more follows.
+      if asJSON { try output.line(.error(code: complaint.code, message: complaint.message)) }
+      try output.flush()
+    } catch {
+      if asJSON { return complaint.exit }
+    }
+    if !asJSON { Notes.say("\(name): \(complaint.message)") }
+    return complaint.exit
+  }
+
+  private var glimpsedWords: (Words, asJSON: Bool) {
+    let values = table.globalValues(glimpsedIn: arguments)
+    let named = values.declares("lang") ? values.text("lang") : nil
+    let chosen = named.flatMap { Language(code: $0) }
+    return (Words(language: chosen ?? surroundings.languageWithoutFile), values.wantsJSON)
+  }
+
+  private func help(_ path: [String]) -> ProgramExit {
+    let width = output.isTerminal ? Terminal.size?.columns ?? 80 : 80
+    let language = glimpsedWords.0.textLanguage
+    return tell(table.help(for: path, language: language, width: width, colour: output.palette.isOn))
+  }
+
+  private func tell(_ text: String) -> ProgramExit {
+    output.write(text)
+    do throws(CommandError) { try output.flush() } catch { return error == .readerGone ? .done : .failed }
+    return .done
+  }
+
+  private func refuse(_ error: UsageError) -> ProgramExit {
+    let (words, asJSON) = glimpsedWords
+    if error.wantsOverview, !asJSON {
+      let width = Terminal.size(of: StandardStreams.Stream.error.fd)?.columns ?? 80
+      Notes.write(table.help(language: words.textLanguage, width: width) + "\n")
+    }
+    return Self.report(.usage(error.message(in: words.textLanguage)), words, "", asJSON, output)
+  }
+}
+
+extension Values {
+  /// Whether a script reads what is printed.
+  fileprivate var wantsJSON: Bool { declares("json") && flag("json") }
+}

@@ -1,0 +1,48 @@
+// Owns the exit codes of the program, and which code a refusal of the coordinator has.
+// It must not know words. Scripts rely on these numbers.
+// Invariant: every refusal has exactly one code.
+import ControlClient
+import Wire
+
+/// What the program ends with.
+package enum ProgramExit: Int32, Sendable, CaseIterable {
+  /// It was done.
+  case done = 0
+  /// It failed.
+  case failed = 1
+  /// The command line was not understood, or asks for what is never possible.
+  case usage = 2
+  /// The bank is not open.
+  case notOpen = 3
+  /// No such ticket, day, service.
+  case notFound = 4
+  /// Refused by the present state.
+  case refused = 5
+  /// Not now, perhaps later.
+  case later = 75
+
+  /// The code for a refusal of the coordinator.
+  init(_ code: Failure.Code) {
+    switch code {
+    case .queueFull, .draining, .diskFull, .inspected: self = .later
+    case .notOpen: self = .notOpen
+    case .noSuchTicket, .noSuchDay: self = .notFound
+    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: self = .refused
+    case .badRequest, .badConfiguration: self = .usage
+    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow:
+      self = .failed
+    }
+  }
+
+  /// The code for a conversation that failed.
+  init(_ error: ControlError) {
+    switch error {
+    case .notOpen: self = .notOpen
+    case .busy, .notGreeted: self = .later
+    case .refused(let refusal): self = refusal.reason == .crowded ? .later : .failed
+    case .notPermitted, .otherVersion, .lost, .timedOut, .malformed, .unexpected, .system, .programMissing,
+      .coordinatorEnded:
+      self = .failed
+    }
+  }
+}

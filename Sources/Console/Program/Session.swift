@@ -1,0 +1,64 @@
+// Owns what every command is handed: the parsed line and everything that was decided before it runs.
+// Invariant: nothing in it changes while a command runs, except what was printed.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// One run of this program.
+package struct Session {
+  /// The command with its options and operands.
+  package let invocation: Invocation
+  /// The words of the language that was chosen.
+  package let words: Words
+  /// The home of the bank.
+  package var home: BankHome
+  /// Where the rest was decided.
+  package let surroundings: Surroundings
+  /// Whether scripts are listening.
+  let asJSON: Bool
+  /// Standard output.
+  package let output: Output
+
+  /// Says something to a person, beside the data.
+  package func note(_ text: String) { Notes.say(text) }
+
+  /// Prints a document for scripts, or what people read instead.
+  package func show(_ document: @autoclosure () -> JSONValue, or text: @autoclosure () -> [String])
+    throws(CommandError)
+  {
+    if asJSON {
+      try output.line(document())
+    } else {
+      for line in text() { try self.line(line) }
+    }
+    try output.flush()
+  }
+
+  /// Adds a line for people, in several where a terminal is too narrow for it.
+  func line(_ text: String) throws(CommandError) {
+    for part in Screen.folded(text, columns: columns) { try output.line(part) }
+  }
+
+  /// How wide a table may be: the terminal's width, and nil away from one.
+  package var columns: Int? { output.isTerminal ? Terminal.size?.columns : nil }
+
+  /// The picture of a bank in this session's words.
+  func picture(_ report: StatusReport) -> StatusPicture {
+    StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
+  }
+
+  /// Looks a service up by any of its names.
+  ///
+  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
+  func service(named name: String) throws(CommandError) -> Service {
+    for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
+      if let service = Service(name: choice.value) { return service }
+    }
+    let known = Service.allCases.map(\.name)
+    let near = Suggestions.nearest(to: name, among: known)
+    throw .complaint(
+      Complaint(code: "no_such_service", exit: .notFound, message: words.noSuchService(name, near, known)))
+  }
+}

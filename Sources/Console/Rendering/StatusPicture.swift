@@ -1,0 +1,122 @@
+// Owns the picture of a bank for people: the day, its numbers, the services, the workers.
+// Invariant: the same report gives the same lines; no line is wider than its cells need.
+import Arguments
+import BankModel
+import Posix
+import Wire
+
+/// A bank for people.
+struct StatusPicture {
+  let report: StatusReport
+  let words: Words
+  let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
+
+  /// The lines, top to bottom.
+  var lines: [String] {
+    headline + numbers + [""] + services + [""] + workers
+  }
+
+  /// The bank in one line, for a log of changes.
+  var line: String {
+    let now = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds())
+    let timer = words.businessTime(milliseconds: report.businessMilliseconds)
+    return "\(now)  \(words.state(report.state))  \(words.day(report.day))  \(sum(report.queue))  \(timer)"
+  }
+
+  private var headline: [String] {
+    let state = words.state(report.state)
+    let role: Palette.Role = report.state == .open ? .waiting : .alarm
+    let since = Timestamp.utc(milliseconds: report.since)
+    let day =
+      " · \(words.day(report.day)) · " + words.businessTime(milliseconds: report.businessMilliseconds)
+    let process =
+      "(pid \(report.pid), " + words.generation(report.generation) + ", " + words.since(since) + ")"
+    if columns.map({ DisplayWidth.of(state + day + "  " + process) <= $0 }) ?? true {
+      return [palette.paint(state, role) + day + palette.paint("  " + process, .quiet)]
+    }
+    return Screen.hints(state + day, columns: columns).enumerated().map {
+      $0 == 0 ? palette.paint($1, role) : $1
+    }
+      + Screen.sentence(process, columns: columns).map { palette.paint($0, .quiet) }
+  }
+
+  private var numbers: [String] {
+    let oldest = report.queue.oldestWaitMilliseconds
+    let first = "· " + words.oldest(words.span(milliseconds: oldest))
+    return Screen.flow(
+      terms(report.queue) + (report.queue.waiting > 0 ? [first] : []), separator: " ", columns: columns)
+  }
+
+  private func sum(_ queue: QueueReport) -> String { terms(queue).joined(separator: " ") }
+
+  /// `issued 10`, `= waiting 3`, `+ serving 3` and so on.
+  private func terms(_ queue: QueueReport) -> [String] {
+    let parts: [(String, Int64)] = [
+      (words.column(.waiting), queue.waiting), (words.column(.serving), queue.serving),
+      (words.column(.served), queue.served), (words.column(.delayed), queue.delayed),
+      (words.column(.dead), queue.dead), (words.column(.cancelled), queue.cancelled),
+    ]
+    // The three that make a day are always there; trouble only where there is some.
+    let shown = parts.prefix(3) + parts.dropFirst(3).filter { $0.1 > 0 }
+    return ["\(words.column(.issued)) \(Words.grouped(queue.issued))"]
+      + shown.enumerated().map { place, part in
+        "\(place == 0 ? "=" : "+") \(part.0) \(Words.grouped(part.1))"
+      }
+  }
+
+  private var services: [String] {
+    var table = TextTable([.left, .right, .right, .right, .right, .left])
+    table.addHeadings(
+      [.service, .windows, .waiting, .serving, .served].map(words.column) + [""])
+    for service in report.services {
+      table.add([
+        .init(words.phrases.service(service.service), service.service == .loan ? .loan : nil),
+        .init(service.windows), .init(Words.grouped(service.waiting)), .init(service.serving),
+        .init(Words.grouped(service.served)),
+        .init(service.paused ? words.paused : "", .alarm),
+      ])
+    }
+    return table.lines(palette, within: columns)
+  }
+
+  private var workers: [String] {
+    guard !report.workers.isEmpty else { return [words.noWindows] }
+    var table = TextTable([.left, .right, .right, .left, .right, .right, .right, .right])
+    table.addHeadings(
+      [.window, .pid, .generation, .state, .ticket, .served, .restarts, .memory].map(words.column))
+    for worker in report.workers {
+      table.add([
+        .init(worker.name, worker.service == .loan ? .loan : nil),
+        .init(worker.pid == 0 ? "-" : String(worker.pid)), .init(worker.generation),
+        worker.isFailed == true
+          ? .init(words.failed, .alarm)
+          : .init(words.state(worker.state), worker.state == .backoff ? .alarm : nil),
+        .init(worker.ticket.map { String($0) } ?? "-"), .init(Words.grouped(worker.served)),
+        .init(worker.restarts), .init(memory(worker.residentKilobytes)),
+      ])
+    }
+    return table.lines(palette, within: columns) + failures
+  }
+
+  /// What keeps a window closed, and what to do about it.
+  private var failures: [String] {
+    let failed = report.workers.filter { $0.isFailed == true && $0.window != nil }
+    let sentences =
+      failed.map { words.failed($0.name, $0.lastExit.map(exit) ?? "") }
+      + report.workers.compactMap { words.outOfWork($0) }
+    guard !sentences.isEmpty else { return [] }
+    return [""]
+      + sentences.flatMap { Screen.sentence($0, columns: columns) }.map { palette.paint($0, .alarm) }
+  }
+
+  private func exit(_ exit: ExitReport) -> String {
+    if let signal = exit.signal { return Signals.name(signal) }
+    return exit.code.map { words.exitCode($0) } ?? exit.trouble ?? ""
+  }
+
+  private func memory(_ kilobytes: Int64) -> String {
+    kilobytes == 0 ? "-" : "\(kilobytes / 1024).\(kilobytes % 1024 * 10 / 1024) MB"
+  }
+}

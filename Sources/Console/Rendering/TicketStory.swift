@@ -1,0 +1,66 @@
+// Owns one customer's story for people: who, where now, and everything that happened, in the order of time.
+// Invariant: every line of the story begins with its instant.
+import BankModel
+import Posix
+import Wire
+
+/// A customer for people.
+struct TicketStory {
+  let ticket: TicketReport
+  let words: Words
+  let palette: Palette
+
+  /// The lines, top to bottom.
+  var lines: [String] {
+    var lines = [palette.paint(headline, .heading), "  " + standing]
+    lines.append(at(ticket.issuedAt, words.issued))
+    for (place, attempt) in ticket.attempts.enumerated() { lines += story(of: attempt, place) }
+    if let receipt = ticket.receipt { lines.append(at(receipt.finishedAt, words.receipt(receipt))) }
+    return lines
+  }
+
+  private var headline: String {
+    var parts = [
+      words.customer(ticket.ticket), words.phrases.service(ticket.service), words.grade(ticket.grade),
+      words.business(ticket.service, ticket.amount, ticket.payload),
+    ]
+    if ticket.service.movesMoney { parts.append(words.account(ticket.account)) }
+    return (parts + [words.day(ticket.day)]).joined(separator: " · ")
+  }
+
+  private var standing: String {
+    switch ticket.state {
+    case .waiting:
+      words.waitingAt(ticket.position, eta: ticket.etaMilliseconds.map { words.span(milliseconds: $0) })
+    case .delayed: words.delayedUntil(ticket.dueAt.map { Timestamp.utc(milliseconds: $0) })
+    case .serving: words.servedAt(ticket.window)
+    case .dead: words.putAside(ticket.ticket)
+    case .done: words.state(ticket.state)
+    }
+  }
+
+  private func story(of attempt: AttemptReport, _ place: Int) -> [String] {
+    let lines = [at(attempt.startedAt, words.attemptBegan(attempt))]
+    guard let end = attempt.end, let endedAt = attempt.endedAt else { return lines }
+    let isSentAway = end == .served && ticket.receipt?.outcome == .outOfStock
+    var detail = ""
+    if let signal = attempt.signal { detail += " (\(Signals.name(signal)))" }
+    if let code = attempt.code { detail += " (" + words.exitCode(code) + ")" }
+    let isLast = place == ticket.attempts.count - 1
+    if attempt.isFatal == true || isLast && ticket.state == .dead {
+      let reason = words.attemptFailed(end) + detail
+      return lines + [
+        at(endedAt, palette.paint(reason, .alarm)),
+        at(endedAt, palette.paint(words.becameDead(attempts: place + 1, reason), .alarm)),
+      ]
+    }
+    // Nobody says of the last attempt of a ticket that was taken out whether the customer was in line again.
+    let isOpen = isLast && ticket.state == .done
+    let text = isSentAway ? words.sentAway : isOpen ? words.attemptFailed(end) : words.attemptEnded(end)
+    return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))]
+  }
+
+  private func at(_ milliseconds: Int64, _ text: String) -> String {
+    palette.paint(Timestamp.utc(milliseconds: milliseconds), .quiet) + "  " + text
+  }
+}

@@ -1,0 +1,159 @@
+// Owns what a person or a script is told of an order of juice, and with which exit code it ends.
+// Invariant: each juice that is made is told when it is, and too little once, at the end; with JSON each juice is one
+// line, in the order of the tickets, and a single one that was not made is the error alone.
+// Failure: CommandError: the complaint about what was neither made nor refused.
+import BankModel
+import Posix
+
+/// The account of one order.
+final class JuiceBill {
+  private let juice: Juice
+  private let assortment: Assortment
+  private let session: Session
+  private let count: Int64
+  private var made = 0
+  private var short = 0
+  private var shortages: [Shortage] = []
+  private var undone: [(order: OrderID, fate: JuiceLine.Fate)] = []
+
+  init(juice: Juice, assortment: Assortment, session: Session) {
+    self.juice = juice
+    self.assortment = assortment
+    self.session = session
+    count = session.invocation.operands.integer("N") ?? 1
+  }
+
+  private var words: Words { session.words }
+
+  /// Tells what became of one juice.
+  func add(_ order: OrderID, _ fate: JuiceLine.Fate) throws(CommandError) {
+    switch fate {
+    case .made:
+      made += 1
+      let message = words.phrases.juiceReady(juice.name(in: words.language))
+      try session.show(.juice(order, juice, "made", [], message: message), or: [message])
+    case .short(let shortages):
+      short += 1
+      self.shortages = shortages
+      guard session.asJSON else { return }
+      try session.show(
+        .juice(order, juice, "out_of_stock", shortages, message: words.phrases.tooLittleFruit), or: [])
+    case .cancelled, .withdrawn, .failed, .unfinished:
+      undone.append((order, fate))
+      guard session.asJSON, count > 1 else { return }
+      let message = words.notMade(juice, fate, order, undone: 1, of: 1, trouble: nil)
+      try session.show(.juice(order, juice, fate.name, [], message: message), or: [])
+    }
+  }
+
+  /// Tells the rest, and says with what the command ends.
+  func settle() throws(CommandError) -> ProgramExit {
+    if let first = undone.first {
+      let isUnfinished = undone.contains { $0.fate == .unfinished }
+      if short > 0 { for line in fruitLines { session.note(line) } }
+      let message = words.notMade(
+        juice, first.fate, first.order, undone: undone.count, of: made + short + undone.count,
+        trouble: session.stationTrouble)
+      throw .complaint(
+        Complaint(
+          code: isUnfinished ? "unfinished" : first.fate == .cancelled ? "cancelled" : "station_stands_still",
+          exit: isUnfinished ? .failed : .later, message: message))
+    }
+    guard short > 0 else { return .done }
+    guard !session.asJSON else { return .refused }
+    try session.output.flush()
+    try askForMore()
+    return .refused
+  }
+
+  /// The sentence for every fruit that is missing.
+  private var fruitLines: [String] {
+    let missing = shortages.map { words.tooLittle($0, of: assortment.name(of: $0.item, in: words.language)) }
+    return (made > 0 ? [words.madeOnly(made, of: made + short)] : []) + missing
+  }
+
+  /// What is missing now for all juices of the order that were not made; for one of them where the stock cannot be asked.
+  private var missingForAll: [Shortage] {
+    guard let picture = try? StockCounter(session, isSeenOpen: true).picture(of: assortment) else {
+      return shortages
+    }
+    return Self.missing(for: short, of: juice) { picture.quantity(of: $0) }
+  }
+
+  /// What is missing for so many juices.
+  static func missing(for count: Int, of juice: Juice, there quantity: (ItemID) -> Quantity) -> [Shortage] {
+    juice.recipe.compactMap { part in
+      let (all, overflow) = part.quantity.multipliedReportingOverflow(by: Int64(max(count, 1)))
+      let needed = max(part.quantity, min(overflow ? .max : all, StockLimits.quantity))
+      let available = quantity(part.item)
+      return needed > available ? Shortage(item: part.item, needed: needed, available: available) : nil
+    }
+  }
+
+  /// Says what is missing. Whoever sits at a terminal is asked whether the stock shall be changed.
+  private func askForMore() throws(CommandError) {
+    guard session.isAtTerminal else {
+      try session.output.line(words.phrases.tooLittleFruit)
+      try session.output.flush()
+      for line in fruitLines { session.note(line) }
+      let missing = missingForAll
+      if !missing.isEmpty { session.note(words.mended(by: missing)) }
+      return
+    }
+    for line in fruitLines { try session.line(line) }
+    guard try session.confirm(words.phrases.tooLittleFruit) else { return }
+    try StockEditorScreen.run(session)
+    try JuiceMenuCommand.show(StockCounter(session), session)
+  }
+}
+
+extension Assortment {
+  /// What an item is called; its name in commands where the branch does not know it any more.
+  func name(of item: ItemID, in language: Language) -> String {
+    fruits.first { $0.id == item }?.name(in: language) ?? item.name
+  }
+}
+
+extension Session {
+  /// Whether a person can answer: both the keyboard and what is printed are a terminal.
+  var isAtTerminal: Bool { output.isTerminal && Terminal.isTerminal(0) && !asJSON }
+
+  /// Why the juice station makes nothing, as far as the coordinator knows.
+  var stationTrouble: StationTrouble? {
+    guard let report = try? Desk.picture(self) else { return nil }
+    if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ words.trouble(of: $0) }) {
+      return .stock(trouble)
+    }
+    guard let service = report.services.first(where: { $0.service == .juice }) else { return nil }
+    if service.paused { return .paused }
+    if service.windows == 0 { return .noStation }
+    let stations = report.workers.filter { $0.role == .juice }
+    return stations.allSatisfy { $0.isFailed == true } ? .failed : nil
+  }
+
+  /// Asks a question that is answered with yes or no; no answer is a no.
+  func confirm(_ question: String) throws(CommandError) -> Bool {
+    while true {
+      output.write("\(question) [\(words.phrases.yes)/\(words.phrases.no)] ")
+      try output.flush()
+      guard let answer = readLine() else {
+        try output.line("")
+        return false
+      }
+      if let truth = words.truth(of: answer) { return truth }
+      try output.line(words.neitherYesNorNo)
+    }
+  }
+}
+
+/// Why the juice station makes nothing.
+enum StationTrouble: Sendable, Equatable {
+  /// The stock service does not work, for this reason.
+  case stock(String)
+  /// An operator has paused juices.
+  case paused
+  /// There is no station.
+  case noStation
+  /// Every station was given up.
+  case failed
+}

@@ -1,0 +1,122 @@
+// Owns what a terminal sends for a key: single characters, and the escape sequences of the arrow keys.
+// Invariant: bytes may come in any portions and give the same keys; a sequence that means nothing here gives no key and
+// is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
+// Failure: none; what is no UTF-8 is no key.
+
+/// A key, as far as it matters here.
+enum Key: Sendable, Equatable {
+  case up
+  case down
+  case left
+  case right
+  case home
+  case end
+  case enter
+  case escape
+  /// A letter together with Ctrl, in lower case.
+  case control(Character)
+  case character(Character)
+  /// A text that was pasted, which is no keys.
+  case paste
+}
+
+/// Turns bytes from a terminal into keys.
+struct KeyDecoder: Sendable {
+  private var pending: [UInt8] = []
+  /// Whether what comes is a text that was pasted.
+  private var isPasting = false
+
+  private static let escape: UInt8 = 0x1B
+  /// No sequence is longer; whatever pretends to be is dropped.
+  private static let longest = 32
+  /// Between these a text was pasted. xterm's ctlseqs, bracketed paste mode
+  private static let pasteBegin = Array("\u{1B}[200~".utf8)
+  private static let pasteEnd = Array("\u{1B}[201~".utf8)
+
+  /// Whether the beginning of something has come, which may also be a lone escape key.
+  var isWaiting: Bool { !isPasting && !pending.isEmpty }
+
+  /// Takes what has come.
+  mutating func take(_ bytes: [UInt8]) -> [Key] {
+    var keys: [Key] = []
+    for byte in bytes {
+      // Whatever was begun, Ctrl-C and Ctrl-Z are heard. A control character is obeyed within a sequence, ECMA-48.
+      if byte == 0x03 || byte == 0x1A { (pending, isPasting) = ([], false) }
+      pending.append(byte)
+      if isPasting {
+        pending = pending.suffix(Self.pasteEnd.count)
+        guard pending == Self.pasteEnd else { continue }
+        (pending, isPasting) = ([], false)
+        keys.append(.paste)
+      } else if let key = complete() {
+        keys.append(contentsOf: key)
+      }
+    }
+    return keys
+  }
+
+  /// Nothing has come for a while: an escape that waits was the key of this name, and no sequence.
+  mutating func settle() -> Key? {
+    guard !isPasting else { return nil }
+    defer { pending = [] }
+    return pending == [Self.escape] ? .escape : nil
+  }
+
+  /// What the pending bytes are; nil while more of it must come.
+  private mutating func complete() -> [Key]? {
+    guard let first = pending.first else { return nil }
+    let keys = first == Self.escape ? sequence() : character(first)
+    isPasting = pending == Self.pasteBegin
+    if keys != nil { pending = [] }
+    return keys
+  }
+
+  /// CSI (`ESC [`) and SS3 (`ESC O`) sequences. ECMA-48, xterm's ctlseqs
+  private func sequence() -> [Key]? {
+    guard pending.count > 1 else { return nil }
+    // Two in a row: the first was the key. Anything else behind it is Alt and a key, which means nothing here.
+    guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else {
+      return pending[1] == Self.escape ? [.escape] : []
+    }
+    guard pending.count > 2, let last = pending.last else { return nil }
+    // Parameters and intermediate bytes go before the final one.
+    guard (0x40...0x7E).contains(last) else { return pending.count > Self.longest ? [] : nil }
+    let body = pending[2...]
+    switch last {
+    case UInt8(ascii: "A"): return [.up]
+    case UInt8(ascii: "B"): return [.down]
+    case UInt8(ascii: "C"): return [.right]
+    case UInt8(ascii: "D"): return [.left]
+    case UInt8(ascii: "H"): return [.home]
+    case UInt8(ascii: "F"): return [.end]
+    // The minus, the plus and the Enter of a number block in application mode.
+    case UInt8(ascii: "m") where body.count == 1: return [.character("-")]
+    case UInt8(ascii: "k") where body.count == 1: return [.character("+")]
+    case UInt8(ascii: "M") where body.count == 1: return [.enter]
+    case UInt8(ascii: "~"):
+      switch body.dropLast() {
+      case [UInt8(ascii: "1")], [UInt8(ascii: "7")]: return [.home]
+      case [UInt8(ascii: "4")], [UInt8(ascii: "8")]: return [.end]
+      default: return []
+      }
+    default: return []
+    }
+  }
+
+  private func character(_ first: UInt8) -> [Key]? {
+    switch first {
+    case UInt8(ascii: "\r"), UInt8(ascii: "\n"): return [.enter]
+    case 0x01...0x1A: return [.control(Character(Unicode.Scalar(first + 0x60)))]
+    case ..<0x20, 0x7F: return []
+    case ..<0x80: return [.character(Character(Unicode.Scalar(first)))]
+    case 0xC2...0xF4:
+      let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+      guard pending.count >= length else { return nil }
+      guard let text = String(validating: pending, as: UTF8.self), let character = text.first else {
+        return []
+      }
+      return [.character(character)]
+    default: return []
+    }
+  }
+}

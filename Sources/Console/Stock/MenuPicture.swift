@@ -1,0 +1,68 @@
+// Owns the picture of the juice shop for people: what lies on the shelves, and what can be made of it now.
+// Invariant: what cannot be made is told in words as well as greyed, so a terminal without colours says as much.
+// Failure: none; a recipe of a fruit that the stock has never heard of lacks all of it.
+import BankModel
+
+/// The juice shop for people.
+struct MenuPicture {
+  let assortment: Assortment
+  let picture: StockPicture
+  let words: Words
+  let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
+
+  /// The whole shop, top to bottom.
+  var lines: [String] {
+    Screen.sentence(words.phrases.juiceTitle, columns: columns).map { palette.paint($0, .heading) } + [""]
+      + shelves + [""] + juices
+  }
+
+  /// The fruits, one a line.
+  var shelves: [String] {
+    var table = TextTable([.left, .right, .left])
+    for (name, quantity, id) in items {
+      table.add([
+        .init(name), .init(Words.grouped(quantity), quantity == 0 ? .alarm : nil), .init(id.name, .quiet),
+      ])
+    }
+    return table.lines(palette, within: columns)
+  }
+
+  /// The fruits in one line, for a log of changes.
+  var shelvesInOneLine: String {
+    items.map { "\($0.name) \(Words.grouped($0.quantity))" }.joined(separator: " · ")
+  }
+
+  /// What is on the shelves: the fruits in the order of the assortment, then whatever else there is.
+  private var items: [(name: String, quantity: Quantity, id: ItemID)] {
+    let fruits = assortment.fruits.map { fruit in
+      (
+        [fruit.emoji, fruit.name(in: words.language)].filter { !$0.isEmpty }.joined(separator: " "),
+        picture.quantity(of: fruit.id), fruit.id
+      )
+    }
+    let known = Set(assortment.fruits.map(\.id))
+    return fruits
+      + picture.items.filter { !known.contains($0.item) }.map { ($0.item.name, $0.quantity, $0.item) }
+  }
+
+  private var juices: [String] {
+    var table = TextTable([.left, .left, .left])
+    for juice in assortment.juices {
+      let shortages = juice.shortages(from: picture.items)
+      let role: Palette.Role? = shortages.isEmpty ? nil : .quiet
+      let recipe = juice.recipe.map { "\(name(of: $0.item)) \($0.quantity)" }.joined(separator: " + ")
+      let state =
+        shortages.isEmpty
+        ? words.canBeMade
+        : words.cannotBeMade(shortages.map { words.lacking($0, of: name(of: $0.item)) })
+      table.add([
+        .init(juice.name(in: words.language), role), .init(recipe, role), .init(state, role ?? .waiting),
+      ])
+    }
+    return table.lines(palette, within: columns)
+  }
+
+  private func name(of item: ItemID) -> String { assortment.name(of: item, in: words.language) }
+}

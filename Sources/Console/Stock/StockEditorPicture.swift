@@ -1,0 +1,63 @@
+// Owns how the stock editor looks, on a terminal of any size.
+// Invariant: never more lines than the terminal has and none wider; the chosen line is always among them.
+// Failure: none; on a terminal of one line the chosen one is all there is.
+import Arguments
+import BankModel
+import Posix
+
+/// The stock editor for people.
+struct StockEditorPicture {
+  let editor: StockEditor
+  let palette: Palette
+
+  /// The lines, top to bottom.
+  func lines(size: Terminal.Size?) -> [String] {
+    let body = choices(columns: size?.columns ?? 80)
+    let title = Screen.sentence(editor.words.phrases.stockEditorTitle, columns: size?.columns)
+    let frame = ScreenFrame(
+      title: title.map { palette.paint($0, .heading) }, notice: notice(size?.columns),
+      keys: Screen.hints(editor.words.editorKeys, columns: size?.columns).map { palette.paint($0, .quiet) })
+    let rows = size?.rows ?? 24
+    let (head, foot) = frame.fitted(rows: rows, leaving: body.count)
+    let room = max(1, rows - head.count - foot.count)
+    let shown = Screen.window(
+      body.map { [$0] }, around: editor.chosen, room: room, editor.words, palette)
+    return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
+  }
+
+  private func notice(_ columns: Int?) -> [String] {
+    let absence = editor.isConnected && editor.picture != nil ? "" : editor.words.editorWaits
+    let text = editor.notice ?? editor.silence ?? absence
+    return Screen.sentence(text, columns: columns).map { palette.paint($0, .alarm) }
+  }
+
+  /// What the place of an amount is as wide as: 1,000,000 has seven digits.
+  private static let numberWidth = 7
+
+  private func choices(columns: Int) -> [String] {
+    let names = editor.assortment.fruits.map { DisplayWidth.of(label($0)) }.max() ?? 0
+    // Where it is too narrow for everything, the signs go first, and then the ends of the names. The amounts stay.
+    let isWide = columns >= 2 + names + 2 + 1 + Self.numberWidth + 2 + 1
+    return editor.lines.enumerated().map { place, line in
+      let isChosen = place == editor.chosen
+      let mark = isChosen ? "▸ " : "  "
+      switch line {
+      case .close: return palette.paint(mark + editor.words.phrases.close, isChosen ? .heading : nil)
+      case .fruit(let fruit, let quantity):
+        let number = editor.picture == nil ? "?" : String(quantity)
+        let name = isWide ? label(fruit) : Screen.cut(label(fruit), to: max(0, columns - 3 - number.count))
+        let gap = String(repeating: " ", count: max(0, names - DisplayWidth.of(name)))
+        let painted = palette.paint(number, quantity == 0 ? .alarm : isChosen ? .heading : nil)
+        let beginning = palette.paint(mark + name, isChosen ? .heading : nil)
+        guard isWide else { return beginning + " " + painted }
+        let indent = String(repeating: " ", count: max(0, Self.numberWidth - number.count))
+        return beginning + gap + "  " + palette.paint("−", .quiet) + indent + painted + "  "
+          + palette.paint("+", .quiet)
+      }
+    }
+  }
+
+  private func label(_ fruit: Fruit) -> String {
+    [fruit.emoji, fruit.name(in: editor.words.language)].filter { !$0.isEmpty }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,94 @@
+// Owns the command line of bankctl as a whole: what all commands share, and which there are.
+// It must not know what a command does. Each group of commands is described in a file beside this one.
+// Invariant: the table has no faults; a test says so. Help, completions and parsing come from it alone.
+import Arguments
+import BankModel
+
+/// The command line of bankctl.
+package enum BankctlTable {
+  /// The version of the program.
+  static let version = "0.1.0"
+
+  /// Everything that can be typed.
+  package static var table: CommandTable {
+    CommandTable(
+      program: "bankctl",
+      summary: Text(
+        "opens, watches and closes a bank branch made of real processes",
+        "실제 프로세스로 이루어진 은행 지점을 열고, 살피고, 닫습니다"),
+      examples: [
+        Example(
+          "bankctl open",
+          Text(
+            "One business day, from the first customer to the closing message.",
+            "첫 고객부터 마감 인사까지, 영업일 하루를 보여 줍니다.")),
+        Example(
+          "bankctl start && bankctl enqueue 10 --wait",
+          Text(
+            "Open the bank and let ten customers be served.",
+            "은행을 열고 고객 열 명의 업무를 처리합니다.")),
+        Example(
+          "bankctl stop", Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다.")),
+      ],
+      globalOptions: globals,
+      commands: openingAndClosing + atWork + customers + shop + vending + oversight,
+      exitCodes: exitCodes)
+  }
+
+  static var globals: [OptionSpec] {
+    [
+      OptionSpec(
+        "home", .path, value: "DIR", default: "~/.local/state/bank", environment: "BANK_HOME",
+        summary: Text("The directory of the bank.", "은행의 디렉터리입니다.")),
+      OptionSpec(
+        "lang", .choice(["ko", "en"]), environment: "BANK_LANG",
+        summary: Text("The language of everything a person reads.", "사람이 읽는 모든 글의 언어입니다.")),
+      json,
+    ]
+  }
+
+  /// `--json`.
+  package static let json = OptionSpec(
+    "json", summary: Text("Write JSON for scripts.", "스크립트가 읽을 JSON으로 씁니다."))
+
+  /// The exit codes of every program.
+  package static let commonExitCodes = [
+    ExitCode(0, Text("done", "처리했습니다")),
+    ExitCode(1, Text("failed", "실패했습니다")),
+    ExitCode(2, Text("the command line was not understood", "명령줄을 이해하지 못했습니다")),
+  ]
+
+  static var exitCodes: [ExitCode] {
+    commonExitCodes + [
+      ExitCode(3, Text("the bank is not open", "은행이 열려 있지 않습니다")),
+      ExitCode(
+        4,
+        Text(
+          "no such ticket, day, account, worker, service, juice, fruit or product",
+          "그런 번호표나 영업일, 계좌, 프로세스, 업무, 쥬스, 과일, 상품이 없습니다")),
+      ExitCode(
+        5,
+        Text("refused by the present state, such as out of stock or money", "재고나 잔액 부족처럼 지금 상태에서는 할 수 없습니다")),
+      ExitCode(
+        75,
+        Text(
+          "try later: queue full, closing, disk full, stock or vending machine away, timed out",
+          "나중에 다시 시도하세요: 대기열이나 디스크가 가득 찼거나, 마감 중이거나, 재고나 자판기가 대답하지 않거나, 시간이 지났습니다")),
+    ]
+  }
+
+  /// The services that customers take tickets for, as an option takes them.
+  static let ticketServices: [Choice] = [Choice("deposit", aliases: ["예금"]), Choice("loan", aliases: ["대출"])]
+
+  /// All services.
+  static let serviceNames = ticketServices + [Choice("juice", aliases: ["쥬스", "주스"])]
+
+  /// Windows of one service.
+  static let windows: ValueKind = .integer(0...Limits.windowsPerService)
+
+  /// Customers of one command.
+  static let customerCount: ValueKind = .integer(1...Limits.customersPerCommand)
+
+  /// Any 64 bits that chance may begin with; below zero is as good as above.
+  static let seed: ValueKind = .integer(Int64.min...Int64.max)
+}

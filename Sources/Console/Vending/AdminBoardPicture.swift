@@ -1,0 +1,234 @@
+// Owns how the manager's screen of the vending machine looks, on a terminal of any size: what is in the machine, lot by
+// lot, and the pie of each product's share of the purchases.
+// Invariant: never more lines than the terminal has and none wider; the chosen line is always among them. Amounts and
+// shares are never cut, and what is cut or hidden has a mark.
+// Failure: none; where there is no room for the pie the shares are told in numbers.
+import Arguments
+import BankModel
+import Posix
+import Wire
+
+/// The manager's screen.
+struct AdminBoardPicture {
+  let board: AdminBoard
+  let palette: Palette
+
+  /// The lines, top to bottom.
+  func lines(size: Terminal.Size?) -> [String] {
+    let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
+    let pie = SharePie(board.picture, board.words)
+    let isWide = columns >= 60 + pie.width
+    let title = Screen.sentence(board.words.phrases.vendingAdminTitle, columns: columns)
+    let frame = ScreenFrame(
+      title: title.map { palette.paint($0, .heading) },
+      extra: isWide || rows < 14 ? [] : pie.legend(rows: rows < 24 ? 2 : 4, columns: columns) + [""],
+      notice: notice(columns),
+      keys: Screen.hints(board.words.managerKeys, columns: columns).map { palette.paint($0, .quiet) })
+    let (head, foot) = frame.fitted(rows: rows, leaving: 4)
+    let room = max(1, rows - head.count - foot.count)
+    let width = isWide ? columns - pie.width - 2 : columns
+    let chosen = min(board.chosen, board.products.count)
+    var shown = Screen.window(
+      entries(columns: width, room: room), around: chosen, room: room, board.words, palette)
+    if isWide { shown = beside(shown, pie.lines(rows: room), at: columns - pie.width, room) }
+    return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
+  }
+
+  private func notice(_ columns: Int) -> [String] {
+    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
+    let (text, isAlarm) = board.notice ?? (board.silence ?? absence, true)
+    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
+  }
+
+  /// Below it a product takes one line, and its name is cut where that is too narrow.
+  private static let roomForSeveralLines = 9
+
+  /// The products, each in a line, or in several where the terminal is too narrow for the amounts beside the names; then
+  /// the line that closes.
+  private func entries(columns: Int, room: Int) -> [[String]] {
+    let heads = board.products.enumerated().map { place, product in
+      "\(place == board.chosen ? "▸" : " ") \(product.emoji) \(product.name(in: board.words.language))"
+    }
+    let width = heads.map { DisplayWidth.of($0) }.max() ?? 0
+    let fits = board.products.allSatisfy {
+      width + 2 + DisplayWidth.of(amounts($0).joined(separator: "  ")) + 2 <= columns
+    }
+    let products = board.products.enumerated().map { place, product in
+      if fits { return [line(product, DisplayWidth.padded(heads[place], to: width), place, columns)] }
+      if room >= Self.roomForSeveralLines { return lines(product, heads[place], place, columns) }
+      let amount =
+        amounts(product).count > 1 || product.lots?.isEmpty == false
+        ? "\(amounts(product)[0]) …" : amounts(product)[0]
+      return [palette.paint(Screen.row(heads[place], amount, columns: columns), role(place))]
+    }
+    let close = (board.isCloseChosen ? "▸ " : "  ") + board.words.phrases.close
+    return products + [[palette.paint(close, board.isCloseChosen ? .heading : nil)]]
+  }
+
+  private func role(_ place: Int) -> Palette.Role? { place == board.chosen ? .heading : nil }
+
+  /// How many there are, and how many of them have expired where some have.
+  private func amounts(_ product: ProductReport) -> [String] {
+    [board.words.pieces(product.stock)]
+      + (product.expired > 0 ? [board.words.expiredPieces(product.expired)] : [])
+  }
+
+  private func line(_ product: ProductReport, _ head: String, _ place: Int, _ columns: Int) -> String {
+    let amounts = amounts(product)
+    let expired = amounts.dropFirst().map { "  " + palette.paint($0, .alarm) }.joined()
+    let text = palette.paint(head + "  " + amounts[0], role(place)) + expired
+    let lots = lots(of: product, columns: columns - Screen.width(of: text))
+    return lots.isEmpty ? text : text + palette.paint(lots, .quiet)
+  }
+
+  /// The lots take a line each, and only below the chosen product.
+  private func lines(_ product: ProductReport, _ head: String, _ place: Int, _ columns: Int) -> [String] {
+    let isChosen = place == board.chosen
+    let lots = lots(of: product)
+    let hasMore = !isChosen && !lots.isEmpty
+    var amounts = amounts(product)
+    if hasMore { amounts[amounts.count - 1] += " …" }
+    let cells = zip(amounts, [role(place), .alarm]).map { TextTable.Cell($0, $1) }
+    let rows = cells.flatMap { cell in
+      Screen.sentence(cell.text, columns: columns - 2).map { "  " + palette.paint($0, cell.role) }
+    }
+    let few =
+      lots.count > Self.fewLots
+      ? lots.prefix(Self.fewLots) + [board.words.more(lots.count - Self.fewLots)] : lots
+    return Screen.sentence(head, columns: columns).map { palette.paint($0, role(place)) } + rows
+      + (isChosen ? few.flatMap { Screen.sentence($0, columns: columns - 2) } : []).map {
+        "  " + palette.paint($0, .quiet)
+      }
+  }
+
+  private static let fewLots = 3
+
+  private func lots(of product: ProductReport) -> [String] {
+    (product.lots ?? []).map { lot in
+      (lot.dates.map { CalendarDate($0.expires).dashed } ?? "-") + " ×\(Words.grouped(lot.quantity))"
+    }
+  }
+
+  /// As many lots as there is room for, each whole, and how many more there are.
+  private func lots(of product: ProductReport, columns: Int) -> String {
+    let lots = lots(of: product)
+    for count in stride(from: min(lots.count, Self.fewLots), through: 0, by: -1) {
+      let rest = count < lots.count ? [board.words.more(lots.count - count)] : []
+      let text = (lots.prefix(count) + rest).joined(separator: "  ")
+      if DisplayWidth.of(text) + 2 <= columns { return text.isEmpty ? "" : "  " + text }
+    }
+    return " …"
+  }
+
+  private func beside(_ left: [String], _ right: [String], at column: Int, _ room: Int) -> [String] {
+    (0..<min(room, max(left.count, right.count))).map { row in
+      let text = Screen.cut(left[safely: row] ?? "", to: column - 2)
+      let gap = String(repeating: " ", count: max(0, column - Screen.width(of: text)))
+      return text + gap + (right[safely: row] ?? "")
+    }
+  }
+}
+
+/// The pie of each product's share of the purchases.
+struct SharePie {
+  /// The places that the pie and its legend take.
+  var width: Int { max(40, legend(rows: slices.count).map { DisplayWidth.of($0) }.max() ?? 0) }
+
+  private static let signs = Array("█▓▒░●○◆◇■□▲△+x*#@%&=")
+  private static let radius = 4
+
+  private let slices: [(sign: Character, name: String, count: Int64)]
+  /// The share of each slice in tenths of a percent: 1,000 together.
+  private let tenths: [Int64]
+  private let total: Int64
+  private let words: Words
+
+  init(_ picture: VendingPicture?, _ words: Words) {
+    self.words = words
+    let sales = (picture?.sales ?? []).filter { $0.count > 0 }.sorted {
+      ($1.count, $0.product) < ($0.count, $1.product)
+    }
+    total = sales.reduce(0) { $0 + $1.count }
+    tenths = Self.shares(of: sales.map(\.count), in: 1_000)
+    slices = sales.enumerated().map { place, sale in
+      let name = picture?.products.first { $0.id == sale.product }?.name(in: words.language)
+      return (Self.signs[place % Self.signs.count], name ?? sale.product.name, sale.count)
+    }
+  }
+
+  /// The pie above its legend. Where there is no room for both the pie goes, and then the end of the legend.
+  func lines(rows: Int = .max) -> [String] {
+    guard total > 0 else { return Array([words.shares, words.noProducts].prefix(max(0, rows))) }
+    let pie = pie
+    let room = rows - pie.count - 2
+    if room >= min(3, slices.count) { return [words.shares] + pie + [""] + legend(rows: room) }
+    return rows > 0 ? [words.shares] + legend(rows: rows - 1) : []
+  }
+
+  /// Each product with its share, the largest first. A name is cut where it is too narrow for both, and no share is.
+  func legend(rows: Int, columns: Int? = nil) -> [String] {
+    let lines = zip(slices, tenths).map { slice, tenths in
+      let (name, share) = (
+        "\(slice.sign) \(slice.name)", "\(Words.grouped(slice.count)) (\(tenths / 10).\(tenths % 10)%)"
+      )
+      return columns.map { Screen.row(name, share, columns: $0) } ?? name + " " + share
+    }
+    guard lines.count > rows else { return lines }
+    return rows > 0 ? lines.prefix(rows - 1) + [words.more(lines.count - rows + 1)] : []
+  }
+
+  /// Whole parts of a whole that add up to it: each gets what it has in full, and those with the largest remainders one
+  /// more.
+  static func shares(of counts: [Int64], in whole: Int64) -> [Int64] {
+    let total = counts.reduce(0) { $0 + $1 }
+    guard total > 0 else { return counts.map { _ in 0 } }
+    let divided = counts.map { total.dividingFullWidth($0.multipliedFullWidth(by: whole)) }
+    var shares = divided.map(\.quotient)
+    let missing = Int(whole - shares.reduce(0) { $0 + $1 })
+    let largest = divided.indices.sorted { (divided[$1].remainder, $0) < (divided[$0].remainder, $1) }
+    for place in largest.prefix(missing) { shares[place] += 1 }
+    return shares
+  }
+
+  /// A place on a terminal is twice as high as it is wide.
+  private var pie: [String] {
+    (-Self.radius...Self.radius).map { row in
+      String(
+        (-2 * Self.radius...2 * Self.radius).map { column in
+          let (x, y) = (Double(column) / 2, Double(row))
+          let reach = Double(Self.radius) + 0.3
+          return x * x + y * y <= reach * reach ? sign(at: Self.turn(x, y)) : " "
+        })
+    }
+  }
+
+  /// The slice at a part of the whole turn, clockwise from the top.
+  private func sign(at turn: Double) -> Character {
+    var passed: Int64 = 0
+    for slice in slices {
+      passed += slice.count
+      if turn * Double(total) < Double(passed) { return slice.sign }
+    }
+    return slices.last?.sign ?? " "
+  }
+
+  /// How far around a point is, from 0 to 1, clockwise from the top.
+  ///
+  /// By the diamond's angle in place of the arc's within each quarter, corrected so that slices keep their share: the
+  /// tangent of a quarter is as good as straight at the size of a terminal's letters.
+  private static func turn(_ x: Double, _ y: Double) -> Double {
+    if x == 0, y == 0 { return 0 }
+    let (a, b) = (x < 0 ? -x : x, y < 0 ? -y : y)
+    // From the vertical towards the horizontal, 0 to 1 of a quarter.
+    let ratio = a <= b ? a / b : b / a
+    // atan(r) within 0.2 degrees: https://doi.org/10.1109/MSP.2006.1628884
+    let arc = ratio * (0.9724 - 0.1919 * ratio * ratio) / 1.5707963
+    let quarter = a <= b ? arc : 1 - arc
+    switch (x >= 0, y < 0) {
+    case (true, true): return quarter / 4
+    case (true, false): return (2 - quarter) / 4
+    case (false, false): return (2 + quarter) / 4
+    case (false, true): return (4 - quarter) / 4
+    }
+  }
+}

@@ -1,0 +1,188 @@
+// Owns how the customers' screen of the vending machine looks, on a terminal of any size: products with pictures drawn
+// in text, what can be bought marked, and the strip of purchases at the bottom.
+// Invariant: never more lines than the terminal has and none wider; the chosen product is always among them. Prices and
+// amounts are never cut, and what is cut or hidden has a mark.
+// Failure: none; where there is no room for pictures the products are a list.
+import Arguments
+import BankModel
+import Posix
+import Wire
+
+/// The customers' screen.
+struct CustomerBoardPicture {
+  let board: CustomerBoard
+  let palette: Palette
+
+  private static let cardHeight = 6
+  /// Below it there would be hardly a product beside the chosen one and the marks.
+  private static let roomForTwoLines = 9
+
+  /// How many products stand side by side on a terminal so wide.
+  static func columns(size: Terminal.Size?, of board: CustomerBoard) -> Int {
+    guard let size else { return 5 }
+    return isRoomy(size, board) ? max(1, size.columns / cardWidth(board)) : 1
+  }
+
+  /// What the longest name, or price and amount, needs beside its two signs and a gap.
+  private static func cardWidth(_ board: CustomerBoard) -> Int {
+    let texts = (board.picture?.products ?? []).flatMap {
+      [$0.name(in: board.words.language), price(of: $0)]
+    }
+    return max(16, (texts.map { DisplayWidth.of($0) }.max() ?? 0) + 3)
+  }
+
+  private static func price(of product: ProductReport) -> String {
+    "\(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
+  }
+
+  private static func isRoomy(_ size: Terminal.Size, _ board: CustomerBoard) -> Bool {
+    size.columns >= max(32, cardWidth(board)) && size.rows >= 14
+  }
+
+  /// The lines, top to bottom.
+  func lines(size: Terminal.Size?) -> [String] {
+    let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
+    let frame = ScreenFrame(
+      title: title(columns), extra: [strip(columns)], notice: notice(columns),
+      keys: Screen.hints(board.words.customerKeys, columns: columns).map { palette.paint($0, .quiet) },
+      isExtraFirst: false)
+    let isRoomy = size.map { Self.isRoomy($0, board) } ?? true
+    let (head, foot) = frame.fitted(rows: rows, leaving: isRoomy ? Self.cardHeight : 4)
+    let room = max(1, rows - head.count - foot.count)
+    let body = isRoomy ? cards(room) : list(room, columns)
+    return (head + body + foot).map { Screen.cut($0, to: size?.columns) }
+  }
+
+  private func title(_ columns: Int) -> [String] {
+    let title = board.words.phrases.vendingTitle
+    let balance = board.picture.map { board.words.balance($0.balance) } ?? ""
+    let (heading, money) = (palette.paint(title, .heading), palette.paint(balance, .waiting))
+    let fits = DisplayWidth.of(title) + 3 + DisplayWidth.of(balance) <= columns
+    return fits ? [heading + "   " + money] : [heading, money]
+  }
+
+  private func notice(_ columns: Int) -> [String] {
+    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
+    let (text, isAlarm) = board.notice ?? (board.silence ?? absence, true)
+    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
+  }
+
+  // MARK: - Products
+
+  private func cards(_ room: Int) -> [String] {
+    guard let picture = board.picture else { return [] }
+    let (side, width) = (max(1, board.columns), Self.cardWidth(board))
+    let bands = stride(from: 0, to: picture.products.count, by: side).map { start in
+      Array(picture.products.enumerated())[start..<min(start + side, picture.products.count)]
+    }
+    let visible = max(1, room / Self.cardHeight)
+    let first = min(max(0, board.chosen / side - visible + 1), max(0, bands.count - visible))
+    let shown = bands[min(first, bands.count)..<min(bands.count, first + visible)]
+    var lines = shown.flatMap { band in
+      let drawn = band.map { card($0.element, isChosen: $0.offset == board.chosen, picture, width) }
+      return (0..<Self.cardHeight).map { row in drawn.map { $0[row] }.joined() }
+    }
+    // The last row of a card is empty, so the mark takes nothing away.
+    if shown.count < bands.count, !lines.isEmpty {
+      lines[lines.count - 1] = marks(shown.startIndex * side, picture.products.count - shown.endIndex * side)
+    }
+    return Array(lines.prefix(room))
+  }
+
+  /// How many products are hidden above and below those that are shown.
+  private func marks(_ above: Int, _ below: Int) -> String {
+    let marks = [("↑", above), ("↓", below)].filter { $0.1 > 0 }.map { "\($0) \(board.words.more($1))" }
+    return palette.paint("  " + marks.joined(separator: "  "), .quiet)
+  }
+
+  private func card(
+    _ product: ProductReport, isChosen: Bool, _ picture: VendingPicture, _ width: Int
+  ) -> [String] {
+    let isBuyable = picture.isBuyable(product)
+    let role: Palette.Role? = isChosen ? .heading : product.stock == 0 ? .quiet : nil
+    let drawing = ProductDrawing.lines(product)
+    let name = product.name(in: board.words.language)
+    let price = Self.price(of: product)
+    return [
+      place(drawing[0], role, width), place(drawing[1], role, width), place(drawing[2], role, width),
+      place(
+        (isChosen ? "▸" : " ") + (isBuyable ? "●" : " ") + name, isBuyable && !isChosen ? .waiting : role,
+        width),
+      place("  " + price, product.stock == 0 ? .alarm : role, width), place("", nil, width),
+    ]
+  }
+
+  private func place(_ text: String, _ role: Palette.Role?, _ width: Int) -> String {
+    let cut = Screen.cut(text, to: width - 1)
+    let gap = String(repeating: " ", count: max(0, width - DisplayWidth.of(cut)))
+    return palette.paint(cut, role) + gap
+  }
+
+  /// Each product in a line. Where the terminal is too narrow for the price beside the name it takes two, and where it is
+  /// too low for that the name is cut.
+  private func list(_ room: Int, _ columns: Int) -> [String] {
+    guard let picture = board.picture else { return [] }
+    let parts = picture.products.enumerated().map { place, product in
+      let mark = (place == board.chosen ? "▸" : " ") + (picture.isBuyable(product) ? "●" : " ")
+      return (
+        "\(mark)\(product.emoji) \(product.name(in: board.words.language))",
+        Self.price(of: product)
+      )
+    }
+    let fits =
+      room < Self.roomForTwoLines
+      || parts.allSatisfy { DisplayWidth.of($0) + 1 + DisplayWidth.of($1) <= columns }
+    let entries = parts.enumerated().map { place, part in
+      let role: Palette.Role? =
+        place == board.chosen ? .heading : picture.products[place].stock == 0 ? .quiet : nil
+      let lines =
+        fits
+        ? [Screen.row(part.0, part.1, columns: columns)]
+        : Screen.sentence(part.0, columns: columns) + ["     " + part.1]
+      return lines.map { palette.paint($0, role) }
+    }
+    return Screen.window(entries, around: board.chosen, room: room, board.words, palette)
+  }
+
+  // MARK: - The strip
+
+  /// The latest purchases on the right, pushed as far as somebody wants.
+  private func strip(_ columns: Int) -> String {
+    let all = board.purchases.dropLast(board.pushed)
+    let total = board.picture?.sales.reduce(0) { $0 + $1.count } ?? 0
+    // The keys , and . move nothing yet.
+    guard total > 0 else { return palette.paint("\(board.words.purchases) 0", .quiet) }
+    let label = "\(board.words.purchases) \(Words.grouped(total)) │ "
+    let end = (board.pushed > 0 ? " … │" : " │") + (columns >= 60 ? " , ." : "")
+    let room = max(0, columns - DisplayWidth.of(label) - DisplayWidth.of(end) - 2)
+    var shown: [String] = []
+    var width = 0
+    for purchase in all.reversed() {
+      let drawing = emoji(purchase)
+      width += DisplayWidth.of(drawing) + 1
+      if width > room { break }
+      shown.append(drawing)
+    }
+    let begin = shown.count < all.count || Int64(board.purchases.count) < total ? "… " : ""
+    return palette.paint(label, .quiet) + begin + shown.reversed().joined(separator: " ")
+      + palette.paint(end, .quiet)
+  }
+
+  private func emoji(_ purchase: MoneyChange) -> String {
+    board.picture?.products.first { $0.id == purchase.product }?.emoji ?? "?"
+  }
+}
+
+/// The pictures of the products, drawn in text.
+enum ProductDrawing {
+  /// Three lines, none wider than ten places.
+  static func lines(_ product: ProductReport) -> [String] {
+    let sign = product.emoji + String(repeating: " ", count: max(0, 2 - DisplayWidth.of(product.emoji)))
+    switch product.kind {
+    case .milk: return ["    /‾‾\\", "   | \(sign) |", "   |____|"]
+    case .soda: return ["   .----.", "   | \(sign) |", "   '----'"]
+    case .coffee: return ["    ) ) )", "   | \(sign) |)", "   '----'"]
+    case .energyDrink: return ["   .=--=.", "   |*\(sign)*|", "   |____|"]
+    }
+  }
+}

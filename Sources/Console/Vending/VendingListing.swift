@@ -1,0 +1,72 @@
+// Owns how the machine looks in lines, away from a whole screen: to its customers, and lot by lot to its manager.
+// Invariant: what can be bought is told in words as well as in colour, so a terminal without colours says as much.
+import BankModel
+import Wire
+
+/// The machine for its customers.
+struct VendingListing {
+  let picture: VendingPicture
+  let words: Words
+  let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
+
+  /// Everything, top to bottom.
+  var lines: [String] {
+    [palette.paint(words.phrases.vendingTitle, .heading), words.balance(picture.balance), ""] + products
+  }
+
+  /// The products, one a line.
+  var products: [String] {
+    var table = TextTable([.left, .left, .right, .right, .left, .left])
+    for product in picture.products {
+      let isBuyable = picture.isBuyable(product)
+      let role: Palette.Role? = product.stock == 0 ? .quiet : nil
+      table.add([
+        .init("\(product.emoji) \(product.name(in: words.language))", role),
+        .init("\(words.brand(product.brand)) \(product.volume)ml", .quiet),
+        .init(words.won(product.price), role),
+        .init(words.pieces(product.stock), product.stock == 0 ? .alarm : nil),
+        .init(isBuyable ? words.canBeBought : words.whyNot(product, picture), isBuyable ? .waiting : .quiet),
+        .init(product.id.name, .quiet),
+      ])
+    }
+    return table.lines(palette, within: columns)
+  }
+}
+
+/// The machine for its manager.
+struct VendingShelves {
+  let picture: VendingPicture
+  let words: Words
+  let palette: Palette
+  /// How wide the terminal is; nil for as wide as is needed.
+  var columns: Int?
+
+  /// Every product under its kind, with its lots.
+  var lines: [String] {
+    DrinkClass.Kind.allCases.flatMap { kind -> [String] in
+      let products = picture.products.filter { $0.kind == kind }
+      if products.isEmpty { return [] }
+      return [palette.paint(words.phrases.kind(kind), .heading)] + products.flatMap(lines)
+    }
+  }
+
+  private func lines(_ product: ProductReport) -> [String] {
+    let head: [TextTable.Cell] = [
+      .init("\(product.emoji) \(product.name(in: words.language))"), .init(words.pieces(product.stock)),
+      .init(product.expired > 0 ? words.expiredPieces(product.expired) : "", .alarm),
+      .init(product.id.name, .quiet),
+    ]
+    let lots = (product.lots ?? []).flatMap { lot in
+      let isExpired = lot.dates.map { $0.expires < picture.today } ?? false
+      let text = "\(words.description(of: lot, product)) × \(Words.grouped(lot.quantity))"
+      return record([.init(text, isExpired ? .alarm : .quiet)], indent: 6)
+    }
+    return record(head, indent: 2) + lots
+  }
+
+  private func record(_ cells: [TextTable.Cell], indent: Int) -> [String] {
+    TextTable.record(cells, [], palette, indent: indent, columns: columns ?? .max)
+  }
+}

@@ -1,0 +1,58 @@
+// Owns `vending admin set-aside`: a damaged database of the machine gets another name, and the machine begins anew.
+// It must not know what damage is: the machine's own program judges, and one that is whole stays where it is.
+// Invariant: nothing is overwritten or thrown away; the file can be put back by its old name.
+// Failure: CommandError; exit code 5 where the database is whole or a machine works with it.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// The command `vending admin set-aside`.
+enum VendingRescue {
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let launcher: BankLauncher
+    do throws(ControlError) { launcher = try session.surroundings.launcher() } catch { throw .control(error) }
+    let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
+    let stamp = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()).filter {
+      $0.isNumber || $0 == "T"
+    }
+    let target = Paths.join(session.home.path, "vending.db.damaged-\(stamp)")
+    let ending: ExitStatus.Ending
+    do throws(SystemError) {
+      let child = try ChildProcess.spawn(
+        executable: program, arguments: ["--home", session.home.path, "--set-aside", target],
+        environment: Environment.all(), standardOutput: .null)
+      ending = child.wait().ending
+    } catch {
+      throw .system(error)
+    }
+    switch ending {
+    case .code(0): break
+    case .code(3): throw refusal("not_damaged", session.words.machineNotDamaged)
+    case .code(4): throw refusal("vending_running", session.words.machineAtWork)
+    default:
+      let message = session.words.notSetAside
+      throw .complaint(Complaint(code: "failed", exit: .failed, message: message))
+    }
+    try restart(session)
+    try session.show(["version": 1, "set_aside": .string(target)], or: [session.words.setAside(target)])
+    return .done
+  }
+
+  /// A machine that was given up is tried again by an open bank, which answers when it is there; a closed one starts it
+  /// when it opens.
+  private static func restart(_ session: Session) throws(CommandError) {
+    do throws(CommandError) {
+      let desk = try Desk.open(session)
+      let before = try desk.status(.status)
+      ReloadCommand.tell(before, try desk.status(.reload, within: nil), session)
+    } catch {
+      guard case .control(.notOpen) = error else { throw error }
+    }
+  }
+
+  private static func refusal(_ code: String, _ message: String) -> CommandError {
+    .complaint(Complaint(code: code, exit: .refused, message: message))
+  }
+}

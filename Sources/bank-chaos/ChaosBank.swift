@@ -1,0 +1,158 @@
+// Owns the processes of the bank under chaos: its start, who of them is alive, and the signals that are sent to them.
+// Invariant: only processes that carry this run's mark in their environment are ever signalled, and each is held by
+// its pidfd while it is; whoever was stopped is continued, whatever happens.
+// Failure: CommandError at the start; afterwards a process that is gone is an everyday answer.
+import BankModel
+import Console
+import ControlClient
+import Glibc
+import Posix
+import Wire
+
+/// A process of the bank.
+struct ChaosProcess: Sendable, Hashable {
+  var pid: pid_t
+  /// With the pid it names one process for ever.
+  var startTime: UInt64
+  var parent: pid_t
+  var kind: ChaosTarget
+  /// The window of a teller or a station.
+  var window: String?
+
+  /// Whether it is still there.
+  var isAlive: Bool { ProcessTable.alive(pid) && ProcessTable.startTime(pid) == startTime }
+}
+
+/// The bank whose processes are killed.
+final class ChaosBank {
+  private static let variable = "BANK_CHAOS_RUN"
+
+  let home: BankHome
+  private let mark: String
+  private var launched: LaunchedBank?
+  /// Processes that are none of the bank's programs. They are looked at again after a while, as numbers come back.
+  private var strangers: Set<pid_t> = []
+  private var strangersSince = SystemClock.monotonic()
+  private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicInstant)] = []
+
+  /// A bank that is not open yet.
+  init(_ home: BankHome, mark: String) {
+    self.home = home
+    self.mark = mark
+    // Everybody who is started from here on inherits it.
+    setenv(Self.variable, mark, 1)
+  }
+
+  /// Opens the bank, with a guardian, as `start` does.
+  func open(_ session: Session, _ order: LaunchOrder) throws(CommandError) {
+    let answer: ControlAnswer
+    do throws(ControlError) {
+      let bank = try BankLauncher.find().launch(order, guarded: true)
+      launched = bank
+      do throws(ControlError) {
+        answer = try bank.connection.call(.awaitOpen, within: nil)
+      } catch {
+        throw bank.explain(error)
+      }
+    } catch {
+      throw .control(error)
+    }
+    if case .failure(let failure) = answer { throw .failure(failure) }
+  }
+
+  // MARK: - Who is there
+
+  /// Everybody of this bank who is alive. A process on its way from one program to the next is not counted.
+  func census() -> [ChaosProcess] {
+    // A guardian that was started here and has ended must not stay a zombie.
+    _ = launched?.process.reap()
+    if SystemClock.monotonic() - strangersSince > .seconds(1) {
+      strangersSince = SystemClock.monotonic()
+      strangers.removeAll(keepingCapacity: true)
+    }
+    let names = (try? Directory.entries(of: "/proc")) ?? []
+    let found = names.compactMap { pid_t($0) }.filter { !strangers.contains($0) }.compactMap(look)
+    let kinds = Dictionary(found.map { ($0.pid, $0.kind) }) { first, _ in first }
+    return found.filter { kinds[$0.parent] != $0.kind }
+  }
+
+  private func look(_ pid: pid_t) -> ChaosProcess? {
+    guard let program = try? Paths.target(ofLink: "/proc/\(pid)/exe") else { return nil }
+    let kind: ChaosTarget
+    switch Paths.lastPart(of: program) {
+    case "bankd": kind = .coordinator
+    case "bank-teller": kind = .teller
+    case "bank-guardian": kind = .guardian
+    case "bank-stockd": kind = .stock
+    case "bank-juice": kind = .juice
+    case "bank-vending": kind = .vending
+    default:
+      strangers.insert(pid)
+      return nil
+    }
+    guard let start = ProcessTable.startTime(pid), isMarked(pid), ProcessTable.alive(pid),
+      let parent = ProcessTable.parent(of: pid)
+    else { return nil }
+    let window = kind.isAtWindow ? Self.words(of: pid).dropFirst().first : nil
+    return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind, window: window)
+  }
+
+  private func isMarked(_ pid: pid_t) -> Bool {
+    Self.strings(of: "/proc/\(pid)/environ").contains("\(Self.variable)=\(mark)")
+  }
+
+  private static func words(of pid: pid_t) -> [String] { strings(of: "/proc/\(pid)/cmdline") }
+
+  private static func strings(of path: String) -> [String] {
+    guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(limit: 1 << 20)
+    else { return [] }
+    return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  // MARK: - Violence
+
+  /// Kills a process; false where it was gone already.
+  func kill(_ process: ChaosProcess) -> Bool {
+    guard let held = hold(process) else { return false }
+    return held.kill(SIGKILL)
+  }
+
+  /// Stops a process until a moment.
+  func stop(_ process: ChaosProcess, until moment: MonotonicInstant) -> Bool {
+    guard let held = hold(process), held.kill(SIGSTOP) else { return false }
+    stopped.append((held, process.kind, moment))
+    return true
+  }
+
+  /// Continues those whose time has come, or everybody.
+  func resume(_ now: MonotonicInstant?) {
+    for entry in stopped where now.map({ entry.until <= $0 }) ?? true { entry.process.kill(SIGCONT) }
+    stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
+  }
+
+  /// When somebody has to be continued next.
+  var nextResume: MonotonicInstant? { stopped.map(\.until).min() }
+
+  /// Whether a process of this kind stands still.
+  func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
+
+  private func hold(_ process: ChaosProcess) -> OtherProcess? {
+    // Held first, looked at afterwards: from then on the number cannot become a stranger's.
+    guard let held = try? OtherProcess(pid: process.pid), process.isAlive else { return nil }
+    return held
+  }
+
+  /// Continues everybody, ends whoever is left, guardians first.
+  func end() {
+    resume(nil)
+    for _ in 0..<200 {
+      let left = census()
+      guard !left.isEmpty else { break }
+      for kind in [ChaosTarget.guardian, .coordinator, .teller, .juice, .vending, .stock] {
+        for process in left where process.kind == kind { _ = kill(process) }
+      }
+      Pause.momentarily()
+    }
+    unsetenv(Self.variable)
+  }
+}

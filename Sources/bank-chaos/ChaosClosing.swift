@@ -1,0 +1,78 @@
+// Owns the end of a chaos run: the bank is drained as an operator would, dead letters are brought back, and its books
+// are read page by page.
+// Invariant: nobody is cancelled; whoever has a ticket is served before the bank closes.
+// Failure: CommandError; a bank that does not become idle in its time is one.
+import BankModel
+import Console
+import ControlClient
+import Posix
+import Wire
+
+/// Drains a bank and reads its books.
+struct ChaosClosing {
+  let session: Session
+  /// Dead letters that were brought back.
+  private(set) var requeued: Int64 = 0
+
+  private static let patience = Duration.seconds(120)
+  private static let rounds = 20
+
+  init(_ session: Session) { self.session = session }
+
+  /// Waits until everybody is served, looks around, and closes the bank.
+  mutating func drain(_ lookAround: () -> Void) throws(CommandError) {
+    for _ in 0..<Self.rounds {
+      do throws(CommandError) {
+        let desk = try Desk.reopen(session)
+        while try !bringBack(at: desk) {}
+        lookAround()
+        return try close(desk)
+      } catch {
+        guard error.isLoss else { throw error }
+      }
+    }
+    throw .control(.lost)
+  }
+
+  /// Whether nobody waits and nobody is a dead letter.
+  private mutating func bringBack(at desk: Desk) throws(CommandError) -> Bool {
+    let report = try desk.status(.awaitIdle, within: Self.patience)
+    guard report.queue.dead > 0 else { return true }
+    var count: Int64 = 0
+    try desk.ask(.requeueDead) { answer throws(CommandError) in
+      if case .requeued(let number) = answer { count = number }
+    }
+    requeued += count
+    return false
+  }
+
+  private func close(_ desk: Desk) throws(CommandError) {
+    let order = StopOrder(now: false, timeoutMilliseconds: nil)
+    try desk.ask(.stop(order), within: Self.patience) { _ throws(CommandError) in }
+    _ = desk.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
+  }
+
+  /// All receipts behind a place in the order of commits, of all days.
+  func receipts(after sequence: Int64) throws(CommandError) -> [ReceiptReport] {
+    var receipts: [ReceiptReport] = []
+    try Desk.consult(session) { desk throws(CommandError) in
+      receipts.removeAll()
+      try desk.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) {
+        answer throws(CommandError) in
+        receipts += try answer.receipts
+      }
+    }
+    return receipts.filter { $0.sequence > sequence }
+  }
+
+  /// What the bank finds on its own books.
+  func audit() throws(CommandError) -> [Remark] {
+    var problems: [Remark] = []
+    try Desk.consult(session) { desk throws(CommandError) in
+      try desk.ask(.audit, within: nil) { answer throws(CommandError) in
+        if case .audit(let report) = answer { problems = report.findings }
+      }
+    }
+    return problems
+  }
+}

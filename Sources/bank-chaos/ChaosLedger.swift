@@ -1,0 +1,78 @@
+// Owns what the clients of a chaos run remember themselves: what they asked for and which tickets they were promised.
+// Invariant: a key stands for one order for ever; the first promise made for it is the one that counts.
+// Failure: a second, different promise for the same key is kept, to be reported.
+import BankModel
+import Wire
+
+/// Customers that a client wants tickets for under one key.
+struct ChaosOrder: Sendable, Equatable {
+  var key: String
+  var count: Int64
+  var service: Service
+  var grade: Grade
+  var amount: Won
+  var account: AccountNumber
+  /// What is ordered at the juice station; nil for a customer of the bank.
+  var juice: String?
+
+  /// The request for it.
+  var command: ControlCommand {
+    .enqueue(
+      EnqueueOrder(
+        count: count, service: service, grade: grade, amount: juice == nil ? amount : nil,
+        account: juice == nil ? account : nil, seed: 1, key: key, payload: juice))
+  }
+}
+
+/// A ticket of a day.
+struct ChaosTicket: Sendable, Hashable, Comparable {
+  var day: BusinessDay
+  var number: TicketNumber
+
+  static func < (left: ChaosTicket, right: ChaosTicket) -> Bool {
+    (left.day, left.number) < (right.day, right.number)
+  }
+}
+
+/// The tickets that were promised for one key.
+struct ChaosPromise: Sendable, Equatable {
+  var day: BusinessDay
+  var first: TicketNumber
+  var last: TicketNumber
+
+  /// How many there are.
+  var count: Int64 { last >= first ? last - first + 1 : 0 }
+}
+
+/// The memory of all clients.
+struct ChaosLedger: Sendable {
+  /// Every order that was ever sent, whole or in part, in the order in which they were thought of.
+  private(set) var orders: [ChaosOrder] = []
+  /// What was promised, by key.
+  private(set) var promises: [String: ChaosPromise] = [:]
+  /// Answers that say something else than the promise before.
+  private(set) var contradictions: [(key: String, promise: ChaosPromise)] = []
+  /// Tickets that were promised.
+  private(set) var acknowledged: Int64 = 0
+  /// Customers in all orders.
+  private(set) var asked: Int64 = 0
+
+  /// An order is about to be sent for the first time.
+  mutating func ask(_ order: ChaosOrder) {
+    orders.append(order)
+    asked += order.count
+  }
+
+  /// The bank has promised tickets.
+  mutating func acknowledge(key: String, _ promise: ChaosPromise) {
+    if let known = promises[key] {
+      if known != promise { contradictions.append((key, promise)) }
+      return
+    }
+    promises[key] = promise
+    acknowledged += promise.count
+  }
+
+  /// Orders that nothing was promised for.
+  var unanswered: [ChaosOrder] { orders.filter { promises[$0.key] == nil } }
+}

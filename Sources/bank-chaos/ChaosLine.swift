@@ -1,0 +1,107 @@
+// Owns one connection of a chaos run's clients: it never waits, and it can go away in the middle of a frame.
+// Invariant: after its end it sends and takes nothing; its owner opens another one.
+// Failure: whatever goes wrong ends the line. That is the everyday case here.
+import ControlClient
+import Posix
+import Wire
+
+/// A connection that may break at any moment.
+final class ChaosLine {
+  /// Whether it is of use.
+  private(set) var isOpen = true
+
+  private let socket: FileDescriptor
+  private let loop: EventLoop
+  private let registration: Registration
+  private var inbound = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  private var lastNumber: UInt32 = 0
+  private let chunk: UnsafeMutableRawBufferPointer
+
+  /// Connects and says hello without waiting for the welcome; nil where nobody listens.
+  init?(to home: BankHome, on loop: EventLoop) {
+    guard let outcome = try? UnixSocket.connect(path: home.socket, nonBlocking: true),
+      case .connected(let socket) = consume outcome,
+      // The loop only wakes; who owns the line reads.
+      let registration = try? loop.register(fd: socket.rawValue, interest: .read, handler: { _ in })
+    else { return nil }
+    self.socket = socket
+    self.loop = loop
+    self.registration = registration
+    chunk = .allocate(byteCount: 64 << 10, alignment: 16)
+    write(.hello(Hello(build: ControlConnection.build, role: .client)))
+  }
+
+  deinit {
+    close()
+    chunk.deallocate()
+  }
+
+  /// Ends the line; the descriptor is closed with the object.
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    loop.deregister(registration)
+  }
+
+  /// Sends a request and returns its number.
+  func send(_ command: ControlCommand) -> UInt32 {
+    lastNumber += 1
+    write(.request(ControlRequest(number: lastNumber, command: command)))
+    return lastNumber
+  }
+
+  /// Sends a request or a part of it, and goes away.
+  func sendAndCut(_ command: ControlCommand, pick: UInt64, isWhole: Bool) {
+    lastNumber += 1
+    let bytes = Self.frame(.request(ControlRequest(number: lastNumber, command: command)))
+    let count = isWhole ? bytes.count : 1 + Int(pick % UInt64(max(bytes.count - 1, 1)))
+    write(Array(bytes.prefix(count)))
+    close()
+  }
+
+  /// The answers that have arrived; at the end of the line what came before it.
+  func take() -> [ControlReply] {
+    var replies: [ControlReply] = []
+    while isOpen {
+      switch try? socket.read(into: chunk) {
+      case .bytes(let count): inbound.append(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+      case .wouldBlock: return replies + decoded()
+      case .endOfFile, nil:
+        replies += decoded()
+        close()
+      }
+    }
+    return replies
+  }
+
+  private func decoded() -> [ControlReply] {
+    var replies: [ControlReply] = []
+    do {
+      while let body = try inbound.next() {
+        switch try CBORDecoder().decode(BankMessage.self, from: body) {
+        case .reply(let reply): replies.append(reply)
+        case .welcome: break
+        case .refused: close()
+        }
+      }
+    } catch {
+      close()
+    }
+    return replies
+  }
+
+  private func write(_ message: ClientMessage) { write(Self.frame(message)) }
+
+  /// Requests are small and few, so a socket that does not take one belongs to nobody who listens.
+  private func write(_ bytes: [UInt8]) {
+    guard isOpen else { return }
+    let result = bytes.withUnsafeBytes { try? socket.send($0) }
+    if result != .bytes(bytes.count) { close() }
+  }
+
+  private static func frame(_ message: ClientMessage) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try? FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)
+    return bytes
+  }
+}

@@ -1,0 +1,154 @@
+// Owns the vending machine's side of a chaos run: somebody who fills it, puts money in, buys and takes the change, one
+// thing after the other, and remembers every answer.
+// It must not know who is killed.
+// Invariant: everything that is asked has one name for ever and is asked for until it is answered; what was answered is
+// remembered here and nowhere else.
+// Failure: VendingClientError where the machine does not answer at the beginning or at the end.
+import BankModel
+import Console
+import ControlClient
+import Posix
+import VendingClient
+import Wire
+
+/// Somebody at a vending machine.
+final class ChaosMachine {
+  /// Purchases that were answered.
+  private(set) var purchases: Int64 = 0
+  /// What is not as it was told, a sentence each.
+  private(set) var problems: [Remark] = []
+
+  private let customers: VendingClient
+  private let managers: VendingClient
+  private let name: String
+  private var chance: SeededGenerator
+  private let products: [ItemID]
+  private var balance: Won
+  private var quantities: [ItemID: Quantity]
+  private var bought: [MoneyChange] = []
+  private let firstSequence: Int64
+  private var wish: (order: OrderID, command: VendingCommand)?
+  private var isAsked = false
+  private var count = 0
+  private var nextAt = MonotonicInstant(nanoseconds: 0)
+
+  private static let patience = Duration.seconds(30)
+  private static let pauses: ClosedRange<Int64> = 1...10
+
+  /// Goes to the machine of an open bank.
+  init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(VendingClientError) {
+    customers = VendingClient(socket: VendingClient.customersSocket(inHome: home.path), loop: loop)
+    managers = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
+    self.name = name
+    chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
+    guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
+      throw .tryLater(detail: "no picture", isInDoubt: false)
+    }
+    // Few enough that most of what somebody wants is there, now and then too little of it.
+    products = picture.products.prefix(4).map(\.id)
+    balance = picture.balance
+    quantities = picture.quantities
+    firstSequence = picture.sequence
+  }
+
+  /// Whether everything that was asked has its answer.
+  var isSettled: Bool { wish == nil }
+
+  /// Hears what has arrived, and asks for what is due.
+  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+    customers.endTurn()
+    managers.endTurn()
+    if wish == nil, wantsMore, now >= nextAt { think(now) }
+    guard let wish, !isAsked else { return }
+    isAsked = true
+    let client = wish.command.side == .manager ? managers : customers
+    client.ask(wish.command, as: wish.order, until: now + Self.patience) { [unowned self] in hear($0) }
+    client.endTurn()
+  }
+
+  private func think(_ now: MonotonicInstant) {
+    nextAt = now + .milliseconds(chance.draw(Self.pauses))
+    let product = products[Int(chance.draw(0...Int64(products.count) - 1))]
+    let command: VendingCommand =
+      switch chance.draw(1...20) {
+      case 1: .giveChange
+      case 2...5: .insert(chance.draw(1...2) == 1 ? 5_000 : 50_000)
+      case 6...8: .add(AddedDrinks(product: product, quantity: chance.draw(1...20)))
+      default: .buy(product)
+      }
+    count += 1
+    wish = (OrderID("\(name)-v\(count)"), command)
+  }
+
+  private func hear(_ answer: Result<VendingResult, VendingClientError>) {
+    isAsked = false
+    guard let wish else { return }
+    switch answer {
+    case .success(.done(let change)):
+      balance += change.difference
+      if change.balance != balance {
+        problems.append(Remark(.balanceAfter, wish.order, change.balance, balance))
+      }
+      guard change.kind == .bought, let product = change.product else { break }
+      quantities[product, default: 0] -= 1
+      purchases += 1
+      bought.append(change)
+    case .success(.stocked(let changes)):
+      for change in changes { quantities[change.item, default: 0] += change.difference }
+    case .success(.failure(let failure)):
+      switch failure.code {
+      case .diskFull, .crowded: return
+      // The name of a purchase that was given up buys nothing any more; a delivery is asked for again.
+      case .stockUnavailable where wish.command.side == .manager: return
+      case .tooLittleMoney, .soldOut, .onlyExpired, .stockUnavailable: break
+      default:
+        problems.append(Remark(.wasRefused, "\(wish.command)", "\(failure.code.rawValue) \(failure.detail)"))
+      }
+    case .success(let other): problems.append(Remark(.wasAnsweredOtherwise, "\(wish.command)", "\(other)"))
+    // Nobody answered in time: the same is asked again.
+    case .failure: return
+    }
+    self.wish = nil
+  }
+
+  private func look() throws(VendingClientError) -> VendingPicture {
+    guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
+      throw .tryLater(detail: "no picture", isInDoubt: false)
+    }
+    return picture
+  }
+
+  /// Compares what the machine says in the end with what it has answered.
+  func finish() throws(VendingClientError) {
+    var picture = try look()
+    // What was taken for a purchase that was given up goes back in a moment.
+    let deadline = SystemClock.monotonic() + Self.patience
+    while picture.quantities != quantities, SystemClock.monotonic() < deadline {
+      Pause.momentarily()
+      picture = try look()
+    }
+    if picture.balance != balance { problems.append(Remark(.balanceIs, picture.balance, balance)) }
+    for (product, quantity) in picture.quantities where quantities[product, default: 0] != quantity {
+      problems.append(Remark(.drinksAre, quantity, product, quantities[product, default: 0]))
+    }
+    var (history, last) = ([MoneyChange](), firstSequence)
+    while true {
+      let page = PurchasePage(after: last, limit: 500)
+      guard case .history(let rows) = try customers.call(.history(page), within: Self.patience),
+        let end = rows.last?.sequence
+      else { break }
+      history += rows
+      last = end
+    }
+    if history != bought {
+      problems.append(Remark(.purchasesKept, history.count, bought.count))
+    }
+  }
+}
+
+extension VendingPicture {
+  /// How many there are of each product, those that have expired too.
+  fileprivate var quantities: [ItemID: Quantity] {
+    Dictionary(products.map { ($0.id, $0.stock + $0.expired) }, uniquingKeysWith: +)
+  }
+}

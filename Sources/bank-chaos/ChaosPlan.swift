@@ -1,0 +1,122 @@
+// Owns what is done to a bank, to whom and when, as chance decides it: kills, stops, cut connections.
+// It must not know processes or clocks: it names a kind of victim and a number to pick one by.
+// Invariant: the same seed and rules give the same plan; each kind of violence draws from a chance of its own, so
+// that one more stop changes no kill.
+import BankModel
+
+/// A kind of process that can be killed.
+enum ChaosTarget: String, CaseIterable, Sendable {
+  case teller
+  case coordinator
+  case guardian
+  case stock
+  /// A juice station.
+  case juice
+  /// The vending machine.
+  case vending
+
+  /// Whether it stands behind a window, with a customer at a time.
+  var isAtWindow: Bool { self == .teller || self == .juice }
+
+  /// How often it is chosen, relative to the others.
+  fileprivate var weight: Int64 {
+    switch self {
+    case .teller: 4
+    case .coordinator, .stock, .juice, .vending: 2
+    case .guardian: 1
+    }
+  }
+}
+
+/// What a chaos run may do.
+struct ChaosRules: Sendable, Equatable {
+  /// Whom it may kill; not empty.
+  var targets = ChaosTarget.allCases
+  /// The mean pause between two kills.
+  var every: Duration = .milliseconds(100)
+  /// Whether processes are stopped and continued, too.
+  var stops = false
+  /// Whether connections are cut, too.
+  var cuts = false
+}
+
+/// The seeded plan of a chaos run.
+struct ChaosPlan: Sendable {
+  /// SIGKILL.
+  struct Kill: Sendable, Equatable {
+    var after: Duration
+    var target: ChaosTarget
+    /// Chooses among those who are alive.
+    var pick: UInt64
+  }
+
+  /// SIGSTOP, and SIGCONT a while later.
+  struct Stop: Sendable, Equatable {
+    var after: Duration
+    var target: ChaosTarget
+    var pick: UInt64
+    var length: Duration
+  }
+
+  /// A client that goes away in the middle of a frame, or behind a whole one without waiting for the answer.
+  struct Cut: Sendable, Equatable {
+    var after: Duration
+    var pick: UInt64
+    var isWhole: Bool
+  }
+
+  /// How long a process stands still, in milliseconds.
+  static let stopLength: ClosedRange<Int64> = 5...250
+
+  let rules: ChaosRules
+  private var kills: SeededGenerator
+  private var stops: SeededGenerator
+  private var cuts: SeededGenerator
+
+  /// The plan of a seed.
+  init(seed: UInt64, rules: ChaosRules) {
+    precondition(!rules.targets.isEmpty, "somebody is to be killed")
+    self.rules = rules
+    var chance = SeededGenerator(seed: seed)
+    kills = SeededGenerator(seed: chance.next())
+    stops = SeededGenerator(seed: chance.next())
+    cuts = SeededGenerator(seed: chance.next())
+  }
+
+  /// The next kill.
+  mutating func nextKill() -> Kill {
+    let after = Self.pause(rules.every, &kills)
+    var place = kills.draw(1...rules.targets.reduce(0) { $0 + $1.weight })
+    var chosen = rules.targets[0]
+    for target in rules.targets where place > 0 {
+      chosen = target
+      place -= target.weight
+    }
+    return Kill(after: after, target: chosen, pick: kills.next())
+  }
+
+  /// The next stop.
+  mutating func nextStop() -> Stop {
+    let after = Self.pause(rules.every * 2, &stops)
+    let target: ChaosTarget =
+      switch stops.draw(1...8) {
+      case 1, 2: .coordinator
+      case 3: .stock
+      case 4: .juice
+      default: .teller
+      }
+    return Stop(
+      after: after, target: target, pick: stops.next(), length: .milliseconds(stops.draw(Self.stopLength)))
+  }
+
+  /// The next cut.
+  mutating func nextCut() -> Cut {
+    let after = Self.pause(rules.every * 2, &cuts)
+    return Cut(after: after, pick: cuts.next(), isWhole: cuts.next() >> 63 == 0)
+  }
+
+  /// Anything from nothing to twice the mean, so that kills also come close upon each other.
+  private static func pause(_ mean: Duration, _ chance: inout SeededGenerator) -> Duration {
+    mean * Double(chance.draw(0...2_000)) / 1_000
+  }
+}

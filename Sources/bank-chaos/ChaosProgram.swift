@@ -1,0 +1,235 @@
+// Owns the chaos run: kills the bank's processes at random instants while customers come, and says whether every promise was
+// kept, from what the customers remember.
+// Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
+// Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
+import Arguments
+import BankModel
+import Console
+import ControlClient
+import Glibc
+import Posix
+import StockClient
+import VendingClient
+import Wire
+
+/// The program `bank-chaos`.
+enum ChaosProgram {
+  /// Runs the program.
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    // Whatever the command line has wrong is told before there is a home.
+    let rules = try rules(session)
+    let seed = session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
+    // Only a home that was named on the command line is somebody's own choice.
+    let isScratch = session.invocation.text("home") == nil
+    let home = isScratch ? try scratchHome() : session.home
+    var inner = session
+    inner.home = home
+    let name = "chaos-\(String(RandomSeed.fromSystem(), radix: 36))"
+    let bank = ChaosBank(home, mark: name)
+    var (hasOpened, isClean) = (false, false)
+    // A home in which nothing has happened proves nothing.
+    defer { if isScratch, isClean || !hasOpened { remove(home.path) } }
+    defer { bank.end() }
+    let order = try openingOrder(inner, seed: seed, isScratch: isScratch)
+    try bank.open(inner, order)
+    hasOpened = true
+    let report = try chaos(inner, bank, order, rules, seed: seed, name: name, isScratch: isScratch)
+    bank.end()
+    isClean = report.account.isClean
+    try session.show(
+      report.document(session.words),
+      or: report.lines(session.words, session.output.palette, within: session.columns))
+    return isClean ? .done : .failed
+  }
+
+  /// Customers whom the tellers of a scratch bank have in hand with every second seed.
+  private static let ahead: Int64 = 4
+
+  private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
+
+  /// What the command line allows the run to do.
+  private static func rules(_ session: Session) throws(CommandError) -> ChaosRules {
+    var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
+    if let list = session.invocation.text("kill") { rules.targets = try targets(list, session.words) }
+    if let every = session.invocation.duration("every") { rules.every = every }
+    return rules
+  }
+
+  /// The configuration of a scratch bank; nil for the built-in one.
+  private static func configuration(seed: Int64, in home: BankHome) throws(CommandError) -> String? {
+    guard handsOutAhead(seed) else { return nil }
+    let path = Paths.join(home.path, "bank.json")
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(path, [.writeOnly, .create])
+      try file.writeAll(Array("{\"prefetch\":\(ahead)}\n".utf8))
+    } catch {
+      throw .system(error)
+    }
+    return path
+  }
+
+  private static func openingOrder(
+    _ session: Session, seed: Int64, isScratch: Bool
+  ) throws(CommandError) -> LaunchOrder {
+    LaunchOrder(
+      .open, home: session.home,
+      configuration: isScratch
+        ? try configuration(seed: seed, in: session.home)
+        : try session.surroundings.configuration(flag: nil, home: session.home),
+      language: session.words.language.code, deposit: session.invocation.integer("deposit"),
+      loan: session.invocation.integer("loan"), juice: session.invocation.integer("juice"),
+      speed: session.invocation.speed("speed")?.description ?? "50")
+  }
+
+  private static func chaos(
+    _ session: Session, _ bank: ChaosBank, _ order: LaunchOrder, _ rules: ChaosRules, seed: Int64,
+    name: String, isScratch: Bool
+  ) throws(CommandError) -> ChaosReport {
+    session.note(session.words.chaosBegins(seed: seed, home: session.home.path))
+    var closing = ChaosClosing(session)
+    let before = try isScratch ? 0 : baseline(session, closing)
+    let start = SystemClock.monotonic()
+    let run = try makeRun(session, bank, rules, seed: seed, name: name)
+    let meter = ProgressMeter(words: session.words)
+    do throws(SystemError) {
+      try run.run {
+        meter.update(
+          session.words.chaosProgress(run.kills, acknowledged: run.traffic.ledger.acknowledged),
+          done: run.witness.completions, total: 0)
+      }
+    } catch {
+      throw .system(error)
+    }
+    meter.finish()
+    let elapsed = SystemClock.monotonic() - start
+    // A bank that did not come back is opened once more, only so that its books can be read.
+    if !run.recovered {
+      bank.end()
+      try bank.open(session, order)
+    }
+    var evidence = ChaosAccount.Evidence()
+    var silence: [Remark] = []
+    try closing.drain {
+      do throws(StockClientError) {
+        evidence.shelves.after = try run.shop.finish()
+      } catch {
+        silence = [Remark(quoting: session.words.chaosStockSilent(session.words.particular(error.remark)))]
+      }
+      do throws(VendingClientError) {
+        try run.machine.finish()
+      } catch {
+        silence.append(
+          Remark(quoting: session.words.chaosMachineSilent(session.words.particular(error.remark))))
+      }
+    }
+    evidence.shelves.take(run.shop)
+    evidence.ledger = run.traffic.ledger
+    evidence.deaths = run.deaths
+    evidence.windows = run.witness.windows
+    // What somebody else's bank lets its tellers have in hand is not known here.
+    evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1
+    evidence.recovered = run.recovered
+    let late = stragglers(bank)
+    evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
+    evidence.receipts = try closing.receipts(after: before)
+    evidence.audit =
+      try closing.audit() + silence + run.shop.refusals + run.machine.problems
+      + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: session.home.path)) }
+    return ChaosReport(
+      seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
+      stops: run.stops,
+      cuts: run.traffic.cuts, requeued: closing.requeued,
+      deliveries: run.shop.deliveries, purchases: run.machine.purchases, changesWatched: run.shop.changesSeen,
+      elapsed: elapsed,
+      reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
+  }
+
+  private static func makeRun(
+    _ session: Session, _ bank: ChaosBank, _ rules: ChaosRules, seed: Int64, name: String
+  ) throws(CommandError) -> ChaosRun {
+    var limits = ChaosRun.Limits()
+    if let time = session.invocation.duration("for") { limits.time = time }
+    if let count = session.invocation.integer("kills") { limits.kills = count }
+    if let count = session.invocation.integer("customers") { limits.customers = count }
+    let bits = UInt64(bitPattern: seed)
+    let stations =
+      try Desk.reopen(session).status(.status).services.first { $0.service == .juice }?.windows ?? 0
+    let loop: EventLoop
+    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
+    let shop: ChaosShop
+    do throws(StockClientError) {
+      shop = try ChaosShop(bank.home, on: loop, seed: bits, name: name)
+    } catch {
+      throw session.refusal(error)
+    }
+    let machine: ChaosMachine
+    do throws(VendingClientError) {
+      machine = try ChaosMachine(bank.home, on: loop, seed: bits, name: name)
+    } catch {
+      throw session.refusal(error)
+    }
+    do throws(SystemError) {
+      return try ChaosRun(
+        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, machine: machine,
+        hasStation: stations > 0,
+        seed: bits, name: name, limits: limits)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Reads `tellers,coordinator`.
+  static func targets(_ list: String, _ words: Words) throws(CommandError) -> [ChaosTarget] {
+    var chosen: [ChaosTarget] = []
+    for name in list.split(separator: ",", omittingEmptySubsequences: false) {
+      let target = ChaosTarget.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
+      guard let target else {
+        throw .usage(words.noSuchVictim(String(name)))
+      }
+      if !chosen.contains(target) { chosen.append(target) }
+    }
+    return chosen
+  }
+
+  /// The last receipt that was there before; a home in which somebody still waits is refused.
+  private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
+    let queue = try Desk.reopen(session).status(.status).queue
+    guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
+      throw .complaint(Complaint(code: "wrong_state", exit: .refused, message: session.words.chaosNeedsIdle))
+    }
+    return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
+  }
+
+  /// Whoever is still there after the bank has closed: a coordinator gives its last words a second to be read, and its
+  /// guardian sees it off.
+  private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
+    let deadline = SystemClock.monotonic() + .seconds(10)
+    while true {
+      let left = bank.census()
+      if left.isEmpty || SystemClock.monotonic() >= deadline { return left }
+      Pause.momentarily()
+    }
+  }
+
+  // MARK: - Scratch homes
+
+  private static func scratchHome() throws(CommandError) -> BankHome {
+    let parent = Environment.value("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+    let path = Paths.join(parent, "bank-chaos-\(String(RandomSeed.fromSystem(), radix: 36))")
+    do throws(SystemError) { try Directory.create(path: path, recursive: false) } catch {
+      throw .system(error)
+    }
+    return BankHome(path: path)
+  }
+
+  /// Removes a directory with everything in it; no symbolic link is followed.
+  private static func remove(_ path: String) {
+    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
+    guard facts.isDirectory else {
+      unlink(path)
+      return
+    }
+    for name in (try? Directory.entries(of: path)) ?? [] { remove(Paths.join(path, name)) }
+    rmdir(path)
+  }
+}

@@ -1,0 +1,109 @@
+// Owns how the result of a chaos run is shown: a table for people, a document for scripts.
+// Invariant: nothing is rounded down: a time in milliseconds is never shorter than what was measured.
+import BankModel
+import Console
+import Posix
+
+/// What a series of times says.
+struct ChaosTimes: Sendable, Equatable {
+  var count = 0
+  /// Milliseconds; nil where nothing was measured.
+  var median: Int64?
+  var p99: Int64?
+  var longest: Int64?
+
+  init(_ times: [Duration]) {
+    let sorted = times.sorted()
+    count = sorted.count
+    guard let last = sorted.last else { return }
+    median = Self.milliseconds(sorted[(sorted.count - 1) / 2])
+    p99 = Self.milliseconds(sorted[(sorted.count * 99 + 99) / 100 - 1])
+    longest = Self.milliseconds(last)
+  }
+
+  private static func milliseconds(_ time: Duration) -> Int64 {
+    (time.wholeNanoseconds + 999_999) / 1_000_000
+  }
+
+  /// For scripts.
+  var document: JSONValue {
+    [
+      "count": .integer(Int64(count)), "p50": JSONValue(median), "p99": JSONValue(p99),
+      "max": JSONValue(longest),
+    ]
+  }
+}
+
+/// The result of a chaos run.
+struct ChaosReport: Sendable {
+  var seed: Int64
+  var home: String
+  var account: ChaosAccount
+  var kills: [ChaosTarget: Int64] = [:]
+  var stops: Int64 = 0
+  var cuts: Int64 = 0
+  var requeued: Int64 = 0
+  /// Deliveries of fruit, and changes of the stock that somebody watched.
+  var deliveries: Int64 = 0
+  /// Purchases at the vending machine.
+  var purchases: Int64 = 0
+  var changesWatched: Int64 = 0
+  var elapsed: Duration = .zero
+  var reserve = ChaosTimes([])
+  var recover = ChaosTimes([])
+
+  /// Violations that are named; the numbers count all of them.
+  private static let named = 50
+
+  /// For scripts.
+  func document(_ words: Words) -> JSONValue {
+    let victims = ChaosTarget.allCases.reduce(JSONValue.object([])) {
+      $0.adding([$1.rawValue: .integer(kills[$1, default: 0])])
+    }
+    return [
+      "version": 1, "ok": .bool(account.isClean), "seed": .integer(seed), "home": .string(home),
+      "elapsed_ms": .integer(elapsed.wholeMilliseconds), "kills": victims, "stops": .integer(stops),
+      "cuts": .integer(cuts), "acknowledged": .integer(account.acknowledged),
+      "receipts": .integer(account.receipts), "lost": .integer(account.lost),
+      "duplicated": .integer(account.duplicated), "order_violations": .integer(account.orderViolations),
+      "money_difference": .integer(account.moneyDifference),
+      "stock_difference": .integer(account.stockDifference), "orphans": .integer(account.orphans),
+      "juices": .integer(account.juices), "sent_away": .integer(account.sentAway),
+      "deliveries": .integer(deliveries), "purchases": .integer(purchases),
+      "changes_watched": .integer(changesWatched),
+      "reserved": .integer(account.reserved), "overtaken_by_crash": .integer(account.overtakenByCrash),
+      "requeued": .integer(requeued), "reserve_ms": reserve.document, "recover_ms": recover.document,
+      "violations": .array(account.violations.prefix(Self.named).map { .string(words.sentence($0)) }),
+    ]
+  }
+
+  /// For people.
+  func lines(_ words: Words, _ palette: Palette, within columns: Int? = nil) -> [String] {
+    var table = TextTable([.left, .right])
+    for target in ChaosTarget.allCases {
+      table.add([.init(words.killed(target)), .init(Words.grouped(kills[target, default: 0]))])
+    }
+    let plain = [
+      (words.chaosStops, stops), (words.chaosCuts, cuts), (words.chaosAcknowledged, account.acknowledged),
+      (words.chaosReceipts, account.receipts), (words.chaosReserved, account.reserved),
+      (words.chaosRequeued, requeued), (words.chaosOvertakenByCrash, account.overtakenByCrash),
+      (words.chaosJuices, account.juices), (words.chaosSentAway, account.sentAway),
+      (words.chaosDeliveries, deliveries), (words.chaosPurchases, purchases),
+      (words.chaosWatched, changesWatched),
+    ]
+    for (name, number) in plain { table.add([.init(name), .init(Words.grouped(number))]) }
+    let checks = [
+      (words.lost, account.lost), (words.duplicated, account.duplicated),
+      (words.chaosOrder, account.orderViolations), (words.chaosMoney, account.moneyDifference),
+      (words.stockDifference, account.stockDifference), (words.chaosOrphans, account.orphans),
+    ]
+    for (name, number) in checks {
+      table.add([.init(name), .init(Words.grouped(number), number == 0 ? nil : .alarm)])
+    }
+    table.add([.init(words.chaosReserveTime), .init(words.times(reserve))])
+    table.add([.init(words.chaosRecoverTime), .init(words.times(recover))])
+    let verdict = account.isClean ? words.chaosClean : palette.paint(words.chaosBroken(seed, home), .alarm)
+    return [verdict] + table.lines(palette, indent: 2, within: columns)
+      + account.violations.prefix(Self.named).map { palette.paint("- \(words.sentence($0))", .alarm) }
+  }
+}

@@ -1,0 +1,253 @@
+// Owns the hours of chaos themselves: one loop in which customers come, somebody is killed, and somebody looks on.
+// Invariant: it does not do what the bank must do by itself, and does not ask of it what nobody promises: a coordinator
+// is killed only where a guardian is at work, and processes that have not reported ready only as often as the bank's
+// patience with such deaths allows (it gives up after ten by design).
+// Failure: a bank that does not come back within its time ends the chaos; `recovered` says so.
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Wire
+
+/// A chaos run on an open bank.
+final class ChaosRun {
+  /// When it ends.
+  struct Limits {
+    var time: Duration = .seconds(30)
+    var kills = Int64.max
+    var customers = Int64.max
+  }
+
+  private(set) var kills: [ChaosTarget: Int64] = [:]
+  private(set) var stops: Int64 = 0
+  private(set) var deaths: [ChaosAccount.Death] = []
+  private(set) var orphans: [ChaosProcess] = []
+  private(set) var recovered = true
+  private(set) var interruptions = 0
+  let traffic: ChaosTraffic
+  let shop: ChaosShop
+  let machine: ChaosMachine
+  let witness: ChaosWitness
+
+  private let bank: ChaosBank
+  private let limits: Limits
+  private let loop: EventLoop
+  private var plan: ChaosPlan
+  private var signals: SignalSource?
+  private var kill: (plan: ChaosPlan.Kill, at: MonotonicInstant)
+  private var stop: (plan: ChaosPlan.Stop, at: MonotonicInstant)?
+  private var cut: (plan: ChaosPlan.Cut, at: MonotonicInstant)?
+  private var bereaved: [(children: [ChaosProcess], at: MonotonicInstant)] = []
+  /// Killed, and perhaps not gone yet.
+  private var doomed: Set<ChaosProcess> = []
+  private var earlyDeaths: [String: Int] = [:]
+  private var guardianSeen: [ChaosProcess: MonotonicInstant] = [:]
+
+  /// Deaths before being ready that are dealt out to one window or by way of one guardian.
+  private static let earlyDeathLimit = 3
+  private static let tick = Duration.milliseconds(2)
+  /// Between two looks for a victim who is not there yet.
+  private static let rest = Duration.milliseconds(5)
+  /// How long the bank may be silent.
+  private static let patience = Duration.seconds(20)
+  /// How long a process may outlive its coordinator. One that was started a moment before comes to know of it only when it
+  /// begins to run, which takes long on a machine with much else to do.
+  private static let outliving = Duration.seconds(10)
+  /// A guardian that has lived this long has begun its work, in its coordinator's eyes.
+  private static let guardianProof = Duration.milliseconds(1200)
+
+  init(
+    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
+    hasStation: Bool, seed: UInt64,
+    name: String, limits: Limits
+  ) throws(SystemError) {
+    self.bank = bank
+    self.plan = plan
+    self.limits = limits
+    self.loop = loop
+    self.shop = shop
+    self.machine = machine
+    let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
+    traffic = ChaosTraffic(
+      bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices)
+    witness = ChaosWitness(bank.home, on: loop)
+    let now = SystemClock.monotonic()
+    let first = self.plan.nextKill()
+    kill = (first, now + first.after)
+    if plan.rules.stops { plannedStop(now) }
+    if plan.rules.cuts { plannedCut(now) }
+    signals = try SignalSource([SIGINT, SIGTERM], on: loop) { [unowned self] _ in interruptions += 1 }
+  }
+
+  deinit {
+    signals = nil
+    try? Signals.unblock([SIGINT, SIGTERM])
+  }
+
+  /// How many processes were killed.
+  var killCount: Int64 { kills.values.reduce(0, +) }
+
+  /// Runs until a limit is reached or somebody interrupts, and then until every order has its answer.
+  func run(_ progress: () -> Void) throws(SystemError) {
+    let end = SystemClock.monotonic() + limits.time
+    while interruptions == 0, recovered, killCount < limits.kills, !isServed {
+      let now = try turn(wantsMore: true)
+      guard now < end else { break }
+      bank.resume(now)
+      if now >= kill.at { attemptKill(now) }
+      if let stop, now >= stop.at { attemptStop(stop.plan, now) }
+      if let cut, now >= cut.at {
+        traffic.cut(cut.plan)
+        plannedCut(now)
+      }
+      progress()
+    }
+    bank.resume(nil)
+    while recovered, interruptions < 2,
+      !traffic.isSettled || !shop.isSettled || !machine.isSettled || !bereaved.isEmpty
+    {
+      _ = try turn(wantsMore: false)
+    }
+    traffic.leave()
+    witness.leave()
+  }
+
+  /// Whether all who were to come have come and are served.
+  private var isServed: Bool {
+    guard traffic.isExhausted, traffic.isSettled, let queue = witness.picture?.queue else { return false }
+    return queue.waiting + queue.delayed + queue.serving == 0 && queue.issued >= traffic.ledger.acknowledged
+  }
+
+  private func turn(wantsMore: Bool) throws(SystemError) -> MonotonicInstant {
+    try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
+    let now = SystemClock.monotonic()
+    witness.turn(now)
+    let queue = witness.picture?.queue
+    let crowd = queue.map { $0.waiting + $0.delayed } ?? 0
+    traffic.turn(now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd)
+    shop.turn(now, wantsMore: wantsMore)
+    machine.turn(now, wantsMore: wantsMore)
+    countOrphans(now)
+    if now - witness.lastSign > Self.patience { recovered = false }
+    return now
+  }
+
+  private func countOrphans(_ now: MonotonicInstant) {
+    while let first = bereaved.first {
+      let left = first.children.filter(\.isAlive)
+      guard left.isEmpty || now >= first.at else { return }
+      orphans += left
+      bereaved.removeFirst()
+    }
+  }
+
+  // MARK: - Plans
+
+  private func plannedKill(_ now: MonotonicInstant) {
+    let next = plan.nextKill()
+    kill = (next, now + next.after)
+  }
+
+  private func plannedStop(_ now: MonotonicInstant) {
+    let next = plan.nextStop()
+    stop = (next, now + next.after)
+  }
+
+  private func plannedCut(_ now: MonotonicInstant) {
+    let next = plan.nextCut()
+    cut = (next, now + next.after)
+  }
+
+  /// Kills whom the plan wants, as soon as there is such a one.
+  private func attemptKill(_ now: MonotonicInstant) {
+    let people = census(now)
+    guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
+      // A guardian needs a while before its death is worth anything; the others are back in a moment.
+      if kill.plan.target == .guardian { plannedKill(now) } else { kill.at = now + Self.rest }
+      return
+    }
+    let wall = SystemClock.wallMilliseconds()
+    let instant = SystemClock.monotonic()
+    guard bank.kill(victim) else { return }
+    doomed.insert(victim)
+    kills[victim.kind, default: 0] += 1
+    if !isReady(victim) { earlyDeaths[budget(victim, people), default: 0] += 1 }
+    switch victim.kind {
+    case .teller, .juice:
+      if let window = victim.window, !bank.isStopped(.coordinator) {
+        if isReady(victim) {
+          witness.tellerKilled(window: window, at: instant)
+        } else {
+          witness.successorKilled(window: window)
+        }
+      }
+    case .coordinator:
+      // It may have gone on for a moment on the other processor.
+      deaths.append(wall...(SystemClock.wallMilliseconds() + 20))
+      let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
+      bereaved.append((children, instant + Self.outliving))
+      witness.coordinatorKilled(at: instant)
+    case .guardian, .stock, .vending: break
+    }
+    plannedKill(now)
+  }
+
+  private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicInstant) {
+    let ready = census(now).filter { $0.kind == wanted.target && isReady($0) }
+    plannedStop(now)
+    guard !ready.isEmpty, !bank.isStopped(.coordinator) else { return }
+    let victim = ready[Int(wanted.pick % UInt64(ready.count))]
+    guard bank.stop(victim, until: now + wanted.length) else { return }
+    stops += 1
+    if victim.kind == .coordinator { witness.coordinatorStopped() }
+  }
+
+  // MARK: - Victims
+
+  private func census(_ now: MonotonicInstant) -> [ChaosProcess] {
+    let people = bank.census().filter { !doomed.contains($0) }.sorted { $0.pid < $1.pid }
+    for process in people where process.kind == .guardian && guardianSeen[process] == nil {
+      guardianSeen[process] = now
+    }
+    return people
+  }
+
+  private func choose(_ target: ChaosTarget, _ pick: UInt64, among people: [ChaosProcess]) -> ChaosProcess? {
+    let guardian = people.first { $0.kind == .guardian }
+    let eligible = people.filter { $0.kind == target }.filter { process in
+      switch target {
+      case .teller, .juice, .stock, .vending: return isReady(process) || mayDieEarly(process, people)
+      case .coordinator:
+        return guardian != nil && bank.home.isGuarded && (isReady(process) || mayDieEarly(process, people))
+      case .guardian:
+        guard let seen = guardianSeen[process], let picture = witness.picture else { return false }
+        return SystemClock.monotonic() - seen > Self.guardianProof && picture.guardianPid == process.pid
+          && !bank.isStopped(.coordinator) && people.contains { $0.kind == .coordinator && isReady($0) }
+      }
+    }
+    return eligible.isEmpty ? nil : eligible[Int(pick % UInt64(eligible.count))]
+  }
+
+  /// Whether the bank's picture shows a process at work.
+  private func isReady(_ process: ChaosProcess) -> Bool {
+    guard let picture = witness.picture else { return false }
+    switch process.kind {
+    case .teller, .juice, .stock, .vending:
+      return picture.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
+    case .coordinator: return witness.opened == process.pid
+    case .guardian: return picture.guardianPid == process.pid
+    }
+  }
+
+  private func mayDieEarly(_ process: ChaosProcess, _ people: [ChaosProcess]) -> Bool {
+    earlyDeaths[budget(process, people), default: 0] < Self.earlyDeathLimit
+  }
+
+  /// Who counts the early deaths of a process: a coordinator for each window, a guardian for its coordinators.
+  private func budget(_ process: ChaosProcess, _ people: [ChaosProcess]) -> String {
+    switch process.kind {
+    case .teller, .juice, .stock, .vending: "\(process.parent) \(process.window ?? process.kind.rawValue)"
+    case .coordinator, .guardian: "guardian \(people.first { $0.kind == .guardian }?.pid ?? 0)"
+    }
+  }
+}

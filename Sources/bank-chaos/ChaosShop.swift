@@ -1,0 +1,175 @@
+// Owns the stock's side of a chaos run: somebody who brings fruit and takes some away, so that there is always too
+// little of something, and somebody who looks on from the beginning to the end.
+// It must not know who is killed, nor what the customers order.
+// Invariant: a delivery has one name for ever and is asked for until it is answered; what was answered is remembered here
+// and nowhere else. The onlooker must be told of every change once and in order, whoever dies in between.
+// Failure: StockClientError where the stock does not answer at the beginning or at the end.
+import BankModel
+import Console
+import ControlClient
+import Posix
+import StockClient
+import Wire
+
+/// The deliveries to a stock, and the view of it.
+final class ChaosShop {
+  /// What the branch makes.
+  let assortment: Assortment
+  /// What was there before anybody came.
+  let before: [ItemID: Quantity]
+  /// What was brought, less what was taken away by hand.
+  private(set) var brought: [ItemID: Quantity] = [:]
+  /// Deliveries that were answered.
+  private(set) var deliveries: Int64 = 0
+  /// Changes that the onlooker was told of.
+  private(set) var changesSeen: Int64 = 0
+  /// What the onlooker was told wrongly, a sentence each.
+  private(set) var gaps: [Remark] = []
+  /// Refusals that no second attempt cures.
+  private(set) var refusals: [Remark] = []
+
+  private let client: StockClient
+  private let name: String
+  private var chance: SeededGenerator
+  private var delivery: (order: OrderID, amount: ItemAmount)?
+  private var isAsked = false
+  private var count = 0
+  private var nextAt = MonotonicInstant(nanoseconds: 0)
+  private var seen: Int64?
+  private var shelves: [ItemID: Quantity] = [:]
+
+  private static let patience = Duration.seconds(30)
+  private static let pieces: ClosedRange<Quantity> = -6...40
+  private static let pauses: ClosedRange<Int64> = 2...25
+
+  /// Goes to the stock of an open bank.
+  init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(StockClientError) {
+    client = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
+    self.name = name
+    chance = SeededGenerator(seed: seed ^ 0x6672_7569_7473)
+    let answers = (
+      try client.call(.assortment, within: Self.patience), try client.call(.look, within: Self.patience)
+    )
+    guard case (.assortment(let assortment), .picture(let picture)) = answers else {
+      throw .tryLater(detail: "\(answers)", isInDoubt: false)
+    }
+    self.assortment = assortment
+    before = picture.quantities(of: assortment)
+    client.follow { [unowned self] news in hear(news) }
+  }
+
+  /// Whether every delivery has its answer.
+  var isSettled: Bool { delivery == nil }
+
+  /// Hears what has arrived, and brings what is due.
+  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+    client.endTurn()
+    if delivery == nil, wantsMore, now >= nextAt { think(now) }
+    guard let delivery, !isAsked else { return }
+    isAsked = true
+    client.ask(.change(delivery.amount, nil), as: delivery.order, until: now + Self.patience) {
+      [unowned self] answer in
+      hear(answer)
+    }
+    client.endTurn()
+  }
+
+  private func think(_ now: MonotonicInstant) {
+    nextAt = now + .milliseconds(chance.draw(Self.pauses))
+    let fruit = assortment.fruits[Int(chance.draw(0...Int64(assortment.fruits.count) - 1))].id
+    let pieces = chance.draw(Self.pieces)
+    count += 1
+    delivery = (OrderID("\(name)-fruit-\(count)"), ItemAmount(fruit, pieces == 0 ? 1 : pieces))
+  }
+
+  private func hear(_ answer: Result<StockResult, StockClientError>) {
+    isAsked = false
+    guard let amount = delivery?.amount else { return }
+    switch answer {
+    case .success(.done):
+      brought[amount.item, default: 0] += amount.quantity
+      // Now and then the same delivery is announced again, which must bring nothing.
+      if chance.draw(1...8) == 1 {
+        brought[amount.item, default: 0] -= amount.quantity
+        return
+      }
+    case .success(.short): break
+    case .success(.failure(let failure)) where failure.code == .diskFull: return
+    case .success(let other): refusals.append(Remark(.wasAnsweredOtherwise, amount.item, "\(other)"))
+    // Nobody answered in time: the same is asked again.
+    case .failure: return
+    }
+    deliveries += 1
+    delivery = nil
+  }
+
+  // MARK: - The onlooker
+
+  private func hear(_ news: StockNews) {
+    switch news {
+    case .picture(let picture):
+      // There is one at the beginning. Whoever is shown another one has missed what came before it.
+      if let seen, seen != picture.sequence {
+        gaps.append(Remark(.viewBegunAnew, seen, picture.sequence))
+      }
+      seen = picture.sequence
+      shelves = picture.quantities
+    case .changes(let changes):
+      for change in changes { look(at: change) }
+    case .refused(let failure): gaps.append(Remark(.viewRefused, failure.code.rawValue))
+    }
+  }
+
+  private func look(at change: StockChange) {
+    changesSeen += 1
+    if change.sequence != (seen ?? 0) + 1 {
+      gaps.append(Remark(.viewOutOfOrder, seen ?? 0, change.sequence))
+    }
+    seen = change.sequence
+    let there = shelves[change.item, default: 0] + change.difference
+    shelves[change.item] = there
+    if there != change.present {
+      gaps.append(Remark(.viewDiffers, change.sequence, change.present, change.item, there))
+    }
+  }
+
+  /// What is there at the end; the onlooker must have seen it become so.
+  func finish() throws(StockClientError) -> [ItemID: Quantity] {
+    guard case .picture(let picture) = try client.call(.look, within: Self.patience) else {
+      throw .tryLater(detail: "no picture", isInDoubt: false)
+    }
+    let deadline = SystemClock.monotonic() + Self.patience
+    while seen ?? 0 < picture.sequence, SystemClock.monotonic() < deadline {
+      try client.turn(until: deadline)
+    }
+    if seen != picture.sequence {
+      gaps.append(Remark(.viewEndsEarly, picture.sequence, seen ?? 0))
+    } else if shelves != picture.quantities {
+      gaps.append(Remark(.viewSum))
+    }
+    return picture.quantities(of: assortment)
+  }
+}
+
+extension StockPicture {
+  /// How many there are of each item.
+  fileprivate var quantities: [ItemID: Quantity] {
+    Dictionary(items.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
+  }
+
+  /// How many there are of each fruit; drinks are somebody else's.
+  fileprivate func quantities(of assortment: Assortment) -> [ItemID: Quantity] {
+    withoutDrinks(of: assortment).quantities
+  }
+}
+
+extension ChaosAccount.Shelves {
+  /// Takes over what somebody at the stock remembers.
+  mutating func take(_ shop: ChaosShop) {
+    recipes = Dictionary(
+      shop.assortment.juices.map { ($0.id.name, $0.recipe) }, uniquingKeysWith: { first, _ in first })
+    before = shop.before
+    brought = shop.brought
+    gaps = shop.gaps
+  }
+}

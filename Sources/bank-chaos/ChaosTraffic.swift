@@ -1,0 +1,164 @@
+// Owns the clients of a chaos run: each asks for tickets under a key of its own, one order after the other, and asks
+// again with the same key whenever its connection was lost.
+// Invariant: an order is in the ledger before the first of its bytes is sent.
+// Failure: none of its own; a refusal that may pass is asked again, any other one is kept.
+import BankModel
+import ControlClient
+import Posix
+import Wire
+
+/// The customers' side.
+final class ChaosTraffic {
+  private struct Client {
+    var chance: SeededGenerator
+    var line: ChaosLine?
+    var order: ChaosOrder?
+    /// The number of the request that is under way.
+    var asked: UInt32?
+    var cut: ChaosPlan.Cut?
+    var notBefore = MonotonicInstant(nanoseconds: 0)
+    var orders = 0
+  }
+
+  /// How many clients there are, and how many more who order juice and nothing else.
+  static let clientCount = 4
+  static let thirsty = 8
+  /// Customers who wait at most; more prove nothing and only make the end late.
+  static let crowd: Int64 = 40
+  private static let rest = Duration.milliseconds(4)
+
+  /// What they remember.
+  private(set) var ledger = ChaosLedger()
+  /// Refusals that no second attempt cures.
+  private(set) var refusals: [Failure] = []
+  /// Connections that were cut.
+  private(set) var cuts: Int64 = 0
+  private var clients: [Client]
+  private let home: BankHome
+  private let loop: EventLoop
+  private let name: String
+  private let limit: Int64
+  private let juices: [String]
+
+  /// Clients with their own chance.
+  ///
+  /// - Parameters:
+  ///   - name: What the keys of this run begin with; no other run on the same home has the same.
+  ///   - limit: Customers at most.
+  ///   - juices: What can be ordered at the juice station; nothing where there is none.
+  init(
+    _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = []
+  ) {
+    self.home = home
+    self.loop = loop
+    self.name = name
+    self.limit = limit
+    self.juices = juices
+    var chance = SeededGenerator(seed: seed ^ 0x7261_6666_6963)
+    let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty)
+    clients = (0..<count).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
+  }
+
+  /// Whether every order has its answer.
+  var isSettled: Bool { clients.allSatisfy { $0.order == nil } }
+
+  /// Whether no further customer may come.
+  var isExhausted: Bool { ledger.asked >= limit }
+
+  /// The next request of a client will be cut.
+  func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
+
+  /// Everybody hangs up; for the end, when every order has its answer.
+  func leave() {
+    for index in clients.indices { clients[index].line = nil }
+  }
+
+  /// Hears what has arrived, and asks for what is due.
+  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+    for index in clients.indices {
+      hear(index, now)
+      if clients[index].order == nil, wantsMore, !isExhausted { think(index) }
+      if clients[index].order != nil, clients[index].asked == nil, now >= clients[index].notBefore {
+        ask(index, now)
+      }
+    }
+  }
+
+  private func hear(_ index: Int, _ now: MonotonicInstant) {
+    guard let line = clients[index].line else { return }
+    for reply in line.take() where reply.number == clients[index].asked { hear(reply.answer, index, now) }
+    guard !line.isOpen else { return }
+    clients[index].line = nil
+    clients[index].asked = nil
+  }
+
+  private func hear(_ answer: ControlAnswer, _ index: Int, _ now: MonotonicInstant) {
+    guard let order = clients[index].order else { return }
+    clients[index].asked = nil
+    switch answer {
+    case .enqueued(let report):
+      ledger.acknowledge(
+        key: order.key, ChaosPromise(day: report.day, first: report.first, last: report.last))
+      // Now and then the same key is asked for again, which must bring nobody.
+      if clients[index].chance.draw(1...8) > 1 { clients[index].order = nil }
+    case .failure(let failure):
+      switch failure.code {
+      case .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen: break
+      default:
+        refusals.append(failure)
+        clients[index].order = nil
+      }
+      clients[index].notBefore = now + Self.rest * 5
+    default: break
+    }
+  }
+
+  private func think(_ index: Int) {
+    clients[index].orders += 1
+    var chance = clients[index].chance
+    let order = index < Self.clientCount ? business(index, &chance) : thirst(index, &chance)
+    clients[index].chance = chance
+    clients[index].order = order
+    ledger.ask(order)
+  }
+
+  /// One juice, or a few of the same.
+  private func thirst(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
+    ChaosOrder(
+      key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),
+      service: .juice, grade: Self.grade(&chance), amount: 0, account: 0,
+      juice: juices[Int(chance.draw(0...Int64(juices.count) - 1))])
+  }
+
+  private func business(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
+    ChaosOrder(
+      key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...5), limit - ledger.asked),
+      service: chance.draw(1...3) == 1 ? .loan : .deposit, grade: Self.grade(&chance),
+      amount: chance.draw(CustomerDraw.amounts), account: chance.draw(CustomerDraw.accounts))
+  }
+
+  private static func grade(_ chance: inout SeededGenerator) -> Grade {
+    switch chance.draw(1...6) {
+    case 1: .vvip
+    case 2: .vip
+    default: .regular
+    }
+  }
+
+  private func ask(_ index: Int, _ now: MonotonicInstant) {
+    guard let order = clients[index].order else { return }
+    guard let line = clients[index].line ?? ChaosLine(to: home, on: loop) else {
+      clients[index].notBefore = now + Self.rest
+      return
+    }
+    if let cut = clients[index].cut {
+      line.sendAndCut(order.command, pick: cut.pick >> 8, isWhole: cut.isWhole)
+      clients[index].cut = nil
+      clients[index].line = nil
+      cuts += 1
+      return
+    }
+    clients[index].line = line
+    clients[index].asked = line.send(order.command)
+  }
+}
