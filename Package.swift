@@ -190,7 +190,7 @@ let package = Package(
       "SimulatorTests",
       of: [
         "Simulator", "BankModel", "Logbook", "Posix", "QueueCore", "StockCore", "VendingCore", "Storage",
-        "CSQLite",
+        "CSQLite", "ServiceProcess", "StockService", "VendingMachine",
       ]),
     tests(
       "CoordinatorTests",

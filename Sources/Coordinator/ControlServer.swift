@@ -19,8 +19,11 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     super.init(loop: loop, limits: ClientLimits.ofSocket, build: build)
   }
 
-  override package func serve(_ request: ControlRequest, of session: ControlSession) {
-    onCommand?(session, request)
+  override package func hear(_ message: ClientMessage, from session: ControlSession) {
+    switch message {
+    case .hello(let hello): greet(hello, session)
+    case .request(let request): if isGreeted(session) { onCommand?(session, request) }
+    }
   }
 
   /// Ends every conversation. What was asked and not heard before the end is answered now: nothing of it was done; what

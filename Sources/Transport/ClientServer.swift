@@ -12,7 +12,7 @@ import Wire
 /// A listening socket and its clients. Whoever serves them inherits it and says what becomes of a request. Not Sendable:
 /// everything happens on the loop's thread.
 open class ClientServer<
-  Question: QuestionMessage, Answer: AnswerMessage, Session: ClientSession<Question, Answer>
+  Question: FrameMessage, Answer: AnswerMessage, Session: ClientSession<Question, Answer>
 > {
   /// Called once when a client has left.
   public final var onEnd: ((Session) -> Void)?
@@ -70,8 +70,9 @@ open class ClientServer<
 
   // MARK: What a server adds
 
-  /// Serves a request of a client that was greeted.
-  open func serve(_ request: Question.Request, of session: Session) {}
+  /// Hears a message of a client: a hello is for ``greet(_:_:)``, and a request is served if ``isGreeted(_:)``. The message
+  /// goes to the server as a whole: a request that is taken out of it here would be copied for every customer.
+  open func hear(_ message: Question, from session: Session) {}
 
   /// What was said to a client was written, as far as it reads.
   open func hasFlushed(_ session: Session) {}
@@ -166,7 +167,7 @@ open class ClientServer<
     let session = Session(id: lastID, channel: channel)
     sessions[session.id] = session
     if nextCheck == nil { nextCheck = session.connectedAt + limits.check }
-    channel.onMessage = { [unowned self, weak session] in if let session { hear($0, from: session) } }
+    channel.onMessage = { [unowned self, weak session] in if let session { take($0, from: session) } }
     let build = build
     channel.lastWord = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }
     channel.onDrained = { [unowned self, weak session] in
@@ -184,20 +185,20 @@ open class ClientServer<
     return session
   }
 
-  private final func hear(_ message: Question, from session: Session) {
-    guard isHearing else { return }
-    if let request = message.request {
-      guard session.isGreeted else { return refuse(session, .hello, "a request before the hello") }
-      serve(request, of: session)
-    } else if let hello = message.hello {
-      guard !session.isGreeted else { return refuse(session, .malformed, "a second hello") }
-      greet(hello, session)
-    }
+  private final func take(_ message: Question, from session: Session) {
+    if isHearing { hear(message, from: session) }
+  }
+
+  /// Whether a client that asks for something has said hello; it is sent away otherwise.
+  package final func isGreeted(_ session: Session) -> Bool {
+    if !session.isGreeted { refuse(session, .hello, "a request before the hello") }
+    return session.isGreeted
   }
 
   /// A client of another build may speak, as long as it speaks the same version: otherwise a bank could not be
   /// stopped after its programs were replaced.
-  private final func greet(_ hello: Hello, _ session: Session) {
+  package final func greet(_ hello: Hello, _ session: Session) {
+    guard !session.isGreeted else { return refuse(session, .malformed, "a second hello") }
     guard hello.version == protocolVersion else {
       let words = "version \(hello.version) was spoken, version \(protocolVersion) is understood"
       return refuse(session, .version, words)

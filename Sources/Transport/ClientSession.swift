@@ -7,7 +7,7 @@ import Posix
 import Wire
 
 /// One client of a ``ClientServer``.
-open class ClientSession<Question: QuestionMessage, Answer: AnswerMessage> {
+open class ClientSession<Question: FrameMessage, Answer: AnswerMessage> {
   /// What carries the conversation.
   public typealias Channel = MessageChannel<Question, Answer>
 

@@ -22,11 +22,16 @@ public final class ServiceSocket<
   /// Clients for whom something waited after the last flush.
   private var behind: [UInt64: Session] = [:]
 
-  /// Serves a request, and hears the next one when there is room for its answer: one read can bring thousands.
-  override public func serve(_ request: Request, of session: Session) {
-    session.openRequests += 1
-    onRequest?(session, request)
-    if isOwedTooMuch(session) { session.channel.pauseReading() }
+  override public func hear(_ message: ServiceQuestion<Request>, from session: Session) {
+    switch message {
+    case .hello(let hello): greet(hello, session)
+    case .request(let request):
+      guard isGreeted(session) else { return }
+      session.openRequests += 1
+      onRequest?(session, request)
+      // One read can bring thousands of requests: the next one waits until there is room for its answer.
+      if isOwedTooMuch(session) { session.channel.pauseReading() }
+    }
   }
 
   /// Answers a client's request; it leaves with the next ``flush()``.

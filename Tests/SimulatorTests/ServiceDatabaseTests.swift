@@ -4,29 +4,59 @@
 
 import BankModel
 import QueueCore
+import ServiceProcess
 import StockCore
+import StockService
 import Storage
 import Testing
 import VendingCore
+import VendingMachine
 
 @testable import Simulator
 
 /// A kind of service with its store on a disk, its store in memory, and the machine that wants the changes.
 private protocol KeptService: AnyObject {
-  associatedtype Store: DatabaseStore
-  associatedtype Entry
+  associatedtype Machine: Decisions
+  associatedtype Model: ServicePersistence
+  where Model.Event == Machine.Event, Model.Effect == Machine.Effect
+  associatedtype Store: DatabaseStore, EntryStore<Model.Entry, StoreError>
   associatedtype Contents: Equatable
 
-  init()
+  var machine: Machine { get set }
+  var model: Model { get }
+  /// The moment of the next event.
+  var clock: Int64 { get set }
+
+  init() throws(StoreError)
   func open(on volume: SimulatedVolume) throws(StoreError) -> Store
   func contents(of store: Store) throws(StoreError) -> Contents
   func contentsOfModel() throws(StoreError) -> Contents
-  func stage(_ entry: Entry, in store: Store) throws(StoreError)
-  func commit(_ store: Store) throws(StoreError)
-  func stageInModel(_ entry: Entry) throws(StoreError)
-  func commitModel() throws(StoreError)
   /// Something that a machine wants to be kept which begins with what the model holds.
-  func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [Entry]
+  func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [Model.Entry]
+}
+
+extension KeptService {
+  /// What the machine wants to be kept when something happens.
+  func happen(_ event: Machine.Event) throws(StoreError) -> [Model.Entry] {
+    clock += 1
+    var effects: [Machine.Effect] = []
+    var entries: [Model.Entry] = []
+    machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
+    for effect in effects {
+      switch try model.step(for: effect) {
+      case .follow(let event): entries += try happen(event)
+      case .stage(let entry): entries.append(entry)
+      case .reply, .own: break
+      }
+    }
+    return entries
+  }
+
+  /// Keeps something in a store.
+  func keep(_ entries: [Model.Entry], in store: any EntryStore<Model.Entry, StoreError>) throws(StoreError) {
+    for entry in entries { try store.stage(entry) }
+    try store.commit()
+  }
 }
 
 @Suite("The services' databases on a simulated volume")
@@ -55,9 +85,9 @@ struct ServiceDatabaseTests {
     var chance = SeededGenerator(seed: seed &* 77)
     let volume = SimulatedVolume(seed: seed)
     volume.mistake = mistake
-    let service = Service()
+    let service = try Service()
     var store: Service.Store?
-    var doubt: [Service.Entry]?
+    var doubt: [Service.Model.Entry]?
     defer { volume.endProcess(losingPower: false) { store = nil } }
     for life in 0..<12 {
       let isLast = life == 11
@@ -69,8 +99,7 @@ struct ServiceDatabaseTests {
         let found = try service.contents(of: opened)
         let before = try service.contentsOfModel()
         if found != before {
-          for entry in doubt ?? [] { try service.stageInModel(entry) }
-          try service.commitModel()
+          try service.keep(doubt ?? [], in: service.model.store)
           let after = try service.contentsOfModel()
           if !isQuiet { #expect(found == after, "seed \(seed), life \(life): neither before nor after") }
           if found != after { return false }
@@ -82,8 +111,7 @@ struct ServiceDatabaseTests {
           volume.isFull = !isLast && chance.draw(0...9) == 0
           let entries = try service.entries(&chance)
           do throws(StoreError) {
-            for entry in entries { try service.stage(entry, in: opened) }
-            try service.commit(opened)
+            try service.keep(entries, in: opened)
           } catch {
             guard case .diskFull = error else {
               doubt = entries
@@ -92,8 +120,7 @@ struct ServiceDatabaseTests {
             opened.lookForRoom()
             continue
           }
-          for entry in entries { try service.stageInModel(entry) }
-          try service.commitModel()
+          try service.keep(entries, in: service.model.store)
         }
         if chance.draw(0...2) == 0 { try store?.close() }
       } catch {
@@ -120,10 +147,13 @@ private final class KeptStock: KeptService {
     var audit: StockAudit
   }
 
-  private let model = MemoryStockStore()
-  private var machine = StockMachine(StoredStock(ledger: 7))
+  let model: StockPersistence
+  private let memory = MemoryStockStore()
+  var machine = StockMachine(StoredStock(ledger: 7))
+  var clock: Int64 = 1_700_000_000_000
   private var lastOrder = 0
-  private var clock: Int64 = 1_700_000_000_000
+
+  init() { model = StockPersistence(memory) }
 
   func open(on volume: SimulatedVolume) throws(StoreError) -> SQLiteStockStore {
     try SQLiteStockStore(path: "/stock.db", on: volume)
@@ -136,14 +166,10 @@ private final class KeptStock: KeptService {
   }
 
   func contents(of store: SQLiteStockStore) throws(StoreError) -> Contents { try contents(store) }
-  func contentsOfModel() throws(StoreError) -> Contents { try contents(model) }
-  func stage(_ entry: StockEntry, in store: SQLiteStockStore) throws(StoreError) { try store.stage(entry) }
-  func commit(_ store: SQLiteStockStore) throws(StoreError) { try store.commit() }
-  func stageInModel(_ entry: StockEntry) throws(StoreError) { try model.stage(entry) }
-  func commitModel() throws(StoreError) { try model.commit() }
+  func contentsOfModel() throws(StoreError) -> Contents { try contents(memory) }
 
   func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [StockEntry] {
-    machine = StockMachine(try model.load(newLedger: 7))
+    machine = StockMachine(try memory.load(newLedger: 7))
     let items = Assortment.standard.fruits.map(\.id)
     var entries = try happen(.furnish(items.map { ItemAmount($0, 30) }))
     for _ in 0..<chance.draw(1...3) {
@@ -154,21 +180,6 @@ private final class KeptStock: KeptService {
         ? .change(item, by: chance.draw(1...9), dates: nil)
         : .take([ItemAmount(item, chance.draw(1...9))], today: 100)
       entries += try happen(.order(UInt64(lastOrder), OrderID("order-\(lastOrder)"), action))
-    }
-    return entries
-  }
-
-  private func happen(_ event: StockEvent) throws(StoreError) -> [StockEntry] {
-    clock += 1
-    var effects: [StockEffect] = []
-    var entries: [StockEntry] = []
-    machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
-    for effect in effects {
-      switch effect {
-      case .lookUp(let id): entries += try happen(.found(id, try model.order(id)))
-      case .stage(let entry): entries.append(entry)
-      case .reply: break
-      }
     }
     return entries
   }
@@ -183,11 +194,14 @@ private final class KeptMachine: KeptService {
     var audit: VendingAudit
   }
 
-  private let model = MemoryVendingStore()
+  let model: VendingPersistence
+  private let memory = MemoryVendingStore()
   private static let prices: [ItemID: Won] = [ItemID("top"): 1_700, ItemID("hot6"): 1_000]
-  private var machine = VendingStateMachine(StoredVending(machine: 7), prices: prices)
+  var machine = VendingStateMachine(StoredVending(machine: 7), prices: prices)
+  var clock: Int64 = 1_700_000_000_000
   private var lastRequest = 0
-  private var clock: Int64 = 1_700_000_000_000
+
+  init() throws(StoreError) { model = try VendingPersistence(memory) }
 
   func open(on volume: SimulatedVolume) throws(StoreError) -> SQLiteVendingStore {
     try SQLiteVendingStore(path: "/vending.db", on: volume)
@@ -200,16 +214,10 @@ private final class KeptMachine: KeptService {
   }
 
   func contents(of store: SQLiteVendingStore) throws(StoreError) -> Contents { try contents(store) }
-  func contentsOfModel() throws(StoreError) -> Contents { try contents(model) }
-  func stage(_ entry: VendingEntry, in store: SQLiteVendingStore) throws(StoreError) {
-    try store.stage(entry)
-  }
-  func commit(_ store: SQLiteVendingStore) throws(StoreError) { try store.commit() }
-  func stageInModel(_ entry: VendingEntry) throws(StoreError) { try model.stage(entry) }
-  func commitModel() throws(StoreError) { try model.commit() }
+  func contentsOfModel() throws(StoreError) -> Contents { try contents(memory) }
 
   func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [VendingEntry] {
-    machine = VendingStateMachine(try model.load(newMachine: 7), prices: Self.prices)
+    machine = VendingStateMachine(try memory.load(newMachine: 7), prices: Self.prices)
     var entries: [VendingEntry] = []
     for _ in 0..<chance.draw(1...3) {
       lastRequest += 1
@@ -222,24 +230,9 @@ private final class KeptMachine: KeptService {
       entries += try happen(.asked(UInt64(lastRequest), OrderID("request-\(lastRequest)"), action))
     }
     // What was open before is finished by the stock's answer.
-    for purchase in try model.load(newMachine: 7).unfinished where purchase.state == .open {
+    for purchase in try memory.load(newMachine: 7).unfinished where purchase.state == .open {
       guard chance.draw(0...1) == 0 else { continue }
       entries += try happen(.stockAnswered(purchase.number, .taken(nil)))
-    }
-    return entries
-  }
-
-  private func happen(_ event: VendingEvent) throws(StoreError) -> [VendingEntry] {
-    clock += 1
-    var effects: [VendingEffect] = []
-    var entries: [VendingEntry] = []
-    machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
-    for effect in effects {
-      switch effect {
-      case .lookUp(let id): entries += try happen(.found(id, try model.request(id)))
-      case .stage(let entry): entries.append(entry)
-      case .reply, .take, .release: break
-      }
     }
     return entries
   }

@@ -3,16 +3,6 @@
 
 import BankModel
 
-/// What clients say to a server: a hello first, and then requests.
-public protocol QuestionMessage: FrameMessage {
-  /// What is asked.
-  associatedtype Request
-  /// The hello; nil for a request.
-  var hello: Hello? { get }
-  /// The request; nil for a hello.
-  var request: Request? { get }
-}
-
 /// What a server says to its clients, answers apart.
 public protocol AnswerMessage: FrameMessage {
   /// The hello was accepted.
@@ -31,12 +21,7 @@ public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, 
   private typealias Kind = QuestionKind
 }
 
-extension ServiceQuestion: QuestionMessage {
-  /// The hello; nil for a request.
-  public var hello: Hello? { if case .hello(let hello) = self { hello } else { nil } }
-  /// The request; nil for a hello.
-  public var request: Request? { if case .request(let request) = self { request } else { nil } }
-
+extension ServiceQuestion: FrameMessage {
   /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
