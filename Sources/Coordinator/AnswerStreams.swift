@@ -33,6 +33,9 @@ final class AnswerStreams {
     self.store = store
     self.readings = readings
     self.server = server
+    server.onDrained = { [unowned self] session in
+      if !session.streams.isEmpty { ready.insert(session.id) }
+    }
   }
 
   /// Whether a page is to be made now, where nothing is staged.
@@ -48,10 +51,6 @@ final class AnswerStreams {
   func begin(_ stream: AnswerStream, _ seat: Followers.Seat) {
     seat.session.streams[seat.number] = stream
     ready.insert(seat.session.id)
-    seat.session.channel.onDrained = { [unowned self, weak session = seat.session] in
-      guard let session else { return }
-      ready.insert(session.id)
-    }
   }
 
   /// Begins an answer of receipts, or says why there is none.

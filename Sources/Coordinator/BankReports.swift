@@ -133,6 +133,7 @@ final class BankReports {
     do throws(Failure) {
       var report = try archive.story(of: ticket, day: day)
       if report.state == .waiting { try addPlace(to: &report) }
+      report.servedOfService = machine.numbers(of: report.service).served
       return .ticket(report)
     } catch {
       return .failure(error)

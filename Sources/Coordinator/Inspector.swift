@@ -164,7 +164,7 @@ final class Inspector {
   /// Nobody else is waiting, so a slow reader may be waited for.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {
     server.flush()
-    while session.isOpen, session.channel.backlog > ClientLimits.heardWhileUnread {
+    while session.isOpen, session.channel.backlog > server.share {
       do throws(SystemError) { try loop.runOnce(until: nil) } catch {
         throw StoreError.failed(path: "descriptor 3", detail: Remark(quoting: error.description))
       }

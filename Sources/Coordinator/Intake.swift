@@ -67,7 +67,9 @@ final class Intake {
     if let list = session.list, list.number != number {
       return server.refuse(session, .malformed, "two lists at the same time")
     }
-    let list = session.list ?? ListSpool(
+    let list =
+      session.list
+      ?? ListSpool(
         number: number, directory: context.home.run, partLimit: limits.listPart)
     session.list = list
     list.append(part.entries)

@@ -83,7 +83,7 @@ final class LiveViews {
   /// The last events, when the bank ends: as much of them as may wait for all clients together.
   func tellLast() {
     followers.publishEvents(all: true)
-    var room = ClientLimits.unreadInAll
+    var room = server.limits.unreadInAll
     for view in followers.views.audience.all where view.isOfEvents {
       while followers.views.isBehind(view) {
         guard !followers.views.isLost(view), room > 0 else {
@@ -103,8 +103,8 @@ extension ControlServer {
   /// Whether a client may have another request that is told of changes; it is refused otherwise.
   func mayView(_ seat: Followers.Seat) -> Bool {
     let receipts = seat.session.streams.values.count(where: \.isFollowing)
-    guard seat.session.views + receipts >= ClientLimits.openViews else { return true }
-    let remark = Remark(.viewsAtMost, ClientLimits.openViews)
+    guard seat.session.views + receipts >= limits.openViews else { return true }
+    let remark = Remark(.viewsAtMost, limits.openViews)
     answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
     return false
   }

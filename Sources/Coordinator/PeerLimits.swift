@@ -3,30 +3,19 @@
 // Invariant: each is above what a peer of this build ever needs, so only a broken or hostile one meets it.
 
 import BankModel
-import Glibc
+import Transport
 import Wire
 
 /// The limits on clients of the control socket.
 enum ClientLimits {
   /// The longest frame, in bytes.
   static let frame = FrameLimits.control
-  /// Clients at the same time.
-  static let sessions = 2_000
-  /// Connections that wait to be accepted.
-  static let backlog: CInt = 1_024
-  /// How long a client may take to say hello.
-  static let hello = TimeSpan.seconds(5)
-  /// How long a client may be silent in the middle of a frame.
-  static let midFrame = TimeSpan.seconds(10)
-  /// How often the two are looked at, while there are clients.
-  static let check = TimeSpan.seconds(2)
-  /// Bytes that may wait for a client that does not read.
-  static let unread = 8 << 20
-  /// Bytes of answers that may wait for a client when its next request is heard, or when the next page of a long answer
-  /// is made; fewer where many are connected.
-  static let heardWhileUnread = 256 << 10
-  /// The same for all clients together.
-  static let unreadInAll = 24 << 20
+  /// What the clients of every server may have, and room for more of them.
+  static var ofSocket: ServiceLimits {
+    var limits = ServiceLimits()
+    (limits.frame, limits.sessions, limits.backlog) = (frame, 2_000, 1_024)
+    return limits
+  }
   /// How long requests are heard in one turn of the loop; after that each client is heard once.
   static let turn = TimeSpan.milliseconds(4)
   /// Requests of one client that the queue may be working on; beyond it the client is not heard.
@@ -35,8 +24,6 @@ enum ClientLimits {
   static let openReadings = 128
   /// Answers of one client that may be open: lists, followers, waits.
   static let openAnswers = 256
-  /// Those of them that watch or follow. Another one shows nothing that the first does not.
-  static let openViews = 4
 }
 
 /// The limits on tellers. How long one may work on a customer without progress is the lease, in the configuration.

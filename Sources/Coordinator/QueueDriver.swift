@@ -327,7 +327,9 @@ final class QueueDriver {
 
   /// When something has to be done by itself next; see also ``commitDue(isHurried:)``.
   var nextDeadline: MonotonicTime? {
-    guard let one = nextRetry, let other = engine.nextDeadline else { return nextRetry ?? engine.nextDeadline }
+    guard let one = nextRetry, let other = engine.nextDeadline else {
+      return nextRetry ?? engine.nextDeadline
+    }
     return min(one, other)
   }
 

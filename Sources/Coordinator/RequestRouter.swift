@@ -154,7 +154,6 @@ final class RequestRouter {
     followers.forget(session)
     ending.forget(session)
     audits.forget(session)
-    server.someoneLeft()
   }
 
   // MARK: - What is answered

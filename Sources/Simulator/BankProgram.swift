@@ -47,7 +47,8 @@ final class BankProgram: SimulatedProgram {
     (limits.gap, limits.withdrawn) = (2 * plan.slice, Int(plan.slice))
     limits.release = .nanoseconds(plan.stock.releasePatience.nanoseconds)
     coordinator = try Coordinator(
-      home: home.path, configurationFile: ConfigurationScribe.path, configuration: Self.configuration(number, of: world),
+      home: home.path, configurationFile: ConfigurationScribe.path,
+      configuration: Self.configuration(number, of: world),
       policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
       store: SimulatedQueueStore(of: process, in: world), contents: mutant?.spoil(stored) ?? stored,
       incarnation: incarnation, programs: try WorkerPrograms(), now: SystemClock.moment())

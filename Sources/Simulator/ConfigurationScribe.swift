@@ -16,7 +16,9 @@ struct ConfigurationScribe {
   let keepsLogs: Bool
 
   /// A file with these windows, with which the work for one customer takes so many microseconds.
-  func text(windows: [Service: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan) -> String {
+  func text(windows: [Service: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)
+    -> String
+  {
     let services = Service.allCases
     let counts = services.map { "\"\($0.name)\": \(windows[$0] ?? 0)" }.joined(separator: ", ")
     let work = services.map { "\"\($0.name)\": \"\(workMicroseconds)us\"" }.joined(separator: ", ")

@@ -241,7 +241,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .opensWindowsWhileItCloses: "A bank that closes opens windows where its configuration is read again."
     case .auditsTheDismissed: "An audit of a bank that closes fails, because its services were told to go."
     case .takesEveryDayForToday: "A ticket of another day is cancelled, or brought back, by its number alone."
-    case .takesEveryErrorForAFullDisk: "The coordinator goes on after an error of its store as if the disk were full."
+    case .takesEveryErrorForAFullDisk:
+      "The coordinator goes on after an error of its store as if the disk were full."
     case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
     }
   }
@@ -353,7 +354,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .auditsTheDismissed: [.audit]
     case .takesEveryDayForToday: [.answer]
     case .takesEveryErrorForAFullDisk:
-      [.storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt, .halfRequest]
+      [
+        .storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt,
+        .halfRequest,
+      ]
     }
   }
 }

@@ -51,7 +51,11 @@ extension SimulatedClient {
     case 3:
       if let (day, ticket) = known.last { .ticket(number: ticket, day: day) } else { .status }
     case 4:
-      if let (day, ticket) = known.last { .awaitTickets(day: day, first: ticket, last: ticket) } else { .status }
+      if let (day, ticket) = known.last {
+        .awaitTickets(day: day, first: ticket, last: ticket)
+      } else {
+        .status
+      }
     case 5..<8: .audit
     case 8: .reload
     default: .status

@@ -231,7 +231,8 @@ final class SimulatedClient {
       guard report.day != day || report.ticket != ticket else { return }
       world.violate(
         .answer,
-        "client \(number) asks for ticket \(ticket) of day \(day), and hears of \(report.ticket) of day \(report.day)")
+        "client \(number) asks for ticket \(ticket) of day \(day), and hears of \(report.ticket) of day \(report.day)"
+      )
     default: break
     }
   }

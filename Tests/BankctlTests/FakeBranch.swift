@@ -23,12 +23,15 @@ final class FakeBranch: Sendable {
   let home: BankHome
   private let script: @Sendable (ControlCommand, _ conversation: Int) -> [Step]
   private let heardCommands = Mutex<[ControlCommand]>([])
-  private let conversations = Mutex(0)
+  private let conversationCount = Mutex(0)
   private let isClosed = Mutex(false)
   private let finished = DispatchSemaphore(value: 0)
 
   /// Everything that was asked.
   var heard: [ControlCommand] { heardCommands.withLock { $0 } }
+
+  /// How many conversations were begun.
+  var conversations: Int { conversationCount.withLock { $0 } }
 
   init(_ script: @escaping @Sendable (ControlCommand, _ conversation: Int) -> [Step]) throws {
     home = BankHome(path: "/tmp/bank-fake-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
@@ -59,7 +62,7 @@ final class FakeBranch: Sendable {
       var item = pollfd(fd: listener.rawValue, events: Int16(POLLIN), revents: 0)
       guard poll(&item, 1, 10) == 1, let socket = try? UnixSocket.accept(listener) else { continue }
       let number = socket.take()
-      let conversation = conversations.withLock {
+      let conversation = conversationCount.withLock {
         $0 += 1
         return $0
       }

@@ -47,8 +47,39 @@ struct JuiceLineTests {
       }
     }
     defer { branch.end() }
+    #expect(try Self.wait(at: branch) == [.cancelled])
+    #expect(state.withLock { !$0.isHarmed })
+  }
+
+  @Test("a station that serves others is waited for, one that stands still is not, and no status is read")
+  func standstill() throws {
+    // It is asked for the ticket at the beginning and whenever patience is at its end; it serves three times.
+    let served = Mutex(Int64(0))
+    let branch = try FakeBranch { command, _ in
+      switch command {
+      case .ticket:
+        var ticket = Self.juice(day: 1, .waiting)
+        ticket.servedOfService = served.withLock { served in
+          served = min(served + 1, 4)
+          return served
+        }
+        return [.answer(.ticket(ticket))]
+      case .cancel: return [.answer(.ticket(Self.juice(day: 1, .done)))]
+      default: return []
+      }
+    }
+    defer { branch.end() }
+    #expect(try Self.wait(at: branch) == [.withdrawn])
+    #expect(served.withLock { $0 } == 4)
+    let questions = branch.heard.filter { if case .ticket = $0 { true } else { false } }.count
+    // Four in which the number had grown, one in which it had not, and one before the ticket was taken out.
+    #expect(questions == 6 && !branch.heard.contains(.status))
+  }
+
+  /// What becomes of a single juice, with hardly any patience.
+  private static func wait(at branch: FakeBranch) throws -> [JuiceLine.Fate] {
     guard case .run(let invocation) = try BankctlTable.table.parse(["juice", "order", "banana"]) else {
-      return
+      return []
     }
     let session = Session(
       invocation: invocation, words: Words(language: .english), home: branch.home, surroundings: .actual,
@@ -60,7 +91,6 @@ struct JuiceLineTests {
       patience: .milliseconds(1), session)
     var fates: [JuiceLine.Fate] = []
     try line.run { _, fate in fates.append(fate) }
-    #expect(fates == [.cancelled])
-    #expect(state.withLock { !$0.isHarmed })
+    return fates
   }
 }

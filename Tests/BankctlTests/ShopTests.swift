@@ -180,6 +180,30 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(look.exit == .later && look.output.contains("Nothing was changed"), "\(look.output)")
   }
 
+  @Test("an order of juice has one conversation with the bank, reads no status, and asks for recipes once")
+  func order() throws {
+    let conversations = Mutex<Set<Int>>([])
+    let branch = try FakeBranch { command, conversation in
+      conversations.withLock { _ = $0.insert(conversation) }
+      switch command {
+      case .enqueue(let order):
+        let report = EnqueuedReport(day: 1, first: 1, last: order.count, count: order.count)
+        return [.answer(.enqueued(report))]
+      case .ticket(let number, _): return [.answer(.ticket(.juice(number)))]
+      case .awaitTickets: return [.answer(.ended(EndedReport(dead: 0)))]
+      default: return [.answer(.status(picture()))]
+      }
+    }
+    defer { branch.end() }
+    let stock = try SilentStock(StockClient.socket(inHome: branch.home.path))
+    defer { stock.end() }
+    let ran = try run(["juice", "order", "banana", "2"], home: branch.home)
+    #expect(ran.exit == .done && ran.lines.count == 2, "\(ran.output)")
+    #expect(branch.conversations == 1 && conversations.withLock { $0.count } == 1)
+    #expect(!branch.heard.contains(.status))
+    #expect(stock.heard == [.assortment])
+  }
+
   private func tellAbsence<Command: CounterCommand>(_: Command.Type, _ code: String) {
     for words in [english, korean] {
       let error = ServiceClientError<Command>.tryLater(detail: "nobody listens", isInDoubt: false)
@@ -233,7 +257,11 @@ private func hasHangul(_ text: String) -> Bool {
 /// A stock that says what it keeps, and nothing else.
 private final class SilentStock: Sendable {
   private let isEnded = Mutex(false)
+  private let heardCommands = Mutex<[StockCommand]>([])
   private let finished = DispatchSemaphore(value: 0)
+
+  /// Everything that was asked.
+  var heard: [StockCommand] { heardCommands.withLock { $0 } }
 
   init(_ path: String) throws {
     let begun = DispatchSemaphore(value: 0)
@@ -244,7 +272,8 @@ private final class SilentStock: Sendable {
         return
       }
       let socket = ServiceSocket<StockRequest, StockResult>(loop: loop)
-      socket.onRequest = { [unowned socket] session, request in
+      socket.onRequest = { [unowned self, unowned socket] session, request in
+        heardCommands.withLock { $0.append(request.command) }
         if request.command == .assortment { socket.answer(session, request.number, .assortment(.standard)) }
       }
       try? socket.listen(at: path)
@@ -261,5 +290,20 @@ private final class SilentStock: Sendable {
   func end() {
     isEnded.withLock { $0 = true }
     finished.wait()
+  }
+}
+
+extension TicketReport {
+  /// A juice that is made.
+  fileprivate static func juice(_ number: Int64) -> TicketReport {
+    var ticket = waiting(number, service: .juice)
+    ticket.state = .done
+    ticket.servedOfService = number
+    ticket.receipt = ReceiptReport(
+      Receipt(
+        sequence: number, day: 1, ticket: number, service: .juice, grade: .regular, outcome: .served,
+        window: nil, generation: 1, pid: 1, attempts: 1, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: 1)))
+    return ticket
   }
 }

@@ -67,6 +67,26 @@ struct ClosingTests {
     #expect(bank.coordinator.queue.machine.numbers(of: .loan).windows == before)
   }
 
+  @Test("a bank that could not open says so once to a list that comes in parts")
+  func listAtABankThatCannotOpen() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let window = Window(service: .deposit, place: 1)
+    _ = bank.coordinator.staff.add(window)
+    bank.coordinator.opening.windowGivenUp(window, lastEnd: Remark(.endedAtOnce))
+    let entry = EnqueueEntry(service: .deposit, grade: .regular, amount: 1, account: 1, key: nil)
+    let number = client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: false)), bank.coordinator)
+    client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: true)), bank.coordinator, number: number)
+    client.ask(.withdraw(number), bank.coordinator)
+    let answers = try client.answers(bank.coordinator)
+    #expect(answers.map(\.number) == [number])
+    guard case .failure(let failure)? = answers.first?.answer else {
+      Issue.record("it is refused")
+      return
+    }
+    #expect(failure.code == .windowsFailed)
+  }
+
   @Test("a signal that comes after the end begins nothing")
   func lateSignal() throws {
     let bank = try TestBank()

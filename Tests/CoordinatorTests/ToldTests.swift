@@ -58,6 +58,7 @@ struct ToldTests {
     #expect(!answers.isEmpty, "the commit answers")
     if question == .ticket, case .ticket(let report)? = answers.first {
       #expect(report.state == .done && report.receipt != nil)
+      #expect(report.servedOfService == 1, "whoever waits sees whether the line moves")
     }
     if question == .cancelled { #expect(answers.first?.failure?.code == .wrongState) }
   }

@@ -78,7 +78,7 @@ struct ProductionTests {
   func programs() throws {
     let service: Set = [
       "Posix.EventLoop", "Transport.Listener", "Transport.MessageChannel", "Transport.ServiceSocket",
-      "Transport.ServiceSession", "Transport.ServiceViews", "ServiceProcess.Server",
+      "Transport.ClientSession", "Transport.ServiceViews", "ServiceProcess.Server",
       "ServiceProcess.MachineDriver",
     ]
     let channel: Set = ["Posix.EventLoop", "Transport.MessageChannel"]

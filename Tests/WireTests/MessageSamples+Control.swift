@@ -235,6 +235,7 @@ extension ControlAnswer {
       Sample(
         "answer-failure-remark", .failure(Failure(.noSuchDay, subject: "9", remark: Remark(.presentDay, 3)))),
       Sample("answer-ticket-fatal", .ticket(.givenUp)),
+      Sample("answer-ticket-served", .ticket(.toldOfService)),
       Sample("answer-audit-remarks", .audit(.withRemarks)),
       Sample("answer-progress-reset", .progress(ProgressReport(phase: .resetting, done: 7, total: 10))),
       Sample("answer-progress-requeue", .progress(ProgressReport(phase: .requeueing, done: 7, total: 0))),
@@ -292,6 +293,12 @@ extension TicketReport {
   static let givenUp: TicketReport = {
     var report = full
     report.attempts[0].isFatal = true
+    return report
+  }()
+
+  static let toldOfService: TicketReport = {
+    var report = full
+    report.servedOfService = 300
     return report
   }()
 }

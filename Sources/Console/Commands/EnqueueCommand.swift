@@ -114,10 +114,9 @@ enum EnqueueCommand {
 
   /// Has tickets issued to customers of one kind, and gives back where to go on asking about them.
   static func issue(
-    _ order: EnqueueOrder, _ session: Session
+    _ order: EnqueueOrder, at desk: Desk, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, Desk) {
-    let order = Order.alike(order)
-    return try issue(order, at: counter(for: order, session), session, nil)
+    try issue(.alike(order), at: desk, session, nil)
   }
 
   /// - Parameter wait: Knows whether somebody wants this program to end; nil where whoever asks looks after that.

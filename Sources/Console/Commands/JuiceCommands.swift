@@ -19,7 +19,7 @@ enum JuiceMenuCommand {
   /// Shows what can be made now.
   static func show(_ counter: StockCounter, _ session: Session) throws(CommandError) {
     let assortment = try counter.assortment()
-    let picture = try counter.picture()
+    let picture = try counter.picture(of: assortment)
     try session.show(
       .menu(assortment, picture),
       or: MenuPicture(
@@ -34,27 +34,28 @@ enum JuiceOrderCommand {
   static let most: Int64 = 1_000
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let assortment = try StockCounter(session).assortment()
+    let desk = try Desk.open(session)
+    let assortment = try StockCounter(session, isSeenOpen: true).assortment()
     let juice = try session.juice(named: session.invocation.operands.text("NAME") ?? "", in: assortment)
     let bill = JuiceBill(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()
       // Ends this program here where a signal has come, and everything that was ordered is taken out by then.
       defer { wait.end() }
-      try order(juice, bill, wait, session)
+      try order(juice, bill, at: desk, wait, session)
     }
     return try bill.settle()
   }
 
   private static func order(
-    _ juice: Juice, _ bill: JuiceBill, _ wait: InterruptibleWait, _ session: Session
+    _ juice: Juice, _ bill: JuiceBill, at first: Desk, _ wait: InterruptibleWait, _ session: Session
   ) throws(CommandError) {
     let seed = RandomSeed.fromSystem()
     var names = OrderNames(seed: seed)
     let order = EnqueueOrder(
       count: session.invocation.operands.integer("N") ?? 1, service: .juice, grade: .regular, amount: nil,
       account: nil, seed: seed, key: "juice-\(names.next())", payload: juice.id.name)
-    let (tickets, desk) = try EnqueueCommand.issue(order, session)
+    let (tickets, desk) = try EnqueueCommand.issue(order, at: first, session)
     let line = JuiceLine(tickets, at: desk, wait, patience: session.stockPatience, session)
     try line.run { ticket, fate throws(CommandError) in
       try bill.add(OrderID(day: tickets.day, ticket: ticket), fate)

@@ -13,7 +13,7 @@ enum StockCommands {
   static func show(_ session: Session) throws(CommandError) -> ProgramExit {
     let counter = try StockCounter(session)
     let assortment = try counter.assortment()
-    try show(try counter.picture(), assortment, session)
+    try show(try counter.picture(of: assortment), assortment, session)
     return .done
   }
 
@@ -50,7 +50,7 @@ enum StockCommands {
       let message = session.words.belowZero(shortage, of: fruit.name(in: session.words.language))
       throw .complaint(Complaint(code: "out_of_stock", exit: .refused, message: message))
     }
-    let picture = try counter.picture()
+    let picture = try counter.picture(of: assortment)
     let present = picture.quantity(of: fruit.id)
     try session.show(
       .stock(picture), or: [session.words.nowInStock(fruit.name(in: session.words.language), present)])

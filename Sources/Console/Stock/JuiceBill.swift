@@ -74,7 +74,9 @@ final class JuiceBill {
 
   /// What is missing now for all juices of the order that were not made; for one of them where the stock cannot be asked.
   private var missingForAll: [Shortage] {
-    guard let picture = try? StockCounter(session).picture() else { return shortages }
+    guard let picture = try? StockCounter(session, isSeenOpen: true).picture(of: assortment) else {
+      return shortages
+    }
     return Self.missing(for: short, of: juice) { picture.quantity(of: $0) }
   }
 

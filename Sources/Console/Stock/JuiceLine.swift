@@ -1,7 +1,7 @@
 // Owns the tickets of one order of juice from the moment they are issued: waiting for their receipts, also while the
 // coordinator is replaced, and taking out what nobody wants any more.
 // Invariant: when it returns, every ticket has been told once, and none of them waits any more, except those that are
-// told as unfinished. Whether the station stands still is told by its receipts and not by the clock alone, so a
+// told as unfinished. Whether the station stands still is told by its customers and not by the clock alone, so a
 // long line in front of an order is no reason to give it up.
 // Failure: CommandError where the coordinator is gone for good.
 import BankModel
@@ -53,8 +53,8 @@ final class JuiceLine {
   private let wait: InterruptibleWait
   private let patience: Duration
   private var desk: Desk
-  /// The receipts of the station when it was last looked whether it stands still.
-  private var receiptsSeen: Int64 = 0
+  /// So many customers the station had attended to when it was last looked whether it stands still.
+  private var servedBefore: Int64 = 0
 
   /// - Parameter patience: How long the station may stand still.
   init(
@@ -71,7 +71,9 @@ final class JuiceLine {
   /// Waits until every ticket has ended, and tells each as soon as it and all before it have.
   func run(_ tell: Teller) throws(CommandError) {
     guard tickets.count > 0 else { return }
-    receiptsSeen = try persist { desk throws(CommandError) in try self.receipts(desk) }
+    servedBefore = try persist { desk throws(CommandError) in
+      try self.served(try self.report(on: tickets.first, desk), desk)
+    }
     var next = tickets.first
     while next <= tickets.last, let report = try awaitEnd(of: next) {
       try tell(next, report.state == .dead ? try withdraw(next) ?? .unfinished : Self.fate(of: report))
@@ -101,22 +103,25 @@ final class JuiceLine {
         while let reply = try wait.next(at: desk, until: deadline) {
           guard reply.number == number else { continue }
           guard case .ended = reply.answer else { throw reply.answer.unexpected }
-          receiptsSeen = try self.receipts(desk)
-          return try self.report(on: ticket, desk)
+          let report = try self.report(on: ticket, desk)
+          servedBefore = try self.served(report, desk)
+          return report
         }
         if wait.signal != nil { return nil }
         let report = try self.report(on: ticket, desk)
         if report.hasEnded { return report }
-        let receipts = try self.receipts(desk)
-        if receipts == receiptsSeen { return nil }
-        receiptsSeen = receipts
+        let served = try self.served(report, desk)
+        if served == servedBefore { return nil }
+        servedBefore = served
       }
     }
   }
 
-  /// So many customers the station has attended to today.
-  private func receipts(_ desk: Desk) throws(CommandError) -> Int64 {
-    try desk.status(.status).services.first { $0.service == .juice }?.served ?? 0
+  /// So many customers the station has attended to today; a coordinator of an older build tells it only with everything
+  /// else.
+  private func served(_ report: TicketReport, _ desk: Desk) throws(CommandError) -> Int64 {
+    if let served = report.servedOfService { return served }
+    return try desk.status(.status).services.first { $0.service == .juice }?.served ?? 0
   }
 
   private func report(on ticket: TicketNumber, _ desk: Desk) throws(CommandError) -> TicketReport {

@@ -25,8 +25,10 @@ extension StockCommand: CounterCommand {
 
 extension ServiceCounter where Command == StockCommand {
   /// Goes to the stock of the bank that is open.
-  convenience init(_ session: Session) throws(CommandError) {
-    _ = try Desk.open(session)
+  ///
+  /// - Parameter isSeenOpen: Whether the command talks with the bank already, so that nobody has to look whether it is open.
+  convenience init(_ session: Session, isSeenOpen: Bool = false) throws(CommandError) {
+    if !isSeenOpen { _ = try Desk.open(session) }
     try self.init(
       session, at: StockClient.socket(inHome: session.home.path), within: session.stockPatience)
   }
@@ -37,10 +39,10 @@ extension ServiceCounter where Command == StockCommand {
     return assortment
   }
 
-  /// What lies on the shelves.
-  func picture() throws(CommandError) -> StockPicture {
+  /// What lies on the shelves of a branch that keeps all this.
+  func picture(of assortment: Assortment) throws(CommandError) -> StockPicture {
     guard case .picture(let picture) = try ask(.look) else { throw Self.unexpected }
-    return picture.withoutDrinks(of: try assortment())
+    return picture.withoutDrinks(of: assortment)
   }
 
   /// Asks for a change; what is missing for it is an answer.

@@ -4,7 +4,12 @@
 
 import BankModel
 
-extension ClientMessage: FrameMessage {
+extension ClientMessage: QuestionMessage {
+  /// The hello; nil for a request.
+  public var hello: Hello? { if case .hello(let hello) = self { hello } else { nil } }
+  /// The request; nil for a hello.
+  public var request: ControlRequest? { if case .request(let request) = self { request } else { nil } }
+
   /// Orders for customers of one kind.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .request(let request) = self, case .enqueue(let order) = request.command,
@@ -57,7 +62,7 @@ extension ClientMessage: FrameMessage {
   }
 }
 
-extension BankMessage: FrameMessage {
+extension BankMessage: AnswerMessage {
   /// Tickets that were issued.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer,

@@ -3,6 +3,24 @@
 
 import BankModel
 
+/// What clients say to a server: a hello first, and then requests.
+public protocol QuestionMessage: FrameMessage {
+  /// What is asked.
+  associatedtype Request
+  /// The hello; nil for a request.
+  var hello: Hello? { get }
+  /// The request; nil for a hello.
+  var request: Request? { get }
+}
+
+/// What a server says to its clients, answers apart.
+public protocol AnswerMessage: FrameMessage {
+  /// The hello was accepted.
+  static func welcome(_ welcome: Welcome) -> Self
+  /// The connection ends.
+  static func refused(_ refusal: Refusal) -> Self
+}
+
 /// What a client says to a service.
 public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The first message.
@@ -13,7 +31,12 @@ public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, 
   private typealias Kind = QuestionKind
 }
 
-extension ServiceQuestion: FrameMessage {
+extension ServiceQuestion: QuestionMessage {
+  /// The hello; nil for a request.
+  public var hello: Hello? { if case .hello(let hello) = self { hello } else { nil } }
+  /// The request; nil for a hello.
+  public var request: Request? { if case .request(let request) = self { request } else { nil } }
+
   /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
@@ -45,7 +68,7 @@ public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equ
   private typealias Kind = AnswerKind
 }
 
-extension ServiceAnswer: FrameMessage {
+extension ServiceAnswer: AnswerMessage {
   /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)

@@ -35,6 +35,9 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var receipt: ReceiptReport?
   /// What the worker needs to know beyond the service; nil for nothing.
   public var payload: String?
+  /// How many customers of the service have been attended to on the present day: whoever waits sees whether the line moves.
+  /// Nil in lists, and from a coordinator that does not tell it.
+  public var servedOfService: Int64?
 
   public init(
     day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
@@ -62,7 +65,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey {
     case day = 1
     case ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt, window,
-      attempts, receipt, payload
+      attempts, receipt, payload, servedOfService
   }
 }
 
