@@ -30,8 +30,8 @@ extension CommandTable {
   private func writeOverview(to page: inout PageLayout, _ language: TextLanguage) {
     page.paragraph("\(program): \(summary[language])")
     write(examples, to: &page, language)
-    page.heading(HelpWords.usage[language])
-    page.synopsis([program, HelpWords.command[language], HelpWords.options[language]])
+    page.heading(HelpMessages.usage[language])
+    page.synopsis([program, HelpMessages.command[language], HelpMessages.options[language]])
     for group in visibleGroups {
       page.heading(group.title[language])
       page.list(group.commands.map { entry($0, language) })
@@ -39,27 +39,27 @@ extension CommandTable {
     writeGlobalOptions(to: &page, language)
     writeExitCodes(to: &page, language)
     page.gap()
-    page.paragraph(HelpWords.more(program)[language])
+    page.paragraph(HelpMessages.more(program)[language])
   }
 
   private func write(groupAt path: [String], to page: inout PageLayout, _ language: TextLanguage) {
     let commands = commands(below: path)
     // What a person came for: one example of each command, before anything that has to be read.
     write(commands.compactMap(\.examples.first), to: &page, language)
-    page.heading(HelpWords.usage[language])
-    page.synopsis([program] + path + [HelpWords.command[language], HelpWords.options[language]])
-    page.heading(HelpWords.commands[language])
+    page.heading(HelpMessages.usage[language])
+    page.synopsis([program] + path + [HelpMessages.command[language], HelpMessages.options[language]])
+    page.heading(HelpMessages.commands[language])
     page.list(commands.map { entry($0, language) })
     writeGlobalOptions(to: &page, language)
     page.gap()
-    page.paragraph(HelpWords.more(([program] + path).joined(separator: " "))[language])
+    page.paragraph(HelpMessages.more(([program] + path).joined(separator: " "))[language])
   }
 
   private func write(_ command: CommandSpec, to page: inout PageLayout, _ language: TextLanguage) {
     write(command.examples, to: &page, language)
-    page.heading(HelpWords.usage[language])
+    page.heading(HelpMessages.usage[language])
     for parts in usages(of: command, language) { page.synopsis(parts) }
-    page.heading(HelpWords.description[language])
+    page.heading(HelpMessages.description[language])
     page.paragraph(command.summary[language], indent: 2)
     if let details = command.details {
       page.gap()
@@ -67,16 +67,16 @@ extension CommandTable {
     }
     let below = commands(below: command.path)
     if !below.isEmpty {
-      page.heading(HelpWords.commands[language])
+      page.heading(HelpMessages.commands[language])
       page.list(below.map { entry($0, language) })
     }
     if !command.operands.isEmpty {
-      page.heading(HelpWords.operands[language])
+      page.heading(HelpMessages.operands[language])
       page.list(command.operands.map { Self.entry($0, language) })
     }
     let options = command.options + (hasOnlyCommand ? allGlobalOptions : [])
     if !options.isEmpty {
-      page.heading(HelpWords.ownOptions[language])
+      page.heading(HelpMessages.ownOptions[language])
       page.list(options.map { Self.entry($0, language) })
     }
     if !hasOnlyCommand { writeGlobalOptions(to: &page, language) }
@@ -85,7 +85,7 @@ extension CommandTable {
 
   private func write(_ examples: [Example], to page: inout PageLayout, _ language: TextLanguage) {
     guard !examples.isEmpty else { return }
-    page.heading(HelpWords.examples[language])
+    page.heading(HelpMessages.examples[language])
     for example in examples {
       page.verbatim(example.line[language], indent: 2)
       page.paragraph(example.summary[language], indent: 6)
@@ -93,13 +93,13 @@ extension CommandTable {
   }
 
   private func writeGlobalOptions(to page: inout PageLayout, _ language: TextLanguage) {
-    page.heading(HelpWords.globalOptions[language])
+    page.heading(HelpMessages.globalOptions[language])
     page.list(allGlobalOptions.map { Self.entry($0, language) })
   }
 
   private func writeExitCodes(to page: inout PageLayout, _ language: TextLanguage) {
     guard !exitCodes.isEmpty else { return }
-    page.heading(HelpWords.exitCodes[language])
+    page.heading(HelpMessages.exitCodes[language])
     page.list(exitCodes.map { .init(term: String($0.code), explanation: $0.meaning[language]) })
   }
 }
@@ -108,7 +108,7 @@ extension CommandTable {
   /// The ways to write a command: one, and one more for each option that stands in for an operand.
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
-    let end = command.options.isEmpty ? [] : [HelpWords.options[language]]
+    let end = command.options.isEmpty ? [] : [HelpMessages.options[language]]
     var usages = [start + command.operands.map(\.synopsis) + end]
     var replacing: [String] = []
     for operand in command.operands {
@@ -148,12 +148,12 @@ extension OptionSpec {
   func notes(_ language: TextLanguage) -> [String] {
     var notes: [String] = []
     if let rule = kind.rule(shownAs: placeholder) { notes.append(rule[language]) }
-    if let defaultText { notes.append("\(HelpWords.defaultIs[language]): \(defaultText[language])") }
-    if let environment { notes.append("\(HelpWords.environment[language]): \(environment)") }
-    if isRepeatable { notes.append(HelpWords.repeatable[language]) }
+    if let defaultText { notes.append("\(HelpMessages.defaultIs[language]): \(defaultText[language])") }
+    if let environment { notes.append("\(HelpMessages.environment[language]): \(environment)") }
+    if isRepeatable { notes.append(HelpMessages.repeatable[language]) }
     if !excludes.isEmpty {
       let others = excludes.map { "--" + $0 }.joined(separator: ", ")
-      notes.append("\(HelpWords.notWith[language]): \(others)")
+      notes.append("\(HelpMessages.notWith[language]): \(others)")
     }
     return notes
   }
@@ -164,11 +164,11 @@ extension ValueKind {
   func rule(shownAs placeholder: String) -> Text? {
     switch self {
     case .flag, .path, .text: nil
-    case .integer(let range), .assignment(_, let range): HelpWords.range(range)
+    case .integer(let range), .assignment(_, let range): HelpMessages.range(range)
     case .integerOrWord(let range, let words):
       Text(
-        HelpWords.range(range).english + ", or " + words.map(\.value).joined(separator: " or "),
-        HelpWords.range(range).korean + " 또는 " + words.map(\.value).joined(separator: " 또는 "))
+        HelpMessages.range(range).english + ", or " + words.map(\.value).joined(separator: " or "),
+        HelpMessages.range(range).korean + " 또는 " + words.map(\.value).joined(separator: " 또는 "))
     case .duration: Text("such as 700ms, 1.1s, 5m", "예: 700ms, 1.1s, 5m")
     case .speed: Text("such as 10, 0.5 or max", "예: 10, 0.5, max")
     case .date: Text("such as 2026-07-01", "예: 2026-07-01")

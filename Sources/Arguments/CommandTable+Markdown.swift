@@ -10,13 +10,13 @@ extension CommandTable {
   /// First the options of every command, then those of many commands, then each group with a table of its commands and
   /// their other options.
   public func optionListMarkdown(_ language: TextLanguage) -> String {
-    var lines = ["## \(HelpWords.globalOptions[language])", ""]
-    lines += Self.head(HelpWords.option[language], HelpWords.meaning[language])
+    var lines = ["## \(HelpMessages.globalOptions[language])", ""]
+    lines += Self.head(HelpMessages.option[language], HelpMessages.meaning[language])
     lines += allGlobalOptions.map { Self.row($0, language) }
     let shared = sharedOptions
     if !shared.isEmpty {
-      lines += ["", "## \(HelpWords.sharedOptions[language])", ""]
-      lines += Self.head(HelpWords.option[language], HelpWords.meaning[language])
+      lines += ["", "## \(HelpMessages.sharedOptions[language])", ""]
+      lines += Self.head(HelpMessages.option[language], HelpMessages.meaning[language])
       for option in shared {
         let names = commands.filter { !$0.isHidden && $0.options.contains(option) }.map { Self.code($0.name) }
         lines.append(Self.row(option, language, remark: names.joined(separator: ", ")))
@@ -24,12 +24,12 @@ extension CommandTable {
     }
     for group in visibleGroups {
       lines += ["", "## \(Self.escaped(group.title[language]))", ""]
-      lines += Self.head(HelpWords.commands[language], HelpWords.meaning[language])
+      lines += Self.head(HelpMessages.commands[language], HelpMessages.meaning[language])
       for command in group.commands { lines += rows(command, language, without: shared) }
     }
     if !exitCodes.isEmpty {
-      lines += ["", "## \(HelpWords.exitCodes[language])", ""]
-      lines += Self.head(HelpWords.exitCodes[language], HelpWords.meaning[language])
+      lines += ["", "## \(HelpMessages.exitCodes[language])", ""]
+      lines += Self.head(HelpMessages.exitCodes[language], HelpMessages.meaning[language])
       lines += exitCodes.map { "| \($0.code) | \(Self.escaped($0.meaning[language])) |" }
     }
     return lines.joined(separator: "\n") + "\n"
@@ -52,7 +52,7 @@ extension CommandTable {
     -> [String]
   {
     let names = usages(of: command, language).map { parts in
-      Self.code(parts.filter { $0 != HelpWords.options[language] }.joined(separator: " "))
+      Self.code(parts.filter { $0 != HelpMessages.options[language] }.joined(separator: " "))
     }
     let row = "| \(names.joined(separator: "<br>")) | \(Self.escaped(command.summary[language])) |"
     let options = command.options.filter { !shared.contains($0) }

@@ -3,7 +3,7 @@
 // Invariant: every word a page shows comes from here or from the table, so no page is half translated.
 
 /// The fixed words of help pages and of the documentation's list.
-enum HelpWords {
+enum HelpMessages {
   static let usage = Text("Usage", "사용법")
   static let examples = Text("Examples", "예")
   static let description = Text("Description", "설명")

@@ -20,10 +20,10 @@ final class Audits {
   private let queue: QueueDriver
   private let store: any QueueReading
   private let readings: Readings
-  private let staff: WindowStaff
-  private let house: HouseStaff
-  private let services: HouseServices
-  private let releases: ReleaseDesk
+  private let tellerSupervisor: TellerSupervisor
+  private let serviceSupervisor: ServiceSupervisor
+  private let services: BranchServices
+  private let releases: ReleaseQueue
   private let marks: DatabaseMarks
   private let server: ControlServer
   /// The audit that is being made.
@@ -35,15 +35,16 @@ final class Audits {
 
   init(
     _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ readings: Readings,
-    _ staff: WindowStaff, _ house: HouseStaff, _ services: HouseServices, _ releases: ReleaseDesk,
+    _ tellerSupervisor: TellerSupervisor, _ serviceSupervisor: ServiceSupervisor, _ services: BranchServices,
+    _ releases: ReleaseQueue,
     _ marks: DatabaseMarks, _ server: ControlServer
   ) {
     self.context = context
     self.queue = queue
     self.store = store
     self.readings = readings
-    self.staff = staff
-    self.house = house
+    self.tellerSupervisor = tellerSupervisor
+    self.serviceSupervisor = serviceSupervisor
     self.services = services
     self.releases = releases
     self.marks = marks
@@ -131,7 +132,8 @@ final class Audits {
     audit.wait()
     do throws(SystemError) {
       let count = try RowCount(
-        home: context.home, program: staff.programs.coordinator, environment: house.environment,
+        home: context.home, program: tellerSupervisor.programs.coordinator,
+        environment: serviceSupervisor.environment,
         loop: context.loop
       ) { [weak audit, unowned memory] rows in
         audit?.hear(rows)
@@ -163,7 +165,7 @@ final class Audits {
   private static let patience = Duration.seconds(10)
   private static let longestCount = Duration.seconds(300)
 
-  /// Whether there is somebody to be asked. Where the house has gone home nothing can be asked any more, and that is no
+  /// Whether there is somebody to be asked. Where the services were told to go nothing can be asked any more, and that is no
   /// finding: the bank closes in a moment, and whoever wants to know looks into the closed one.
   private var canAskStock: Bool { !services.isDismissed || Kernel.makes("auditsTheDismissed") }
 
@@ -261,7 +263,7 @@ final class Audits {
   var knownProcesses: Set<Int32> {
     Set(
       [CurrentProcess.pid, context.bindings.guardianship?.pid ?? 0]
-        + staff.posts.values.compactMap { $0.child?.pid }
-        + house.posts.compactMap { $0.child?.pid } + readers.compactMap(\.pid))
+        + tellerSupervisor.posts.values.compactMap { $0.child?.pid }
+        + serviceSupervisor.posts.compactMap { $0.child?.pid } + readers.compactMap(\.pid))
   }
 }

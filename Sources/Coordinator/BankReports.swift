@@ -11,18 +11,19 @@ final class BankReports {
   private let context: BankContext
   private let queue: QueueDriver
   private let store: any QueueReading
-  private let staff: WindowStaff
-  private let house: HouseStaff
+  private let tellerSupervisor: TellerSupervisor
+  private let serviceSupervisor: ServiceSupervisor
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ staff: WindowStaff,
-    _ house: HouseStaff
+    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading,
+    _ tellerSupervisor: TellerSupervisor,
+    _ serviceSupervisor: ServiceSupervisor
   ) {
     self.context = context
     self.queue = queue
     self.store = store
-    self.staff = staff
-    self.house = house
+    self.tellerSupervisor = tellerSupervisor
+    self.serviceSupervisor = serviceSupervisor
   }
 
   // MARK: - The bank
@@ -49,8 +50,8 @@ final class BankReports {
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       queue: customers,
       services: services,
-      workers: staff.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) }
-        + house.posts.map { report(on: $0) },
+      workers: tellerSupervisor.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) }
+        + serviceSupervisor.posts.map { report(on: $0) },
       guardianPid: context.bindings.guardianship?.pid)
   }
 
@@ -71,7 +72,7 @@ final class BankReports {
     return oldest
   }
 
-  private func report(on post: WindowPost) -> WorkerReport {
+  private func report(on post: SupervisedTeller) -> WorkerReport {
     let numbers = queue.machine.numbers(of: post.window)
     let isCurrent = numbers?.generation == post.generation
     let lease = isCurrent ? numbers?.lease : nil
@@ -91,7 +92,7 @@ final class BankReports {
       isFailed: post.isGivenUp ? true : nil, lastExit: lastExit(at: post))
   }
 
-  private func lastExit(at post: WindowPost) -> ExitReport? {
+  private func lastExit(at post: SupervisedTeller) -> ExitReport? {
     switch post.lastExit {
     case .code(let code): ExitReport(code: code, signal: nil)
     case .signal(let signal): ExitReport(code: nil, signal: signal)
@@ -99,7 +100,7 @@ final class BankReports {
     }
   }
 
-  private func report(on post: HousePost) -> WorkerReport {
+  private func report(on post: SupervisedService) -> WorkerReport {
     let state: WorkerState =
       switch post.phase {
       case .empty: post.isGivenUp ? .stopped : .backoff
@@ -108,7 +109,8 @@ final class BankReports {
       }
     let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
     return WorkerReport(
-      name: post.trade.name, role: post.trade.workerRole, service: nil, window: nil, pid: post.pid,
+      name: post.specification.name, role: post.specification.workerRole, service: nil, window: nil,
+      pid: post.pid,
       generation: post.generation, state: state, ticket: nil, restarts: post.restarts, served: 0,
       residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil,
       trouble: post.lastEnd?.description, failure: post.failure, mismatch: post.mismatch,

@@ -44,7 +44,7 @@ extension Coordinator {
 
   /// Has its workers begin by this from here on, and no process be started.
   package func begin(_ residents: @escaping ResidentWorkers) {
-    (staff.residents, house.residents) = (residents, residents)
+    (tellerSupervisor.residents, serviceSupervisor.residents) = (residents, residents)
   }
 
   /// Lets an event happen that nobody has reported.

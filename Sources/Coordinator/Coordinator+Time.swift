@@ -22,7 +22,7 @@ extension Coordinator {
   private var nextJudgement: MonotonicTime? {
     var earliest = queue.nextLeaseEnd
     for moment in [
-      staff.nextJudgement, house.nextJudgement, server.nextJudgement,
+      tellerSupervisor.nextJudgement, serviceSupervisor.nextJudgement, server.nextJudgement,
       context.bindings.guardianship?.nextJudgement,
     ] {
       if let moment { earliest = min(earliest ?? moment, moment) }
@@ -53,8 +53,8 @@ extension Coordinator {
     consider(streams.nextDeadline)
     consider(followers.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
     consider(server.nextDeadline)
-    consider(staff.nextDeadline)
-    consider(house.nextDeadline)
+    consider(tellerSupervisor.nextDeadline)
+    consider(serviceSupervisor.nextDeadline)
     consider(services.nextDeadline)
     consider(opening.nextDeadline)
     consider(ending.nextDeadline)

@@ -22,10 +22,10 @@ package final class Coordinator {
   /// What all parts go by.
   let context: BankContext
   let server: ControlServer
-  let staff: WindowStaff
-  let house: HouseStaff
+  let tellerSupervisor: TellerSupervisor
+  let serviceSupervisor: ServiceSupervisor
   let followers = Followers()
-  let releases: ReleaseDesk
+  let releases: ReleaseQueue
   /// The queue and its store.
   let queue: QueueDriver
   /// Clients, and what they are owed.
@@ -40,7 +40,7 @@ package final class Coordinator {
   /// Who works.
   let tellers: Tellers
   let marks: DatabaseMarks
-  let services: HouseServices
+  let services: BranchServices
   let windows: WindowPlan
   /// The life of the bank.
   let opening: Opening
@@ -70,40 +70,42 @@ package final class Coordinator {
     context = BankContext(
       home: home, options: options, configuration: configuration, loop: loop, log: log,
       incarnation: incarnation, booksName: booksName, now: now, bindings: bindings)
-    staff = WindowStaff(
+    tellerSupervisor = TellerSupervisor(
       home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
       seed: RandomSeed.fromSystem())
-    house = HouseStaff(
+    serviceSupervisor = ServiceSupervisor(
       loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
       seed: RandomSeed.fromSystem())
     let stock = StockClient(socket: home.stockSocket, loop: loop)
-    releases = ReleaseDesk(stock, booksName, patience: limits.release)
+    releases = ReleaseQueue(stock, booksName, patience: limits.release)
     queue = QueueDriver(
       QueueMachine(contents, policy: policy ?? configuration.policy, at: now),
-      CommitEngine(store, kept: contents.books, context), context, staff: staff, followers: followers,
+      CommitEngine(store, kept: contents.books, context), context, tellerSupervisor: tellerSupervisor,
+      followers: followers,
       releases: releases)
 
     requests = RequestTable(server)
     readings = Readings(context, queue, store, server)
-    reports = BankReports(context, queue, store, staff, house)
+    reports = BankReports(context, queue, store, tellerSupervisor, serviceSupervisor)
     streams = AnswerStreams(context, queue, store, readings, server)
     views = LiveViews(context, queue, followers, reports, server)
     intake = Intake(context, queue, store, requests, readings, server, limits)
     long = LongRequests(context, queue, intake, requests, server)
 
-    tellers = Tellers(context, queue, staff, followers)
-    marks = DatabaseMarks(context, queue, house, followers)
-    services = HouseServices(context, queue, store, house, programs, stock, releases, marks, followers)
+    tellers = Tellers(context, queue, tellerSupervisor, followers)
+    marks = DatabaseMarks(context, queue, serviceSupervisor, followers)
+    services = BranchServices(
+      context, queue, store, serviceSupervisor, programs, stock, releases, marks, followers)
     windows = WindowPlan(
-      context, queue, staff, tellers, house, services, marks, followers, server)
+      context, queue, tellerSupervisor, tellers, serviceSupervisor, services, marks, followers, server)
 
-    opening = Opening(context, queue, staff, house, followers, reports, server)
+    opening = Opening(context, queue, tellerSupervisor, serviceSupervisor, followers, reports, server)
     let words = LastWords(context, queue, store, followers, streams, views, reports, server)
     ending = Ending(
-      context, queue, intake, staff, house, services, followers, words, server)
+      context, queue, intake, tellerSupervisor, serviceSupervisor, services, followers, words, server)
     audits = Audits(
-      context, queue, store, readings, staff, house, services, releases, marks, server)
-    self.home = HomeKeeper(context, queue, staff, house, windows, server)
+      context, queue, store, readings, tellerSupervisor, serviceSupervisor, services, releases, marks, server)
+    self.home = HomeKeeper(context, queue, tellerSupervisor, serviceSupervisor, windows, server)
     router = RequestRouter(
       context, queue, requests, readings, reports, followers, views, streams, intake, long, windows,
       opening, ending, audits, server)
@@ -233,11 +235,11 @@ package final class Coordinator {
     intake.advance()
     router.advanceLongRequests()
     guard !context.isCutOff else { return }
-    staff.flush()
+    tellerSupervisor.flush()
     queue.commitIfDue(isHurried: intake.isShared)
     if isRound, !context.isCutOff { makeRound() }
     guard !context.isCutOff else { return }
-    staff.flush()
+    tellerSupervisor.flush()
     server.flush()
     queue.tidyUp()
     intake.endTurn()
@@ -279,8 +281,8 @@ package final class Coordinator {
       context.takeTime()
       guard mayBegin else { return }
     }
-    staff.keepTime(context.now)
-    house.keepTime(context.now)
+    tellerSupervisor.keepTime(context.now)
+    serviceSupervisor.keepTime(context.now)
     server.keepTime(context.now)
     if isDue(queue.nextRetry) || isJudged(queue.nextLeaseEnd) { queue.happen(.tick) }
     queue.retryIfDue()

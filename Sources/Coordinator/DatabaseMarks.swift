@@ -13,17 +13,18 @@ import Wire
 final class DatabaseMarks {
   private let context: BankContext
   private let queue: QueueDriver
-  private let house: HouseStaff
+  private let serviceSupervisor: ServiceSupervisor
   private let followers: Followers
   /// What is to be written down of the databases.
   private var notes: [String: KnownDatabase] = [:]
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ house: HouseStaff, _ followers: Followers
+    _ context: BankContext, _ queue: QueueDriver, _ serviceSupervisor: ServiceSupervisor,
+    _ followers: Followers
   ) {
     self.context = context
     self.queue = queue
-    self.house = house
+    self.serviceSupervisor = serviceSupervisor
     self.followers = followers
   }
 
@@ -34,9 +35,9 @@ final class DatabaseMarks {
   }
 
   /// A service tells of its database: before it is ready, and when it has written down this opening.
-  func hear(_ database: DatabaseMark, from post: HousePost) {
+  func hear(_ database: DatabaseMark, from post: SupervisedService) {
     guard let memory = context.bindings.memory, !context.isCutOff else { return }
-    let name = post.trade.name
+    let name = post.specification.name
     do throws(StoreError) {
       if database.bank == mark {
         notes[name] = KnownDatabase(identity: database.identity, opening: context.incarnation)
@@ -47,29 +48,29 @@ final class DatabaseMarks {
       // Whoever sets a file aside while the bank is open has just been told what becomes of it.
       post.mismatch = mismatch == .newDatabase && post.generation > 1 || post.isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
-      if !isProblem { house.say(.bank(mark), to: post) }
+      if !isProblem { serviceSupervisor.say(.bank(mark), to: post) }
     } catch {
       queue.fail(error)
     }
   }
 
   /// Databases in which something is wrong.
-  var mismatched: [HousePost] { house.posts.filter { $0.mismatch?.isProblem == true } }
+  var mismatched: [SupervisedService] { serviceSupervisor.posts.filter { $0.mismatch?.isProblem == true } }
 
   /// The configuration was read again by somebody who may know nothing of what is wrong with a database: it stays wrong.
   func insist() {
     for post in mismatched {
-      if let mismatch = post.mismatch { write(mismatch, of: post.trade.name) }
+      if let mismatch = post.mismatch { write(mismatch, of: post.specification.name) }
     }
   }
 
   /// The operator goes on with these databases that are there.
-  func accept(_ posts: [HousePost]) {
+  func accept(_ posts: [SupervisedService]) {
     for post in posts where post.mismatch?.isProblem == true {
       post.mismatch = nil
       post.isAccepted = true
-      house.say(.bank(mark), to: post)
-      context.write(event: "database_accepted") { $0.field("worker_name", post.trade.name) }
+      serviceSupervisor.say(.bank(mark), to: post)
+      context.write(event: "database_accepted") { $0.field("worker_name", post.specification.name) }
       followers.changed = true
     }
   }
@@ -100,7 +101,7 @@ final class DatabaseMarks {
 
   /// What an audit says of the databases.
   func addMismatches(to report: inout AuditReport) {
-    for post in house.posts { report.add(post.mismatch, of: post.trade.name) }
+    for post in serviceSupervisor.posts { report.add(post.mismatch, of: post.specification.name) }
   }
 }
 

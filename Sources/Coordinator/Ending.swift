@@ -43,9 +43,9 @@ final class Ending {
   private let context: BankContext
   private let queue: QueueDriver
   private let intake: Intake
-  private let staff: WindowStaff
-  private let house: HouseStaff
-  private let services: HouseServices
+  private let tellerSupervisor: TellerSupervisor
+  private let serviceSupervisor: ServiceSupervisor
+  private let services: BranchServices
   private let followers: Followers
   private let words: LastWords
   private let server: ControlServer
@@ -54,15 +54,16 @@ final class Ending {
   private(set) var isAbandoned = false
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ intake: Intake, _ staff: WindowStaff,
-    _ house: HouseStaff, _ services: HouseServices, _ followers: Followers, _ words: LastWords,
+    _ context: BankContext, _ queue: QueueDriver, _ intake: Intake, _ tellerSupervisor: TellerSupervisor,
+    _ serviceSupervisor: ServiceSupervisor, _ services: BranchServices, _ followers: Followers,
+    _ words: LastWords,
     _ server: ControlServer
   ) {
     self.context = context
     self.queue = queue
     self.intake = intake
-    self.staff = staff
-    self.house = house
+    self.tellerSupervisor = tellerSupervisor
+    self.serviceSupervisor = serviceSupervisor
     self.services = services
     self.followers = followers
     self.words = words
@@ -138,7 +139,8 @@ final class Ending {
     closeFailedServices()
     let sight = DrainSight(
       isTakingIn: queue.machine.isTakingIn || !intake.isEmpty, hasWaiting: queue.machine.hasWaitingToServe,
-      isDrained: state.isDrained, tellers: staff.posts.values.count { $0.child != nil } + house.count)
+      isDrained: state.isDrained,
+      tellers: tellerSupervisor.posts.values.count { $0.child != nil } + serviceSupervisor.count)
     for action in self.state?.drain.look(at: sight, now: context.now.monotonic) ?? [] { perform(action) }
     self.state?.isLooking = false
     if self.state?.isOver == true { finishDay() }
@@ -148,8 +150,8 @@ final class Ending {
   /// wait for them.
   private func closeFailedServices() {
     for service in Service.allCases {
-      let posts = staff.posts.values.filter { $0.window.service == service }
-      let isWithoutStock = service.drawsOnStock && house.isStockGivenUp
+      let posts = tellerSupervisor.posts.values.filter { $0.window.service == service }
+      let isWithoutStock = service.drawsOnStock && serviceSupervisor.isStockGivenUp
       if !posts.isEmpty, posts.allSatisfy(\.isGivenUp) || isWithoutStock {
         queue.happen(.scale(service, windows: 0))
       }
@@ -167,10 +169,10 @@ final class Ending {
       for service in Service.allCases { queue.happen(.scale(service, windows: 0)) }
       services.dismiss()
     case .killRest:
-      let left = staff.posts.values.filter { $0.child != nil }.map(\.window).sorted()
+      let left = tellerSupervisor.posts.values.filter { $0.child != nil }.map(\.window).sorted()
       state?.killed.formUnion(left)
-      for window in left { staff.kill(window, reason: "has not gone", at: context.now) }
-      house.killAll()
+      for window in left { tellerSupervisor.kill(window, reason: "has not gone", at: context.now) }
+      serviceSupervisor.killAll()
     case .end: state?.isOver = true
     }
   }
@@ -199,7 +201,7 @@ final class Ending {
     queue.happen(.vacate)
     state?.killed.formUnion(windows)
     for window in windows {
-      staff.kill(window, reason: "was serving when the time was up", at: context.now)
+      tellerSupervisor.kill(window, reason: "was serving when the time was up", at: context.now)
     }
   }
 
@@ -295,7 +297,7 @@ final class Ending {
   /// Breaks everything off as if this process had been killed itself, and only tidier: what has happened is kept, who is at
   /// a window waits again at the head of the line, and of a request that is half taken in nothing is kept.
   func breakOff() {
-    staff.killAll()
+    tellerSupervisor.killAll()
     let isTakingIn = queue.machine.isTakingIn
     turnAway()
     if isTakingIn {

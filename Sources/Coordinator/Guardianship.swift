@@ -273,7 +273,7 @@ final class Guardianship {
     do throws(SystemError) {
       // A session of its own, and no tie to this process: it is there for when this process dies.
       let child = try ChildProcess.spawn(
-        executable: executable, arguments: words, environment: environment, keepsake: lock.share(),
+        executable: executable, arguments: words, environment: environment, secondDescriptor: lock.share(),
         standardOutput: .null, standardError: home.placeForErrors, newSession: true)
       let registration = try loop.register(fd: child.fd, interest: .read) { [unowned self] _ in
         guardianIsReady()

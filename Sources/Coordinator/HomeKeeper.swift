@@ -18,8 +18,8 @@ final class HomeKeeper {
 
   private let context: BankContext
   private let queue: QueueDriver
-  private let staff: WindowStaff
-  private let house: HouseStaff
+  private let tellerSupervisor: TellerSupervisor
+  private let serviceSupervisor: ServiceSupervisor
   private let windows: WindowPlan
   private let server: ControlServer
   /// Notices when the home is removed; nil where the system has no watch left.
@@ -31,13 +31,14 @@ final class HomeKeeper {
   private var leave: (failure: Failure, until: MonotonicInstant)?
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ staff: WindowStaff, _ house: HouseStaff,
+    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor,
+    _ serviceSupervisor: ServiceSupervisor,
     _ windows: WindowPlan, _ server: ControlServer
   ) {
     self.context = context
     self.queue = queue
-    self.staff = staff
-    self.house = house
+    self.tellerSupervisor = tellerSupervisor
+    self.serviceSupervisor = serviceSupervisor
     self.windows = windows
     self.server = server
   }
@@ -153,11 +154,11 @@ final class HomeKeeper {
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
     context.bindings.files?.abandon()
     // Nobody is served any more, and nothing that a worker says is kept.
-    staff.onEvent = { _, _, _ in }
-    staff.closeAll()
-    staff.killAll()
-    house.closeAll(at: context.now)
-    house.killAll()
+    tellerSupervisor.onEvent = { _, _, _ in }
+    tellerSupervisor.closeAll()
+    tellerSupervisor.killAll()
+    serviceSupervisor.closeAll(at: context.now)
+    serviceSupervisor.killAll()
     let failure = Failure(.removed, subject: home.database, detail: words)
     server.turnEverybodyAway(saying: failure)
     server.onEnd = { _ in }

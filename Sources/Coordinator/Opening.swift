@@ -1,5 +1,5 @@
 // Owns whether the bank has opened, and what becomes of one that cannot: why, and how long it stays to say so. It opens
-// nothing itself: the windows open by the staff.
+// nothing itself: the windows open by the supervisor.
 // Invariants: a bank opens once, when every window has a teller at work, and whoever waits for its windows is told when they
 // are as they shall be; one that cannot open ends by itself, and serves nobody before.
 
@@ -16,8 +16,8 @@ final class Opening {
 
   private let context: BankContext
   private let queue: QueueDriver
-  private let staff: WindowStaff
-  private let house: HouseStaff
+  private let tellerSupervisor: TellerSupervisor
+  private let serviceSupervisor: ServiceSupervisor
   private let followers: Followers
   private let reports: BankReports
   private let server: ControlServer
@@ -28,14 +28,15 @@ final class Opening {
   private var tellUntil: MonotonicTime?
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ staff: WindowStaff, _ house: HouseStaff,
+    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor,
+    _ serviceSupervisor: ServiceSupervisor,
     _ followers: Followers,
     _ reports: BankReports, _ server: ControlServer
   ) {
     self.context = context
     self.queue = queue
-    self.staff = staff
-    self.house = house
+    self.tellerSupervisor = tellerSupervisor
+    self.serviceSupervisor = serviceSupervisor
     self.followers = followers
     self.reports = reports
     self.server = server
@@ -44,13 +45,15 @@ final class Opening {
   /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
   /// and not when a teller is heard: a window that was closed is gone only after its teller's end has been dealt with.
   func tellWaiting() {
-    guard failure == nil, !isOpen || !followers.windowWaiters.isEmpty, staff.isSettled, house.isSettled
+    guard failure == nil, !isOpen || !followers.windowWaiters.isEmpty, tellerSupervisor.isSettled,
+      serviceSupervisor.isSettled
     else { return }
     if !isOpen, !context.isEnding {
       isOpen = true
-      staff.hasOpened = true
+      tellerSupervisor.hasOpened = true
       context.write(event: "opened") { $0.field("day", queue.machine.books.day) }
-      context.bindings.guardianship?.opened(windows: staff.posts.count, day: queue.machine.books.day)
+      context.bindings.guardianship?.opened(
+        windows: tellerSupervisor.posts.count, day: queue.machine.books.day)
     }
     let seats = followers.takeWindowWaiters()
     guard !seats.isEmpty else { return }
@@ -65,8 +68,8 @@ final class Opening {
     for seat in seats { server.answer(seat.session, seat.number, .failure(failure)) }
     guard !isOpen, self.failure == nil else { return }
     self.failure = failure
-    staff.closeAll()
-    staff.killAll()
+    tellerSupervisor.closeAll()
+    tellerSupervisor.killAll()
     // Whoever started this process may not have asked yet: it is told when it does, if it does soon.
     if !seats.isEmpty || server.sessions.isEmpty {
       context.end(with: 1)

@@ -39,22 +39,23 @@ final class QueueDriver {
   var witness: (any QueueWitness)?
 
   private let context: BankContext
-  private let staff: WindowStaff
+  private let tellerSupervisor: TellerSupervisor
   private let followers: Followers
-  private let releases: ReleaseDesk
+  private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
   /// Changes to come that were staged before, when the disk was full, and were counted then.
   private var repeats = 0
 
   init(
-    _ machine: QueueMachine, _ engine: CommitEngine, _ context: BankContext, staff: WindowStaff,
-    followers: Followers, releases: ReleaseDesk
+    _ machine: QueueMachine, _ engine: CommitEngine, _ context: BankContext,
+    tellerSupervisor: TellerSupervisor,
+    followers: Followers, releases: ReleaseQueue
   ) {
     self.machine = machine
     self.engine = engine
     self.context = context
-    self.staff = staff
+    self.tellerSupervisor = tellerSupervisor
     self.followers = followers
     self.releases = releases
   }
@@ -119,17 +120,18 @@ final class QueueDriver {
         assignment.order = context.booksName.order(
           day: assignment.day, ticket: customer.ticket, issuedAt: customer.issuedAt)
       }
-      staff.tell(window, .assign(assignment))
+      tellerSupervisor.tell(window, .assign(assignment))
     case .acknowledge(let window, let lease):
-      staff.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
-    case .recall(let window, let lease): staff.tell(window, .recall(lease))
-    case .announceClosing(let window): staff.tell(window, .closing)
-    case .openWindow(let window): staff.open(window, at: context.now)
-    case .closeWindow(let window): staff.close(window)
-    case .dismissTeller(let window): staff.dismiss(window, at: context.now)
-    case .endStuckTeller(let window, let generation): staff.abort(window, generation, at: context.now)
+      tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
+    case .recall(let window, let lease): tellerSupervisor.tell(window, .recall(lease))
+    case .announceClosing(let window): tellerSupervisor.tell(window, .closing)
+    case .openWindow(let window): tellerSupervisor.open(window, at: context.now)
+    case .closeWindow(let window): tellerSupervisor.close(window)
+    case .dismissTeller(let window): tellerSupervisor.dismiss(window, at: context.now)
+    case .endStuckTeller(let window, let generation):
+      tellerSupervisor.abort(window, generation, at: context.now)
     case .endRogueTeller(let window, let generation, let reason):
-      staff.expel(window, generation, reason: reason, at: context.now)
+      tellerSupervisor.expel(window, generation, reason: reason, at: context.now)
     case .announce(let happening, let window, let lease, let customer):
       followers.announce(happening, window, lease, customer, day: machine.books.day, at: context.now)
     case .reportDead(let customer, let window, let end, let processEnd):

@@ -1,7 +1,7 @@
 // Owns what the coordinator makes of its tellers' words: what they are told when they come, what the queue hears of them,
 // and when those that have worked long enough are replaced: between two customers, one window at a time. It decides neither
-// who has worked long enough nor whose turn it is, and knows no process: the staff does.
-// Invariants: the queue hears of every teller exactly what the staff has heard, in its order; a teller is asked to go for
+// who has worked long enough nor whose turn it is, and knows no process: the supervisor does.
+// Invariants: the queue hears of every teller exactly what the supervisor has heard, in its order; a teller is asked to go for
 // its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
 
 import BankModel
@@ -18,30 +18,34 @@ final class Tellers {
 
   private let context: BankContext
   private let queue: QueueDriver
-  private let staff: WindowStaff
+  private let tellerSupervisor: TellerSupervisor
   private let followers: Followers
   /// Whose teller is being replaced because it has worked long enough.
   private var recycling = Recycling<Window>()
 
-  init(_ context: BankContext, _ queue: QueueDriver, _ staff: WindowStaff, _ followers: Followers) {
+  init(
+    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor, _ followers: Followers
+  ) {
     self.context = context
     self.queue = queue
-    self.staff = staff
+    self.tellerSupervisor = tellerSupervisor
     self.followers = followers
   }
 
-  /// Begins to hear the staff.
+  /// Begins to hear the supervisor.
   func listen() {
-    staff.orders = { [unowned self] window, generation in orders(for: window, generation) }
-    staff.onEvent = { [unowned self] window, generation, word in hear(word, from: window, generation) }
+    tellerSupervisor.orders = { [unowned self] window, generation in orders(for: window, generation) }
+    tellerSupervisor.onEvent = { [unowned self] window, generation, word in
+      hear(word, from: window, generation)
+    }
   }
 
   /// Whatever tellers say or do from here on, nothing follows from it.
-  func stopListening() { staff.onEvent = nil }
+  func stopListening() { tellerSupervisor.onEvent = nil }
 
   // MARK: - What they say
 
-  private func hear(_ word: WindowStaff.Word, from window: Window, _ generation: Generation) {
+  private func hear(_ word: TellerSupervisor.Word, from window: Window, _ generation: Generation) {
     switch word {
     case .ready(let pid):
       context.write(event: "window_open") {
@@ -51,13 +55,15 @@ final class Tellers {
       }
       queue.happen(.tellerReady(window, generation, pid: pid))
       // Orders that changed after this teller had heard them, and before it was ready.
-      if staff.posts[window]?.isOutdated == true { queue.happen(.replace(window)) }
+      if tellerSupervisor.posts[window]?.isOutdated == true { queue.happen(.replace(window)) }
       followers.changed = true
     case .said(let message):
       hear(message, from: window, generation)
       // The next customer leaves before the next teller is heard: a teller that waited for the end of the turn would
       // leave a core without work meanwhile. Who has said more in one breath gets all answers in one.
-      if staff.posts[window]?.channel?.isMidFrame != true, !context.isCutOff { staff.flush() }
+      if tellerSupervisor.posts[window]?.channel?.isMidFrame != true, !context.isCutOff {
+        tellerSupervisor.flush()
+      }
     case .ended(let end):
       context.takeTime()
       queue.happen(.tellerLost(window, generation, end))
@@ -99,8 +105,8 @@ final class Tellers {
 
   /// What they were told is not true any more: each makes way for a successor when its hands are free.
   func replaceAll() {
-    for window in staff.posts.keys.sorted() {
-      staff.posts[window]?.isOutdated = true
+    for window in tellerSupervisor.posts.keys.sorted() {
+      tellerSupervisor.posts[window]?.isOutdated = true
       queue.happen(.replace(window))
     }
   }
@@ -110,7 +116,7 @@ final class Tellers {
   /// A teller answers a lease. This is looked at before the queue hears of it: afterwards the teller would already have
   /// the next customer.
   private func considerRecycling(_ window: Window) {
-    guard let post = staff.posts[window] else { return }
+    guard let post = tellerSupervisor.posts[window] else { return }
     post.customers += 1
     guard !context.isEnding, !context.configuration.recycling.isOff, isDue(post) != nil,
       recycling.isTurn(of: window)
@@ -121,18 +127,18 @@ final class Tellers {
   /// Goes on with the next window when the one before has a teller at work again.
   func continueRecycling() {
     while let window = recycling.current, !context.isEnding {
-      if let post = staff.posts[window], post.isWanted, !post.isGivenUp,
+      if let post = tellerSupervisor.posts[window], post.isWanted, !post.isGivenUp,
         post.phase != .ready || post.generation == post.recycledGeneration
       {
         return
       }
       // It may have died meanwhile, and its successor has not worked long enough.
       guard let next = recycling.settled() else { return }
-      if let post = staff.posts[next], post.phase == .ready, isDue(post) != nil { recycle(post) }
+      if let post = tellerSupervisor.posts[next], post.phase == .ready, isDue(post) != nil { recycle(post) }
     }
   }
 
-  private func isDue(_ post: WindowPost) -> RecyclePolicy.Reason? {
+  private func isDue(_ post: SupervisedTeller) -> RecyclePolicy.Reason? {
     let policy = context.configuration.recycling
     var resident: Int64?
     if policy.aboveBytes > 0 {
@@ -145,7 +151,7 @@ final class Tellers {
     return policy.reason(customers: post.customers, residentBytes: resident)
   }
 
-  private func recycle(_ post: WindowPost) {
+  private func recycle(_ post: SupervisedTeller) {
     post.recycledGeneration = post.generation
     context.write(event: "recycling") {
       $0.field("window", post.window.description)

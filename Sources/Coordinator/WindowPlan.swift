@@ -14,24 +14,25 @@ import Wire
 final class WindowPlan {
   private let context: BankContext
   private let queue: QueueDriver
-  private let staff: WindowStaff
+  private let tellerSupervisor: TellerSupervisor
   private let tellers: Tellers
-  private let house: HouseStaff
-  private let services: HouseServices
+  private let serviceSupervisor: ServiceSupervisor
+  private let services: BranchServices
   private let marks: DatabaseMarks
   private let followers: Followers
   private let server: ControlServer
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ staff: WindowStaff, _ tellers: Tellers,
-    _ house: HouseStaff, _ services: HouseServices, _ marks: DatabaseMarks, _ followers: Followers,
+    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor, _ tellers: Tellers,
+    _ serviceSupervisor: ServiceSupervisor, _ services: BranchServices, _ marks: DatabaseMarks,
+    _ followers: Followers,
     _ server: ControlServer
   ) {
     self.context = context
     self.queue = queue
-    self.staff = staff
+    self.tellerSupervisor = tellerSupervisor
     self.tellers = tellers
-    self.house = house
+    self.serviceSupervisor = serviceSupervisor
     self.services = services
     self.marks = marks
     self.followers = followers
@@ -60,8 +61,8 @@ final class WindowPlan {
       queue.happen(.scale(entry.service, windows: Int32(entry.count)))
     }
     noteWindows()
-    staff.retryGivenUp(at: context.now)
-    house.retryFailing(at: context.now)
+    tellerSupervisor.retryGivenUp(at: context.now)
+    serviceSupervisor.retryFailing(at: context.now)
     awaitWindows(seat)
   }
 
@@ -140,17 +141,17 @@ final class WindowPlan {
     }
     let changesOrders = fresh.tellerOrdersDiffer(from: context.configuration)
     context.adopt(fresh)
-    house.standstill = fresh.standstill
+    serviceSupervisor.standstill = fresh.standstill
     context.bindings.guardianship?.adopt(fresh.standstill)
     queue.adopt(fresh.policy)
-    staff.policy = fresh.restarts
+    tellerSupervisor.policy = fresh.restarts
     context.write(event: "reloaded")
     RecoveryNote.keepConfiguration(of: context.options, context.home)
     open()
     if changesOrders { tellers.replaceAll() }
-    staff.retryGivenUp(at: context.now)
+    tellerSupervisor.retryGivenUp(at: context.now)
     services.renew(assortment, products)
-    house.retryFailing(at: context.now)
+    serviceSupervisor.retryFailing(at: context.now)
     return nil
   }
 }

@@ -23,7 +23,7 @@ extension Guardian {
   }
 
   /// Takes a coordinator over that runs already.
-  public func adopt(_ other: GuardianOptions.Ward) {
+  public func adopt(_ other: GuardianOptions.GuardedCoordinator) {
     do throws(SystemError) {
       // After the process is held, its number cannot become a stranger's; before, it was the parent's.
       guard let process = try OtherProcess(pid: other.pid), CurrentProcess.parentPid == other.pid else {
@@ -70,7 +70,7 @@ extension Guardian {
     let keepsErrors = hasHome && !order.isForeground && home.canKeepErrors
     let child = try ChildProcess.spawn(
       executable: order.program, arguments: words, environment: environment, channel: channel,
-      keepsake: share, standardOutput: .null,
+      secondDescriptor: share, standardOutput: .null,
       standardError: keepsErrors ? .append(path: home.standardError) : .inherit, newSession: true)
     do throws(SystemError) {
       try watch(.started(child))
@@ -131,7 +131,7 @@ extension Guardian {
     guard var ward else { return }
     defer { if self.ward != nil { self.ward = ward } }
     if ward.killAt != nil {
-      ward.killAt = now + Ward.abortGrace
+      ward.killAt = now + GuardedCoordinator.abortGrace
       return ward.kill(SIGKILL)
     }
     guard ward.silence.seen(isDeaf() ? .excused : ward.sight, at: now) else { return }
@@ -141,7 +141,7 @@ extension Guardian {
     }
     ward.kill(SIGABRT)
     ward.kill(SIGCONT)
-    ward.killAt = now + Ward.abortGrace
+    ward.killAt = now + GuardedCoordinator.abortGrace
   }
 
   /// Whether the coordinator may have spoken and nobody could hear it, because the way to this process was removed.
@@ -159,13 +159,14 @@ extension Guardian {
     }
   }
 
-  private func watch(_ process: Ward.Process, patience: TimeSpan? = nil) throws(SystemError) {
+  private func watch(_ process: GuardedCoordinator.Process, patience: TimeSpan? = nil) throws(SystemError) {
     let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in wardIsReady()
     }
     let now = loop.moment()
     let silence = Standstill(patience: patience ?? Standstill.patience, at: now.attended)
     loop.attend(inStridesOf: .nanoseconds(silence.patience.nanoseconds / 4))
-    ward = Ward(process: process, registration: registration, since: now.monotonic, silence: silence)
+    ward = GuardedCoordinator(
+      process: process, registration: registration, since: now.monotonic, silence: silence)
   }
 
   /// The pidfd speaks: the coordinator has ended.

@@ -66,7 +66,7 @@ public final class Guardian {
   let order: Order
   let home: GuardedHome
   var policy: GuardianPolicy
-  var ward: Ward?
+  var ward: GuardedCoordinator?
   var end: GuardianEnd?
   var equipment: GuardedHome.Equipment?
   var refusal: [String] = []
@@ -88,7 +88,8 @@ public final class Guardian {
   ///   - ward: that coordinator.
   /// - Throws: where the process cannot even wait for events.
   public init(
-    _ order: Order, lock inherited: consuming FileDescriptor? = nil, of ward: GuardianOptions.Ward? = nil,
+    _ order: Order, lock inherited: consuming FileDescriptor? = nil,
+    of ward: GuardianOptions.GuardedCoordinator? = nil,
     restarts: RestartPolicy = RestartPolicy()
   ) throws(SystemError) {
     self.order = order
@@ -196,7 +197,7 @@ public final class Guardian {
 
   /// Passes the present wish on, if need be by a signal: on the one the coordinator serves everyone who waits, on the
   /// other only those at a window.
-  func passOn(to ward: Ward) {
+  func passOn(to ward: GuardedCoordinator) {
     if passOnWish?(wishes) == true {
       isWishHeldBack = false
     } else if !isWishHeldBack {

@@ -11,7 +11,7 @@ public struct GuardianOptions: Sendable, Equatable {
   }
 
   /// A coordinator that runs already.
-  public struct Ward: Sendable, Equatable {
+  public struct GuardedCoordinator: Sendable, Equatable {
     /// Its process.
     public var pid: Int32
     /// How far its bank has come.
@@ -25,7 +25,7 @@ public struct GuardianOptions: Sendable, Equatable {
   /// The home, absolute.
   public var home = ""
   /// The coordinator to be taken over; nil to start one.
-  public var ward: Ward?
+  public var ward: GuardedCoordinator?
   /// The words for every coordinator.
   public var words: [String] = []
 
@@ -64,7 +64,7 @@ public struct GuardianOptions: Sendable, Equatable {
     }
     self.words = Array(words)
     ward = pid.map {
-      Ward(pid: $0, phase: phase, hasOpened: hasOpened, patienceMilliseconds: patience)
+      GuardedCoordinator(pid: $0, phase: phase, hasOpened: hasOpened, patienceMilliseconds: patience)
     }
     guard home.hasPrefix("/") else {
       throw Mistake(sentence: "--home wants an absolute path; a bank is started with bankctl")

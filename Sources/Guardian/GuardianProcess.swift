@@ -30,7 +30,8 @@ public enum GuardianProcess {
   }
 
   private static func guardBank(
-    _ order: Guardian.Order, _ ward: GuardianOptions.Ward?, _ channel: consuming FileDescriptor?,
+    _ order: Guardian.Order, _ ward: GuardianOptions.GuardedCoordinator?,
+    _ channel: consuming FileDescriptor?,
     _ lock: consuming FileDescriptor?
   ) throws(SystemError) -> Int32 {
     let guardian = try Guardian(order, lock: lock, of: ward)

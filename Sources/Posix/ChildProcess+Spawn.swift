@@ -1,7 +1,7 @@
 // Owns the start of a child: exactly which descriptors, signals, arguments and environment it begins with.
 // It must not know which executables there are. No Swift runs between fork and exec: posix_spawn does all of
 // it.
-// Invariant: the child has descriptors 0, 1, 2, 3 where a channel and 4 where a keepsake was given, and no others;
+// Invariant: the child has descriptors 0, 1, 2, 3 where a channel and 4 where a secondDescriptor was given, and no others;
 // every signal is at its default and none is blocked.
 // Failure: SystemError; a child that was started and cannot be watched is killed and reaped before the error
 // is thrown.
@@ -35,7 +35,7 @@ extension ChildProcess {
   ///   - environment: all of it; nothing else is inherited.
   ///   - watch: takes the child and this end of the socket over. Where it throws, the child was never in anybody's care: it
   ///     is ended and collected.
-  /// - Throws: as ``spawn(executable:arguments:environment:channel:keepsake:standardInput:standardOutput:standardError:newSession:workingDirectory:)``
+  /// - Throws: as ``spawn(executable:arguments:environment:channel:secondDescriptor:standardInput:standardOutput:standardError:newSession:workingDirectory:)``
   ///   does, and what `watch` throws.
   public static func spawn(
     executable: String, arguments: [String], environment: [String: String],
@@ -59,7 +59,7 @@ extension ChildProcess {
   ///   - arguments: without the program's own name, which is put in front.
   ///   - environment: all of it; nothing else is inherited. See ``Environment/all()``.
   ///   - channel: becomes descriptor 3 of the child and is closed here, whether or not the start succeeds.
-  ///   - keepsake: becomes descriptor 4 of the child and is closed here, whether or not the start succeeds.
+  ///   - secondDescriptor: becomes descriptor 4 of the child and is closed here, whether or not the start succeeds.
   ///   - newSession: the child leads a session of its own and hears nothing of the terminal (Ctrl-C,
   ///     `setsid(2)`).
   ///   - workingDirectory: where it starts; nil for where the parent is.
@@ -67,7 +67,7 @@ extension ChildProcess {
   ///   are allowed.
   public static func spawn(
     executable: String, arguments: [String] = [], environment: [String: String],
-    channel: consuming FileDescriptor? = nil, keepsake: consuming FileDescriptor? = nil,
+    channel: consuming FileDescriptor? = nil, secondDescriptor: consuming FileDescriptor? = nil,
     standardInput: Input = .null,
     standardOutput: Output = .inherit, standardError: Output = .inherit, newSession: Bool = false,
     workingDirectory: String? = nil
@@ -81,7 +81,7 @@ extension ChildProcess {
     let output = try source(of: standardOutput)
     let error = try source(of: standardError)
     let end = try clearOfTargets(channel.take())
-    let kept = try clearOfTargets(keepsake.take())
+    let kept = try clearOfTargets(secondDescriptor.take())
     let sources = [
       number(of: input), number(of: output), number(of: error), number(of: end), number(of: kept),
     ]

@@ -107,11 +107,11 @@ extension QueueMachine {
       }
       admissions.removeAll(keepingCapacity: true)
     }
-    for service in desks.indices {
-      for place in desks[service].indices {
-        guard let lease = desks[service][place].unacknowledged else { continue }
-        desks[service][place].unacknowledged = nil
-        effects.append(.acknowledge(desks[service][place].window, lease))
+    for service in windowStates.indices {
+      for place in windowStates[service].indices {
+        guard let lease = windowStates[service][place].unacknowledged else { continue }
+        windowStates[service][place].unacknowledged = nil
+        effects.append(.acknowledge(windowStates[service][place].window, lease))
       }
     }
     effects.append(contentsOf: settling)

@@ -13,7 +13,7 @@ extension QueueMachine {
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
     guard admitsChanges(request, into: &effects) else { return }
-    for places in desks {
+    for places in windowStates {
       if places.contains(where: { $0.holds(ticket) }) {
         effects.append(.reply(request, .refused(.wrongState(ticket, .serving))))
         return
@@ -89,7 +89,7 @@ extension QueueMachine {
   }
 
   private func isServed(_ ticket: TicketNumber) -> Bool {
-    desks.contains { $0.contains { $0.holds(ticket) } }
+    windowStates.contains { $0.contains { $0.holds(ticket) } }
   }
 
   private mutating func finishCancelled(
@@ -162,48 +162,48 @@ extension QueueMachine {
   mutating func scale(_ service: Service, to windows: Int32, into effects: inout [QueueEffect]) {
     precondition(windows >= 0 && Int64(windows) <= Limits.windowsPerService, "checked where it was read")
     let index = Int(service.rawValue) - 1
-    for place in desks[index].indices {
+    for place in windowStates[index].indices {
       let isWanted = place < Int(windows)
-      if isWanted, desks[index][place].isClosing {
-        desks[index][place].isClosing = false
-        effects.append(.openWindow(desks[index][place].window))
-      } else if !isWanted, !desks[index][place].isClosing {
-        desks[index][place].isClosing = true
-        effects.append(.closeWindow(desks[index][place].window))
-        if desks[index][place].state == .idle {
-          idleDesks[index] -= 1
+      if isWanted, windowStates[index][place].isClosing {
+        windowStates[index][place].isClosing = false
+        effects.append(.openWindow(windowStates[index][place].window))
+      } else if !isWanted, !windowStates[index][place].isClosing {
+        windowStates[index][place].isClosing = true
+        effects.append(.closeWindow(windowStates[index][place].window))
+        if windowStates[index][place].state == .idle {
+          idleWindowStates[index] -= 1
           free(index, place, into: &effects)
         } else {
           announceClosing(index, place, into: &effects)
         }
       }
     }
-    while desks[index].count < Int(windows) {
-      let window = Window(service: service, place: Int32(desks[index].count) + 1)
-      desks[index].append(Desk(window: window))
+    while windowStates[index].count < Int(windows) {
+      let window = Window(service: service, place: Int32(windowStates[index].count) + 1)
+      windowStates[index].append(WindowState(window: window))
       effects.append(.openWindow(window))
     }
   }
 
-  /// The teller at a window goes as soon as its hands are free; whoever keeps the staff sends a successor.
+  /// The teller at a window goes as soon as its hands are free; its supervisor sends a successor.
   mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
-    guard let (service, place) = locate(window), !desks[service][place].isReplaced else { return }
-    switch desks[service][place].state {
+    guard let (service, place) = locate(window), !windowStates[service][place].isReplaced else { return }
+    switch windowStates[service][place].state {
     case .vacant, .doomed: return
     case .serving, .recalling:
-      desks[service][place].isReplaced = true
+      windowStates[service][place].isReplaced = true
       announceClosing(service, place, into: &effects)
     case .idle:
-      desks[service][place].isReplaced = true
-      idleDesks[service] -= 1
+      windowStates[service][place].isReplaced = true
+      idleWindowStates[service] -= 1
       free(service, place, into: &effects)
     }
   }
 
   /// Windows that were to be closed, and whose tellers have gone, no longer exist.
-  mutating func removeClosedDesks(_ service: Int) {
-    while let last = desks[service].last, last.isClosing, last.state == .vacant {
-      desks[service].removeLast()
+  mutating func removeClosedWindowStates(_ service: Int) {
+    while let last = windowStates[service].last, last.isClosing, last.state == .vacant {
+      windowStates[service].removeLast()
     }
   }
 
@@ -221,13 +221,13 @@ extension QueueMachine {
       return
     }
     let cancelledBefore = books.cancelled
-    for service in desks.indices {
-      for place in desks[service].indices {
+    for service in windowStates.indices {
+      for place in windowStates[service].indices {
         guard let customer = release(service, place) else { continue }
         // Those whose turn had not come are cancelled with everybody who waits.
-        let ahead = releaseAhead(service, place).map { desks[service][place].lease(of: $0.customer) }
+        let ahead = releaseAhead(service, place).map { windowStates[service][place].lease(of: $0.customer) }
         // The last one first, so that nobody's turn comes who was taken back.
-        for lease in ahead.reversed() { effects.append(.recall(desks[service][place].window, lease)) }
+        for lease in ahead.reversed() { effects.append(.recall(windowStates[service][place].window, lease)) }
         recallForReset(customer, ahead, service, place, at: now, into: &effects)
       }
     }
@@ -259,16 +259,16 @@ extension QueueMachine {
     _ customer: Customer, _ ahead: [Lease], _ service: Int, _ place: Int, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    let desk = desks[service][place]
-    let lease = desk.lease(of: customer)
-    record(lease, at: desk, .recalled, nil, now, into: &effects)
+    let windowState = windowStates[service][place]
+    let lease = windowState.lease(of: customer)
+    record(lease, at: windowState, .recalled, nil, now, into: &effects)
     books.waiting[customer.line.index] -= 1
     books.cancelled += 1
-    let receipt = receipt(of: customer, .cancelled, at: desk, lease, now)
+    let receipt = receipt(of: customer, .cancelled, at: windowState, lease, now)
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
-    desks[service][place].state = .recalling([lease] + ahead)
-    desks[service][place].deadline = now.attended + policy.lease
-    effects.append(.recall(desk.window, lease))
+    windowStates[service][place].state = .recalling([lease] + ahead)
+    windowStates[service][place].deadline = now.attended + policy.lease
+    effects.append(.recall(windowState.window, lease))
   }
 
   // MARK: - The end
@@ -276,8 +276,8 @@ extension QueueMachine {
   /// Hands out nobody any more.
   mutating func finish(into effects: inout [QueueEffect]) {
     stage = .finishing
-    for service in desks.indices {
-      for place in desks[service].indices { announceClosing(service, place, into: &effects) }
+    for service in windowStates.indices {
+      for place in windowStates[service].indices { announceClosing(service, place, into: &effects) }
     }
   }
 
@@ -285,10 +285,10 @@ extension QueueMachine {
   /// that is closed in a hurry every evening makes no dead letters.
   mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
     stage = .finishing
-    for service in desks.indices {
-      for place in desks[service].indices {
+    for service in windowStates.indices {
+      for place in windowStates[service].indices {
         guard let customer = release(service, place) else { continue }
-        desks[service][place].state = .doomed
+        windowStates[service][place].state = .doomed
         standAgain(customer, service, place, at: now, into: &effects)
         takeBackAhead(service, place, at: now, into: &effects)
       }
@@ -322,7 +322,7 @@ extension QueueMachine {
 
   private func isServable(_ service: Service) -> Bool {
     let index = Int(service.rawValue) - 1
-    return !books.paused[index] && desks[index].contains { !$0.isClosing }
+    return !books.paused[index] && windowStates[index].contains { !$0.isClosing }
   }
 
   /// Takes over rules that an operator has changed. Leases that are running keep their deadlines.

@@ -53,18 +53,20 @@ extension QueueMachine {
     var waiting: Int64 = 0
     for grade in Grade.allCases { waiting += lines[Line(service: service, grade: grade).index].count }
     return ServiceNumbers(
-      windows: Int64(desks[index].count(where: { !$0.isClosing })), waiting: waiting,
-      serving: Int64(desks[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
+      windows: Int64(windowStates[index].count(where: { !$0.isClosing })), waiting: waiting,
+      serving: Int64(windowStates[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
       isPaused: books.paused[index])
   }
 
   /// One window; nil when there is none of this name.
   public func numbers(of window: Window) -> WindowNumbers? {
     guard let (service, place) = locate(window) else { return nil }
-    let desk = desks[service][place]
+    let windowState = windowStates[service][place]
     return WindowNumbers(
-      generation: desk.generation, isReady: desk.state != .vacant && desk.state != .doomed,
-      lease: desk.isServing ? desk.customer.map { desk.lease(of: $0) } : nil, served: desk.served)
+      generation: windowState.generation,
+      isReady: windowState.state != .vacant && windowState.state != .doomed,
+      lease: windowState.isServing ? windowState.customer.map { windowState.lease(of: $0) } : nil,
+      served: windowState.served)
   }
 
   /// When the ticket was issued that has waited longest; nil when nobody waits.
@@ -89,12 +91,13 @@ extension QueueMachine {
 
   /// Everyone at a window, by window, and those in a teller's hands in the order in which they are served.
   public var atWindows: [AtWindow] {
-    desks.flatMap { places in
-      places.flatMap { desk in
-        guard desk.isServing, let customer = desk.customer else { return [] as [AtWindow] }
-        return ([Desk.HandedOut(customer: customer, at: desk.startedAt)] + desk.ahead).map {
-          (desk.window, desk.generation, desk.pid, $0.customer, $0.at.wall)
-        }
+    windowStates.flatMap { places in
+      places.flatMap { windowState in
+        guard windowState.isServing, let customer = windowState.customer else { return [] as [AtWindow] }
+        return ([WindowState.HandedOut(customer: customer, at: windowState.startedAt)] + windowState.ahead)
+          .map {
+            (windowState.window, windowState.generation, windowState.pid, $0.customer, $0.at.wall)
+          }
       }
     }
   }

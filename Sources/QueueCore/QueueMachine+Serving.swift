@@ -9,10 +9,10 @@ extension QueueMachine {
   mutating func handOut(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
     let index = Int(service.rawValue) - 1
     guard stage != .finishing, !books.paused[index] else { return }
-    while idleDesks[index] > 0, unsettled.count < policy.maxUnsettled {
+    while idleWindowStates[index] > 0, unsettled.count < policy.maxUnsettled {
       guard let customer = nextInLine(service, into: &effects) else { return }
-      guard let place = desks[index].firstIndex(where: { $0.state == .idle }) else {
-        preconditionFailure("an idle desk of \(service.name) is counted and cannot be found")
+      guard let place = windowStates[index].firstIndex(where: { $0.state == .idle }) else {
+        preconditionFailure("an idle windowState of \(service.name) is counted and cannot be found")
       }
       begin(customer, at: place, of: index, now, into: &effects)
     }
@@ -25,10 +25,10 @@ extension QueueMachine {
     while unsettled.count < policy.maxUnsettled, let place = leastLaden(index),
       let customer = nextInLine(service, into: &effects)
     {
-      let lease = desks[index][place].lease(of: customer)
-      desks[index][place].ahead.append(Desk.HandedOut(customer: customer, at: now))
+      let lease = windowStates[index][place].lease(of: customer)
+      windowStates[index][place].ahead.append(WindowState.HandedOut(customer: customer, at: now))
       servingCount += 1
-      effects.append(.assign(desks[index][place].window, lease, customer))
+      effects.append(.assign(windowStates[index][place].window, lease, customer))
     }
   }
 
@@ -36,9 +36,11 @@ extension QueueMachine {
   /// to go gets nobody, so that its hands become free.
   private func leastLaden(_ service: Int) -> Int? {
     var best: (place: Int, inHand: Int)?
-    for (place, desk) in desks[service].enumerated()
-    where desk.isServing && !desk.isClosing && !desk.isReplaced && desk.inHand < policy.prefetch {
-      if desk.inHand < best?.inHand ?? .max { best = (place, desk.inHand) }
+    for (place, windowState) in windowStates[service].enumerated()
+    where windowState.isServing && !windowState.isClosing && !windowState.isReplaced
+      && windowState.inHand < policy.prefetch
+    {
+      if windowState.inHand < best?.inHand ?? .max { best = (place, windowState.inHand) }
     }
     return best?.place
   }
@@ -61,49 +63,53 @@ extension QueueMachine {
 
   /// The next page of a line has come.
   mutating func join(_ page: [Customer], _ line: Line) {
-    let places = desks[Int(line.service.rawValue) - 1]
+    let places = windowStates[Int(line.service.rawValue) - 1]
     lines[line.index].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
   }
 
   private mutating func begin(
     _ customer: Customer, at place: Int, of service: Int, _ now: Moment, into effects: inout [QueueEffect]
   ) {
-    idleDesks[service] -= 1
+    idleWindowStates[service] -= 1
     servingCount += 1
     effects.append(
-      .assign(desks[service][place].window, desks[service][place].lease(of: customer), customer))
-    serve(Desk.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
+      .assign(windowStates[service][place].window, windowStates[service][place].lease(of: customer), customer)
+    )
+    serve(WindowState.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
   }
 
   /// It is the turn of a customer who is in the teller's hands: the lease begins.
   private mutating func serve(
-    _ next: Desk.HandedOut, _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
+    _ next: WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
+    into effects: inout [QueueEffect]
   ) {
-    let lease = desks[service][place].lease(of: next.customer)
-    desks[service][place].state = .serving(lease)
-    desks[service][place].customer = next.customer
-    desks[service][place].startedAt = next.at
-    desks[service][place].deadline = now.attended + policy.lease
-    effects.append(.announce(.started, desks[service][place].window, lease, next.customer))
+    let lease = windowStates[service][place].lease(of: next.customer)
+    windowStates[service][place].state = .serving(lease)
+    windowStates[service][place].customer = next.customer
+    windowStates[service][place].startedAt = next.at
+    windowStates[service][place].deadline = now.attended + policy.lease
+    effects.append(.announce(.started, windowStates[service][place].window, lease, next.customer))
   }
 
   /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
   private mutating func goOn(
     _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
   ) {
-    guard !desks[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
-    serve(desks[service][place].ahead.removeFirst(), service, place, now, into: &effects)
+    guard !windowStates[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
+    serve(windowStates[service][place].ahead.removeFirst(), service, place, now, into: &effects)
   }
 
   /// A teller says that it is ready for its first customer.
   mutating func welcome(
     _ window: Window, _ generation: Generation, pid: Int32, into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), generation > desks[service][place].generation else { return }
-    desks[service][place].generation = generation
-    desks[service][place].pid = pid
-    desks[service][place].isReplaced = false
-    desks[service][place].mayReturn = false
+    guard let (service, place) = locate(window), generation > windowStates[service][place].generation else {
+      return
+    }
+    windowStates[service][place].generation = generation
+    windowStates[service][place].pid = pid
+    windowStates[service][place].isReplaced = false
+    windowStates[service][place].mayReturn = false
     free(service, place, into: &effects)
   }
 
@@ -112,12 +118,12 @@ extension QueueMachine {
     _ answer: TellerAnswer, of lease: Lease, from window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), desks[service][place].generation == generation else {
+    guard let (service, place) = locate(window), windowStates[service][place].generation == generation else {
       return
     }
-    switch desks[service][place].state {
+    switch windowStates[service][place].state {
     case .serving(let held) where held == lease:
-      if answer == .returned, !desks[service][place].mayReturn {
+      if answer == .returned, !windowStates[service][place].mayReturn {
         breakOff(
           service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
         return
@@ -139,7 +145,7 @@ extension QueueMachine {
       goOn(service, place, now, into: &effects)
     case .recalling(let held) where held.contains(lease):
       let left = held.filter { $0 != lease }
-      desks[service][place].state = .recalling(left)
+      windowStates[service][place].state = .recalling(left)
       if left.isEmpty { free(service, place, into: &effects) }
     // A teller that is being ended is not heard, and one whose end was reported speaks from the grave.
     case .doomed, .vacant: return
@@ -155,12 +161,12 @@ extension QueueMachine {
     _ lease: Lease, of window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), desks[service][place].generation == generation else {
+    guard let (service, place) = locate(window), windowStates[service][place].generation == generation else {
       return
     }
-    switch desks[service][place].state {
+    switch windowStates[service][place].state {
     case .serving(let held) where held == lease:
-      desks[service][place].deadline = now.attended + policy.lease
+      windowStates[service][place].deadline = now.attended + policy.lease
     case .recalling(let held) where held.contains(lease): return
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
@@ -184,27 +190,29 @@ extension QueueMachine {
     into effects: inout [QueueEffect]
   ) {
     guard let (service, place) = locate(window) else { return }
-    let isKnown = desks[service][place].generation == generation
+    let isKnown = windowStates[service][place].generation == generation
     if isKnown {
       takeFrom(service, place, .killed, end, at: now, into: &effects)
-      if desks[service][place].state == .idle { idleDesks[service] -= 1 }
-      desks[service][place].state = .vacant
+      if windowStates[service][place].state == .idle { idleWindowStates[service] -= 1 }
+      windowStates[service][place].state = .vacant
       // A recalled customer is no longer here, but the teller's time to give it back would still run out.
-      desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
-      desks[service][place].unacknowledged = nil
+      windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
+      windowStates[service][place].unacknowledged = nil
     }
-    if desks[service][place].isClosing, desks[service][place].state == .vacant { removeClosedDesks(service) }
+    if windowStates[service][place].isClosing, windowStates[service][place].state == .vacant {
+      removeClosedWindowStates(service)
+    }
   }
 
   /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
-    for service in desks.indices {
-      for place in desks[service].indices where desks[service][place].deadline <= now.attended {
-        let desk = desks[service][place]
-        desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    for service in windowStates.indices {
+      for place in windowStates[service].indices where windowStates[service][place].deadline <= now.attended {
+        let windowState = windowStates[service][place]
+        windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
         takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
-        desks[service][place].state = .doomed
-        effects.append(.endStuckTeller(desk.window, desk.generation))
+        windowStates[service][place].state = .doomed
+        effects.append(.endStuckTeller(windowState.window, windowState.generation))
       }
     }
   }
@@ -216,15 +224,15 @@ extension QueueMachine {
     at now: Moment, into effects: inout [QueueEffect]
   ) {
     var receipt = receipt(
-      of: customer, missing.isEmpty ? .served : .outOfStock, at: desks[service][place], lease, now)
+      of: customer, missing.isEmpty ? .served : .outOfStock, at: windowStates[service][place], lease, now)
     receipt.shortages = missing
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
     books.waiting[customer.line.index] -= 1
     books.served += 1
     books.servedByService[service] += 1
-    desks[service][place].unacknowledged = lease
-    desks[service][place].served += 1
-    effects.append(.announce(.completed, desks[service][place].window, lease, customer))
+    windowStates[service][place].unacknowledged = lease
+    windowStates[service][place].served += 1
+    effects.append(.announce(.completed, windowStates[service][place].window, lease, customer))
   }
 
   /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
@@ -232,17 +240,17 @@ extension QueueMachine {
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
     _ processEnd: ProcessEnd?, at now: Moment, into effects: inout [QueueEffect]
   ) {
-    let desk = desks[service][place]
-    record(lease, at: desk, end, processEnd, now, into: &effects)
+    let windowState = windowStates[service][place]
+    record(lease, at: windowState, end, processEnd, now, into: &effects)
     var customer = customer
     customer.attempts += 1
     if end == .failed { customer.failures += 1 } else { customer.crashes += 1 }
-    effects.append(.announce(.interrupted, desk.window, lease, customer))
+    effects.append(.announce(.interrupted, windowState.window, lease, customer))
     if customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures {
       books.waiting[customer.line.index] -= 1
       books.dead += 1
       stage(.bury(customer), into: &effects)
-      effects.append(.reportDead(customer, desk.window, end, processEnd))
+      effects.append(.reportDead(customer, windowState.window, end, processEnd))
     } else if end == .failed, delayed.count < policy.maxDelayed {
       let pause = policy.pause(afterFailures: customer.failures)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
@@ -262,7 +270,7 @@ extension QueueMachine {
     into effects: inout [QueueEffect]
   ) {
     guard let customer = release(service, place) else { return }
-    let lease = desks[service][place].lease(of: customer)
+    let lease = windowStates[service][place].lease(of: customer)
     interrupt(customer, lease, service, place, end, processEnd, at: now, into: &effects)
     takeBackAhead(service, place, at: now, into: &effects)
   }
@@ -270,10 +278,12 @@ extension QueueMachine {
   /// Tells a teller at work that nobody comes after those in its hands. Only one that depends on others can be unable to
   /// begin: nobody waits for it any longer then.
   mutating func announceClosing(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
-    let desk = desks[service][place]
-    guard desk.isServing, desk.window.service.drawsOnStock, !desk.mayReturn else { return }
-    desks[service][place].mayReturn = true
-    effects.append(.announceClosing(desk.window))
+    let windowState = windowStates[service][place]
+    guard windowState.isServing, windowState.window.service.drawsOnStock, !windowState.mayReturn else {
+      return
+    }
+    windowStates[service][place].mayReturn = true
+    effects.append(.announceClosing(windowState.window))
   }
 
   /// A customer who has left a teller's hands stands at the head of the line again. It is nobody's fault, and so it
@@ -281,12 +291,12 @@ extension QueueMachine {
   mutating func standAgain(
     _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
-    let desk = desks[service][place]
-    let lease = desk.lease(of: customer)
-    record(lease, at: desk, .recalled, nil, now, into: &effects)
+    let windowState = windowStates[service][place]
+    let lease = windowState.lease(of: customer)
+    record(lease, at: windowState, .recalled, nil, now, into: &effects)
     var customer = customer
     customer.attempts += 1
-    effects.append(.announce(.interrupted, desk.window, lease, customer))
+    effects.append(.announce(.interrupted, windowState.window, lease, customer))
     stage(.update(customer), into: &effects)
     lines[customer.line.index].takeBack(customer)
   }
@@ -297,9 +307,9 @@ extension QueueMachine {
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
     for next in releaseAhead(service, place) {
-      var desk = desks[service][place]
-      desk.startedAt = next.at
-      record(desk.lease(of: next.customer), at: desk, .recalled, nil, now, into: &effects)
+      var windowState = windowStates[service][place]
+      windowState.startedAt = next.at
+      record(windowState.lease(of: next.customer), at: windowState, .recalled, nil, now, into: &effects)
       var customer = next.customer
       customer.attempts += 1
       stage(.update(customer), into: &effects)
@@ -308,43 +318,46 @@ extension QueueMachine {
   }
 
   /// Those whose turn has not come leave the teller's hands.
-  mutating func releaseAhead(_ service: Int, _ place: Int) -> [Desk.HandedOut] {
-    let ahead = desks[service][place].ahead
-    desks[service][place].ahead = []
+  mutating func releaseAhead(_ service: Int, _ place: Int) -> [WindowState.HandedOut] {
+    let ahead = windowStates[service][place].ahead
+    windowStates[service][place].ahead = []
     servingCount -= Int64(ahead.count)
     return ahead
   }
 
-  /// The desk's customer leaves it; nil when there is none.
+  /// The window's customer leaves it; nil when there is none.
   mutating func release(_ service: Int, _ place: Int) -> Customer? {
-    guard desks[service][place].isServing, let customer = desks[service][place].customer.take() else {
+    guard windowStates[service][place].isServing, let customer = windowStates[service][place].customer.take()
+    else {
       return nil
     }
-    desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
     servingCount -= 1
     return customer
   }
 
   func receipt(
-    of customer: Customer, _ outcome: Outcome, at desk: Desk?, _ lease: Lease?, _ now: Moment
+    of customer: Customer, _ outcome: Outcome, at windowState: WindowState?, _ lease: Lease?, _ now: Moment
   ) -> Receipt {
     Receipt(
       day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
-      outcome: outcome, window: desk?.window, generation: desk?.generation ?? 0, pid: desk?.pid ?? 0,
+      outcome: outcome, window: windowState?.window, generation: windowState?.generation ?? 0,
+      pid: windowState?.pid ?? 0,
       attempts: lease?.attempt ?? customer.attempts, amount: customer.amount, account: customer.account,
-      issuedAt: customer.issuedAt, startedAt: desk?.startedAt.wall, finishedAt: now.wall,
+      issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall, finishedAt: now.wall,
       payload: customer.payload)
   }
 
   mutating func record(
-    _ lease: Lease, at desk: Desk, _ end: AttemptEnd, _ processEnd: ProcessEnd?, _ now: Moment,
+    _ lease: Lease, at windowState: WindowState, _ end: AttemptEnd, _ processEnd: ProcessEnd?, _ now: Moment,
     into effects: inout [QueueEffect]
   ) {
     stage(
       .record(
         Attempt(
-          day: books.day, ticket: lease.ticket, number: lease.attempt, window: desk.window,
-          generation: desk.generation, pid: desk.pid, startedAt: desk.startedAt.wall, endedAt: now.wall,
+          day: books.day, ticket: lease.ticket, number: lease.attempt, window: windowState.window,
+          generation: windowState.generation, pid: windowState.pid, startedAt: windowState.startedAt.wall,
+          endedAt: now.wall,
           end: end, processEnd: processEnd)), into: &effects)
   }
 
@@ -354,18 +367,18 @@ extension QueueMachine {
   func locate(_ window: Window) -> (service: Int, place: Int)? {
     let service = Int(window.service.rawValue) - 1
     let place = Int(window.place) - 1
-    return desks[service].indices.contains(place) ? (service, place) : nil
+    return windowStates[service].indices.contains(place) ? (service, place) : nil
   }
 
   /// The teller's hands are free: it gets the next customer, or goes when its window is to be closed.
   mutating func free(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
-    desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
-    if desks[service][place].isClosing || desks[service][place].isReplaced {
-      desks[service][place].state = .doomed
-      effects.append(.dismissTeller(desks[service][place].window))
+    windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    if windowStates[service][place].isClosing || windowStates[service][place].isReplaced {
+      windowStates[service][place].state = .doomed
+      effects.append(.dismissTeller(windowStates[service][place].window))
     } else {
-      desks[service][place].state = .idle
-      idleDesks[service] += 1
+      windowStates[service][place].state = .idle
+      idleWindowStates[service] += 1
     }
   }
 
@@ -374,10 +387,10 @@ extension QueueMachine {
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {
     takeFrom(service, place, .killed, nil, at: now, into: &effects)
-    let desk = desks[service][place]
-    if desk.state == .idle { idleDesks[service] -= 1 }
-    desks[service][place].state = .doomed
-    desks[service][place].deadline = MonotonicTime(nanoseconds: .max)
-    effects.append(.endRogueTeller(desk.window, desk.generation, reason: reason))
+    let windowState = windowStates[service][place]
+    if windowState.state == .idle { idleWindowStates[service] -= 1 }
+    windowStates[service][place].state = .doomed
+    windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
   }
 }

@@ -42,8 +42,8 @@ public struct QueueMachine: Sendable {
   var lines: [WaitingLine]
   var delayed = DelayedCustomers()
   /// Windows by service (raw value − 1) and place − 1.
-  var desks: [[Desk]]
-  var idleDesks: [Int]
+  var windowStates: [[WindowState]]
+  var idleWindowStates: [Int]
   var servingCount: Int64 = 0
   var hasReportedDrained = false
 
@@ -90,8 +90,8 @@ public struct QueueMachine: Sendable {
     lines = Line.allCases.map {
       WaitingLine(stored: stored.books.waiting[$0.index], capacity: policy.lineCapacity)
     }
-    desks = Array(repeating: [], count: Service.allCases.count)
-    idleDesks = Array(repeating: 0, count: Service.allCases.count)
+    windowStates = Array(repeating: [], count: Service.allCases.count)
+    idleWindowStates = Array(repeating: 0, count: Service.allCases.count)
     lastMoment = now
     for entry in stored.delayed {
       // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
@@ -163,15 +163,17 @@ public struct QueueMachine: Sendable {
   /// When a lease runs out next, in the time that was attended; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
-    for places in desks {
-      for desk in places where desk.isServing || isRecalling(desk) {
-        earliest = min(earliest ?? desk.deadline, desk.deadline)
+    for places in windowStates {
+      for windowState in places where windowState.isServing || isRecalling(windowState) {
+        earliest = min(earliest ?? windowState.deadline, windowState.deadline)
       }
     }
     return earliest
   }
 
-  private func isRecalling(_ desk: Desk) -> Bool { if case .recalling = desk.state { true } else { false } }
+  private func isRecalling(_ windowState: WindowState) -> Bool {
+    if case .recalling = windowState.state { true } else { false }
+  }
 
   /// Whether a request is half taken in.
   public var isTakingIn: Bool { arriving != nil }

@@ -55,7 +55,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   // In the supervision of the services.
   case judgesBySilence, givesNoSignOfLife, ignoresTheClose, checksOnce, isDeafToProgress,
     blamesServicesForItsOwnPause, killsTheSuccessor
-  // In the staff behind the windows, and at the control socket.
+  // In the supervisors, and at the control socket.
   case opensWindowsWhileItCloses, auditsTheDismissed, takesEveryDayForToday, takesEveryErrorForAFullDisk
   case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
   case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause

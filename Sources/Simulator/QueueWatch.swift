@@ -1,6 +1,6 @@
 // Owns the eye on the queue of a production coordinator: every event passes here on its way to the machine, and the checker
 // hears of it and of what the machine wants. A planted bug of the core is made here. At times the word of a dead worker comes
-// late: the staff closes the connection of whoever has ended, and here such words come all the same, which the queue must
+// late: the supervisor closes the connection of whoever has ended, and here such words come all the same, which the queue must
 // let change nothing. It must not judge: the checker does.
 // Invariant: whatever a dead process does is nobody's business, and after a broken promise nobody looks any more.
 

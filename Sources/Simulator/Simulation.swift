@@ -57,7 +57,7 @@ public final class Simulation {
   /// Nothing goes wrong any more.
   private(set) var isCalm = false
   private var calmSince = MonotonicTime(nanoseconds: 0)
-  private var finale = Finale()
+  private var finale = ClosingCommands()
   private var isOver = false
   private(set) var violation: Violation?
   /// The disk is full until then.
@@ -197,7 +197,7 @@ public final class Simulation {
       happen(occurrence)
     } else {
       host.runNext()
-      if isCalm { playFinale() }
+      if isCalm { sendClosingCommands() }
     }
     return true
   }
@@ -222,7 +222,7 @@ public final class Simulation {
     case .coordinatorEnds: coordinator?.process.kill()
     case .end: isOver = true
     }
-    if isCalm { playFinale() }
+    if isCalm { sendClosingCommands() }
   }
 
   // MARK: - Processes
@@ -295,7 +295,7 @@ public final class Simulation {
   }
 
   /// When every client is content, somebody opens what is closed, and ends the bank.
-  private func playFinale() {
+  private func sendClosingCommands() {
     guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent,
       isVendingContent
     else { return }

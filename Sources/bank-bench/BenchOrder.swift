@@ -76,7 +76,7 @@ struct BenchOrder {
         OptionSpec("quick", summary: Text("Fewer and shorter rounds.", "더 적고 짧게 측정합니다."))
       ]), globalOptions: [BankctlTable.json], exitCodes: BankctlTable.commonExitCodes)
 
-  init(_ invocation: Invocation, _ words: Words) throws(CommandError) {
+  init(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) {
     scratch = try ScratchDirectory.path(invocation, words)
     asJSON = invocation.flag("json")
     thoroughness = invocation.flag("quick") ? .quick : .full

@@ -23,10 +23,10 @@ struct ChaosClosing {
   mutating func drain(_ lookAround: () -> Void) throws(CommandError) {
     for _ in 0..<Self.rounds {
       do throws(CommandError) {
-        let desk = try Desk.reopen(session)
-        while try !bringBack(at: desk) {}
+        let coordinator = try CoordinatorClient.reopen(session)
+        while try !bringBack(at: coordinator) {}
         lookAround()
-        return try close(desk)
+        return try close(coordinator)
       } catch {
         guard error.isLoss else { throw error }
       }
@@ -35,29 +35,29 @@ struct ChaosClosing {
   }
 
   /// Whether nobody waits and nobody is a dead letter.
-  private mutating func bringBack(at desk: Desk) throws(CommandError) -> Bool {
-    let report = try desk.status(.awaitIdle, within: Self.patience)
+  private mutating func bringBack(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
+    let report = try coordinator.status(.awaitIdle, within: Self.patience)
     guard report.queue.dead > 0 else { return true }
     var count: Int64 = 0
-    try desk.ask(.requeueDead) { answer throws(CommandError) in
+    try coordinator.ask(.requeueDead) { answer throws(CommandError) in
       if case .requeued(let number) = answer { count = number }
     }
     requeued += count
     return false
   }
 
-  private func close(_ desk: Desk) throws(CommandError) {
+  private func close(_ coordinator: CoordinatorClient) throws(CommandError) {
     let order = StopOrder(now: false, timeoutMilliseconds: nil)
-    try desk.ask(.stop(order), within: Self.patience) { _ throws(CommandError) in }
-    _ = desk.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
+    try coordinator.ask(.stop(order), within: Self.patience) { _ throws(CommandError) in }
+    _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
   }
 
   /// All receipts behind a place in the order of commits, of all days.
   func receipts(after sequence: Int64) throws(CommandError) -> [ReceiptReport] {
     var receipts: [ReceiptReport] = []
-    try Desk.consult(session) { desk throws(CommandError) in
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
       receipts.removeAll()
-      try desk.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) {
+      try coordinator.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) {
         answer throws(CommandError) in
         receipts += try answer.receipts
       }
@@ -68,8 +68,8 @@ struct ChaosClosing {
   /// What the bank finds on its own books.
   func audit() throws(CommandError) -> [Remark] {
     var problems: [Remark] = []
-    try Desk.consult(session) { desk throws(CommandError) in
-      try desk.ask(.audit, within: nil) { answer throws(CommandError) in
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.ask(.audit, within: nil) { answer throws(CommandError) in
         if case .audit(let report) = answer { problems = report.findings }
       }
     }

@@ -153,7 +153,8 @@ enum ChaosProgram {
     if let count = session.invocation.integer("customers") { limits.customers = count }
     let bits = UInt64(bitPattern: seed)
     let stations =
-      try Desk.reopen(session).status(.status).services.first { $0.service == .juice }?.windows ?? 0
+      try CoordinatorClient.reopen(session).status(.status).services.first { $0.service == .juice }?.windows
+      ?? 0
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
     let shop: ChaosShop
@@ -179,7 +180,7 @@ enum ChaosProgram {
   }
 
   /// Reads `tellers,coordinator`.
-  static func targets(_ list: String, _ words: Words) throws(CommandError) -> [ChaosTarget] {
+  static func targets(_ list: String, _ words: MessageCatalog) throws(CommandError) -> [ChaosTarget] {
     var chosen: [ChaosTarget] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
       let target = ChaosTarget.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
@@ -193,7 +194,7 @@ enum ChaosProgram {
 
   /// The last receipt that was there before; a home in which somebody still waits is refused.
   private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
-    let queue = try Desk.reopen(session).status(.status).queue
+    let queue = try CoordinatorClient.reopen(session).status(.status).queue
     guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
       throw .complaint(Complaint(code: "wrong_state", exit: .refused, message: session.words.chaosNeedsIdle))
     }

@@ -56,7 +56,7 @@ struct ChaosReport: Sendable {
   private static let named = 50
 
   /// For scripts.
-  func document(_ words: Words) -> JSONValue {
+  func document(_ words: MessageCatalog) -> JSONValue {
     let victims = ChaosTarget.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(kills[$1, default: 0])])
     }
@@ -78,10 +78,10 @@ struct ChaosReport: Sendable {
   }
 
   /// For people.
-  func lines(_ words: Words, _ palette: Palette, within columns: Int? = nil) -> [String] {
+  func lines(_ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right])
     for target in ChaosTarget.allCases {
-      table.add([.init(words.killed(target)), .init(Words.grouped(kills[target, default: 0]))])
+      table.add([.init(words.killed(target)), .init(MessageCatalog.grouped(kills[target, default: 0]))])
     }
     let plain = [
       (words.chaosStops, stops), (words.chaosCuts, cuts), (words.chaosAcknowledged, account.acknowledged),
@@ -91,14 +91,14 @@ struct ChaosReport: Sendable {
       (words.chaosDeliveries, deliveries), (words.chaosPurchases, purchases),
       (words.chaosWatched, changesWatched),
     ]
-    for (name, number) in plain { table.add([.init(name), .init(Words.grouped(number))]) }
+    for (name, number) in plain { table.add([.init(name), .init(MessageCatalog.grouped(number))]) }
     let checks = [
       (words.lost, account.lost), (words.duplicated, account.duplicated),
       (words.chaosOrder, account.orderViolations), (words.chaosMoney, account.moneyDifference),
       (words.stockDifference, account.stockDifference), (words.chaosOrphans, account.orphans),
     ]
     for (name, number) in checks {
-      table.add([.init(name), .init(Words.grouped(number), number == 0 ? nil : .alarm)])
+      table.add([.init(name), .init(MessageCatalog.grouped(number), number == 0 ? nil : .alarm)])
     }
     table.add([.init(words.chaosReserveTime), .init(words.times(reserve))])
     table.add([.init(words.chaosRecoverTime), .init(words.times(recover))])

@@ -35,7 +35,7 @@ struct FuzzOrder {
           summary: Text("Repeats the same attacks.", "같은 공격을 되풀이합니다.")),
       ]), exitCodes: BankctlTable.commonExitCodes)
 
-  init(_ invocation: Invocation, _ words: Words) throws(CommandError) {
+  init(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) {
     scratch = try ScratchDirectory.path(invocation, words)
     span = invocation.duration("for") ?? .seconds(60)
     seed = invocation.integer("seed").map { UInt64($0) } ?? RandomSeed.fromSystem() >> 32

@@ -10,7 +10,7 @@ import Simulator
 
 /// The program `bank-simulate`.
 enum SimulateProgram {
-  static func run(_ invocation: Invocation, _ words: Words) throws(CommandError) -> ProgramExit {
+  static func run(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) -> ProgramExit {
     let bug = invocation.text("bug").flatMap { PlantedBug(rawValue: $0) }
     func number(_ name: String) -> UInt64? { invocation.integer(name).map { UInt64($0) } }
     func tell(_ report: SimulateReport) -> ProgramExit {

@@ -36,7 +36,7 @@ struct ChaosPlanTests {
 
   @Test("whom to kill is read with or without an s, and a mistake is named")
   func targets() throws {
-    let words = Words(language: .english)
+    let words = MessageCatalog(language: .english)
     #expect(try ChaosProgram.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
     #expect(try ChaosProgram.targets("stock,juice", words) == [.stock, .juice])
     for list in ["", "tellers,", "bankd"] {
@@ -58,9 +58,9 @@ struct ChaosPlanTests {
     evidence.recovered = false
     let report = ChaosReport(seed: 77, home: "/somewhere", account: ChaosAccount(evidence))
     for language in [Language.english, .korean] {
-      let lines = report.lines(Words(language: language), .none)
+      let lines = report.lines(MessageCatalog(language: language), .none)
       #expect(lines[0].contains("--seed 77") && lines[0].contains("/somewhere"))
     }
-    #expect(report.document(Words(language: .english)).text.contains(#""ok":false,"seed":77"#))
+    #expect(report.document(MessageCatalog(language: .english)).text.contains(#""ok":false,"seed":77"#))
   }
 }

@@ -117,7 +117,7 @@ struct ChaosStockTests {
     evidence.shelves.after = nil
     #expect(ChaosAccount(evidence).isClean)
     for language in [Language.english, .korean] {
-      let words = Words(language: language)
+      let words = MessageCatalog(language: language)
       #expect(words.sentence(.stock(Self.banana, difference: -2)).contains("2"))
       #expect(words.sentence(.stock(Self.banana, difference: 3)).contains("3"))
     }

@@ -387,5 +387,5 @@ func oddAnswers() throws {
     try output.line("x")
     try output.flush()
   }
-  #expect(Program.report(.readerGone, Words(language: .english), "", true, output) == .done)
+  #expect(Program.report(.readerGone, MessageCatalog(language: .english), "", true, output) == .done)
 }

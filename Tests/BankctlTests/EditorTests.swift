@@ -9,10 +9,10 @@ import Wire
 @testable import Console
 
 @Suite("The stock editor") struct EditorTests {
-  private static let english = Words(language: .english)
+  private static let english = MessageCatalog(language: .english)
 
   private func editor(_ quantities: [String: Quantity] = [:], language: Language = .english) -> StockEditor {
-    var editor = StockEditor(.standard, Words(language: language))
+    var editor = StockEditor(.standard, MessageCatalog(language: language))
     editor.isConnected = true
     editor.hear(.picture(shelves(quantities)))
     return editor
@@ -177,7 +177,7 @@ import Wire
     #expect(lines.first == "재고 추가")
     #expect(lines.contains("▸ 🍓 딸기      −     10  +"), "\(lines)")
     #expect(lines.contains("  닫기"))
-    #expect(lines.last == Words(language: .korean).editorKeys)
+    #expect(lines.last == MessageCatalog(language: .korean).editorKeys)
     var waiting = StockEditor(.standard, Self.english)
     #expect(
       StockEditorPicture(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits))

@@ -74,7 +74,7 @@ struct HelpPageTests {
   func interrupted() {
     let page = table.help(for: ["open"], language: .english).replacing("\n  ", with: " ")
     #expect(page.contains("the others wait for the next start"))
-    #expect(Words(language: .english).closingEarly.contains("wait for the next"))
+    #expect(MessageCatalog(language: .english).closingEarly.contains("wait for the next"))
     #expect(!page.contains("sends home"))
   }
 
@@ -83,7 +83,7 @@ struct HelpPageTests {
     arguments: [20, 40])
   func notes(columns: Int) {
     for language in TextLanguage.allCases {
-      let words = Words(language: language == .korean ? .korean : .english)
+      let words = MessageCatalog(language: language == .korean ? .korean : .english)
       let text = "bankctl: " + words.notOpen(home: "/tmp/a-home-with-a-rather-long-name")
       let written = Notes.lines(text, columns: columns)
       #expect(self.words(of: written) == self.words(of: text))

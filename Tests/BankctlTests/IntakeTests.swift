@@ -100,9 +100,9 @@ func sentences() {
   ]
   for fault in faults {
     let refusal = CustomerList.Refusal.line(3, fault)
-    let english = Words(language: .english).sentence(refusal, file: "-")
+    let english = MessageCatalog(language: .english).sentence(refusal, file: "-")
     #expect(english.hasPrefix("Line 3 of standard input: ") && english.hasSuffix("Nobody was added."))
-    let korean = Words(language: .korean).sentence(refusal, file: "people.jsonl")
+    let korean = MessageCatalog(language: .korean).sentence(refusal, file: "people.jsonl")
     #expect(korean.hasPrefix("'people.jsonl'의 3번째 줄: ") && korean.hasSuffix("추가된 고객이 없습니다."))
   }
 }

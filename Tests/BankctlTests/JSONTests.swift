@@ -22,7 +22,7 @@ func wideNumbers() {
   #expect(text.contains("\"debit\":10000000000000000000,"), "\(text)")
   #expect(text.contains("\"balance\":-9999999999999999999,"), "\(text)")
   #expect(text.contains("\"difference\":-9999999999999999999}"), "\(text)")
-  #expect(Words.grouped(row.debit) == "10,000,000,000,000,000,000")
+  #expect(MessageCatalog.grouped(row.debit) == "10,000,000,000,000,000,000")
 }
 
 @Test("a text is escaped so that it stays one line and one string")

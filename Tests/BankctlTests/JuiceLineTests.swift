@@ -82,12 +82,13 @@ struct JuiceLineTests {
       return []
     }
     let session = Session(
-      invocation: invocation, words: Words(language: .english), home: branch.home, surroundings: .actual,
+      invocation: invocation, words: MessageCatalog(language: .english), home: branch.home,
+      surroundings: .actual,
       asJSON: false, output: Output(isTerminal: false, palette: .none) { _ in .written })
     let wait = try InterruptibleWait()
     defer { wait.end() }
     let line = JuiceLine(
-      EnqueuedReport(day: 1, first: 1, last: 1, count: 1), at: try Desk.open(session), wait,
+      EnqueuedReport(day: 1, first: 1, last: 1, count: 1), at: try CoordinatorClient.open(session), wait,
       patience: .milliseconds(1), session)
     var fates: [JuiceLine.Fate] = []
     try line.run { _, fate in fates.append(fate) }

@@ -1,4 +1,4 @@
-// Words that a Korean reader stumbles over, and names in the language of the sentence that they stand in.
+// MessageCatalog that a Korean reader stumbles over, and names in the language of the sentence that they stand in.
 
 import BankModel
 import Testing
@@ -7,10 +7,10 @@ import Wire
 @testable import Console
 @testable import bank_chaos
 
-private let english = Words(language: .english)
-private let korean = Words(language: .korean)
+private let english = MessageCatalog(language: .english)
+private let korean = MessageCatalog(language: .korean)
 
-@Suite("Words in both languages")
+@Suite("MessageCatalog in both languages")
 struct KoreanWordsTests {
   private func hasHangul(_ text: String) -> Bool {
     text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
@@ -82,7 +82,7 @@ struct KoreanWordsTests {
     let picture = VendingPicture(
       sequence: 1, balance: 5_000, free: 5_000, today: 20_501, products: products, sales: [], recent: [])
     for language in [Language.english, .korean] {
-      let words = Words(language: language)
+      let words = MessageCatalog(language: language)
       let text =
         VendingListing(picture: picture, words: words, palette: .none).lines
         + VendingShelves(picture: picture, words: words, palette: .none).lines

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Console
 
-private let english = Words(language: .english)
+private let english = MessageCatalog(language: .english)
 
 @Suite("What is told of a pace")
 struct PaceTests {
@@ -88,7 +88,7 @@ struct PaceTests {
 
   @Test("a slow pace is told as what it is", arguments: [Language.english, .korean])
   func slow(language: Language) {
-    let words = Words(language: language)
+    let words = MessageCatalog(language: language)
     let isKorean = language == .korean
     #expect(words.rate(0.9) == (isKorean ? "초당 0.9" : "0.9/s"))
     #expect(words.rate(3) == (isKorean ? "초당 3" : "3/s"))

@@ -14,8 +14,8 @@ import Wire
 @testable import Console
 @testable import bank_chaos
 
-private let english = Words(language: .english)
-private let korean = Words(language: .korean)
+private let english = MessageCatalog(language: .english)
+private let korean = MessageCatalog(language: .korean)
 
 @Suite("Remarks")
 struct RemarkTests {

@@ -39,14 +39,15 @@ struct RepetitionTests {
       var rounds = 0
       guard case .run(let invocation) = try BankctlTable.table.parse(["status"]) else { return }
       let session = Session(
-        invocation: invocation, words: Words(language: .english), home: branch.home, surroundings: .actual,
+        invocation: invocation, words: MessageCatalog(language: .english), home: branch.home,
+        surroundings: .actual,
         asJSON: false, output: Output(isTerminal: false, palette: .none) { _ in .written })
-      let report = try Desk.converse(session, within: .milliseconds(50)) {
-        (desk) throws(CommandError) -> StatusReport in
+      let report = try CoordinatorClient.converse(session, within: .milliseconds(50)) {
+        (client) throws(CommandError) -> StatusReport in
         rounds += 1
         // Longer than one that was lost may take to come back.
         if rounds == 1 { _ = poll(nil, 0, 60) }
-        return try desk.status(.status)
+        return try client.status(.status)
       }
       #expect(report == picture() && rounds == 2)
     }
@@ -165,7 +166,7 @@ struct RepetitionTests {
     final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
     let clock = Clock()
     var written: [String] = []
-    let words = Words(language: .english)
+    let words = MessageCatalog(language: .english)
     let task = TaskProgress(
       .audit, words,
       ProgressMeter(

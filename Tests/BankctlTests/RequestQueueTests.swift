@@ -12,8 +12,8 @@ struct RequestQueueTests {
     MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
   }
 
-  private let english = Words(language: .english)
-  private let korean = Words(language: .korean)
+  private let english = MessageCatalog(language: .english)
+  private let korean = MessageCatalog(language: .korean)
 
   @Test("one is with the service, the next goes when it has answered, and all come in order")
   func order() {
@@ -72,7 +72,7 @@ struct RequestQueueTests {
   @Test("what was sent is called by its name in both languages, and how many keys were not taken")
   func words() {
     var queue = RequestQueue<VendingCommand>()
-    func text(_ words: Words) -> String? {
+    func text(_ words: MessageCatalog) -> String? {
       words.waiting(for: .vending, queue) { words.request($0, nil) }
     }
     #expect(text(english) == nil)

@@ -28,8 +28,8 @@ func run(
     caught.bytes += bytes
     return .written
   }
-  let words = Words(language: language)
-  var surroundings = Surroundings.actual
+  let words = MessageCatalog(language: language)
+  var surroundings = ProcessEnvironment.actual
   surroundings.launcher = { () throws(ControlError) in launcher }
   let session = Session(
     invocation: invocation, words: words, home: home, surroundings: surroundings,

@@ -13,8 +13,8 @@ import Wire
 
 @testable import Console
 
-private let english = Words(language: .english)
-private let korean = Words(language: .korean)
+private let english = MessageCatalog(language: .english)
+private let korean = MessageCatalog(language: .korean)
 
 private func hasHangul(_ text: String) -> Bool {
   text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
@@ -204,7 +204,7 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(stock.heard == [.assortment])
   }
 
-  private func tellAbsence<Command: CounterCommand>(_: Command.Type, _ code: String) {
+  private func tellAbsence<Command: PresentableCommand>(_: Command.Type, _ code: String) {
     for words in [english, korean] {
       let error = ServiceClientError<Command>.tryLater(detail: "nobody listens", isInDoubt: false)
       guard case .complaint(let complaint) = words.refusal(error, trouble: "SIGKILL") else {

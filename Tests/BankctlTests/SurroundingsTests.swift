@@ -8,8 +8,8 @@ import Testing
 
 private func surroundings(
   _ variables: [String: String], files: Set<String> = [], languages: [String: Language] = [:]
-) -> Surroundings {
-  Surroundings(
+) -> ProcessEnvironment {
+  ProcessEnvironment(
     variable: { variables[$0].flatMap { $0.isEmpty ? nil : $0 } },
     absolute: { path throws(SystemError) in path.hasPrefix("/") ? path : "/here/" + path },
     isFile: { files.contains($0) }, configuredLanguage: { languages[$0] },

@@ -32,14 +32,14 @@ struct VendingBoardTests {
   }
 
   private func customer(_ picture: VendingPicture? = VendingBoardTests.picture()) -> CustomerBoard {
-    var board = CustomerBoard(Words(language: .english))
+    var board = CustomerBoard(MessageCatalog(language: .english))
     board.isConnected = true
     if let picture { board.hear(.picture(picture)) }
     return board
   }
 
   private func manager(_ picture: VendingPicture? = VendingBoardTests.picture()) -> AdminBoard {
-    var board = AdminBoard(Words(language: .english))
+    var board = AdminBoard(MessageCatalog(language: .english))
     board.isConnected = true
     if let picture { board.hear(.picture(picture)) }
     return board
@@ -166,7 +166,7 @@ struct VendingBoardTests {
       Language.korean, .english,
     ])
   func hints(language: Language) {
-    let words = Words(language: language)
+    let words = MessageCatalog(language: language)
     for hint in [words.customerKeys, words.managerKeys, words.editorKeys] {
       #expect(DisplayWidth.of(hint) <= 80, "\(DisplayWidth.of(hint)): \(hint)")
       for columns in [20, 40, 80] {
@@ -184,11 +184,13 @@ struct VendingBoardTests {
       Language.korean, .english,
     ])
   func names(language: Language) {
-    var boards = (CustomerBoard(Words(language: language)), AdminBoard(Words(language: language)))
+    var boards = (
+      CustomerBoard(MessageCatalog(language: language)), AdminBoard(MessageCatalog(language: language))
+    )
     (boards.0.isConnected, boards.1.isConnected) = (true, true)
     boards.0.hear(.picture(Self.picture()))
     boards.1.hear(.picture(Self.picture()))
-    let balance = Words(language: language).balance(5_000)
+    let balance = MessageCatalog(language: language).balance(5_000)
     for columns in [20, 40, 80, 100, 200] {
       let size = Terminal.Size(columns: columns, rows: 60)
       boards.0.columns = CustomerBoardPicture.columns(size: size, of: boards.0)
@@ -199,9 +201,10 @@ struct VendingBoardTests {
         let name = product.name(in: language)
         #expect(customer.contains { $0.contains(name) }, "\(name) at \(columns): \(customer)")
         #expect(manager.contains { $0.contains(name) }, "\(name) at \(columns): \(manager)")
-        #expect(customer.contains { $0.contains("\(Words.grouped(product.price)) ×\(product.stock)") })
+        #expect(
+          customer.contains { $0.contains("\(MessageCatalog.grouped(product.price)) ×\(product.stock)") })
       }
-      let expired = Words(language: language).expiredPieces(4)
+      let expired = MessageCatalog(language: language).expiredPieces(4)
       #expect(manager.contains { $0.contains(expired) }, "\(columns): \(manager)")
     }
   }
@@ -223,7 +226,7 @@ struct VendingBoardTests {
     "whatever is cut or hidden has a mark, and no amount, price or share is cut, on narrow and low terminals",
     arguments: [Language.korean, .english])
   func marks(language: Language) {
-    let (words, machine) = (Words(language: language), Self.crowded())
+    let (words, machine) = (MessageCatalog(language: language), Self.crowded())
     var boards = (CustomerBoard(words), AdminBoard(words))
     (boards.0.isConnected, boards.1.isConnected) = (true, true)
     boards.0.hear(.picture(machine))
@@ -236,7 +239,9 @@ struct VendingBoardTests {
         (_, _) = (boards.0.press(key), boards.1.press(key))
         let customer = CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size)
         let manager = AdminBoardPicture(board: boards.1, palette: .none).lines(size: size)
-        expectMarks(customer, machine, 10, words) { "\(Words.grouped($0.price)) ×\(Words.grouped($0.stock))" }
+        expectMarks(customer, machine, 10, words) {
+          "\(MessageCatalog.grouped($0.price)) ×\(MessageCatalog.grouped($0.stock))"
+        }
         expectMarks(left(of: manager, columns), machine, 11, words) { words.pieces($0.stock) }
         // A lot and a share are whole or not there.
         for line in manager {
@@ -266,7 +271,7 @@ struct VendingBoardTests {
 
   /// Every product is there with its amount, or counted as hidden.
   private func expectMarks(
-    _ lines: [String], _ machine: VendingPicture, _ total: Int, _ words: Words,
+    _ lines: [String], _ machine: VendingPicture, _ total: Int, _ words: MessageCatalog,
     _ amount: (ProductReport) -> String
   ) {
     let signs = machine.products.count { product in lines.contains { $0.contains(product.emoji) } }
@@ -300,7 +305,7 @@ struct VendingBoardTests {
     }
     var picture = Self.picture()
     picture.sales = ["top", "coke", "hot6"].map { SalesReport(product: ItemID($0), count: 1) }
-    let legend = SharePie(picture, Words(language: .english)).legend(rows: 9)
+    let legend = SharePie(picture, MessageCatalog(language: .english)).legend(rows: 9)
     #expect(
       legend.count == 3 && legend.count { $0.hasSuffix("(33.3%)") } == 2 && legend[0].hasSuffix("(33.4%)"))
   }
@@ -347,12 +352,12 @@ struct VendingBoardTests {
     picture.sales = [
       SalesReport(product: ItemID("top"), count: 3), SalesReport(product: ItemID("coke"), count: 1),
     ]
-    let pie = SharePie(picture, Words(language: .english))
+    let pie = SharePie(picture, MessageCatalog(language: .english))
     #expect(pie.legend(rows: 9) == ["█ Maxim T.O.P 3 (75.0%)", "▓ Coca-Cola 1 (25.0%)"])
     let places = pie.lines().dropFirst().prefix(9).joined()
     let (large, small) = (places.count { $0 == "█" }, places.count { $0 == "▓" })
     let share = Double(large) / Double(large + small)
     #expect(share > 0.68 && share < 0.82, "\(share)")
-    #expect(SharePie(Self.picture(), Words(language: .korean)).lines() == ["구매 비율", "없습니다."])
+    #expect(SharePie(Self.picture(), MessageCatalog(language: .korean)).lines() == ["구매 비율", "없습니다."])
   }
 }

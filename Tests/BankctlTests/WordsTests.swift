@@ -8,8 +8,8 @@ import Wire
 
 @testable import Console
 
-private let english = Words(language: .english)
-private let korean = Words(language: .korean)
+private let english = MessageCatalog(language: .english)
+private let korean = MessageCatalog(language: .korean)
 
 private func hasHangul(_ text: String) -> Bool {
   text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
@@ -80,18 +80,20 @@ func connections() {
 
 @Test("the timer counts minutes, seconds and milliseconds, and goes on beyond an hour")
 func timer() {
-  #expect(Words.timer(milliseconds: 0) == "00:00:000")
-  #expect(Words.timer(milliseconds: 4_410) == "00:04:410")
-  #expect(Words.timer(milliseconds: 61 * 60_000 + 1_002) == "61:01:002")
-  #expect(Words.timer(milliseconds: -5) == "00:00:000")
+  #expect(MessageCatalog.timer(milliseconds: 0) == "00:00:000")
+  #expect(MessageCatalog.timer(milliseconds: 4_410) == "00:04:410")
+  #expect(MessageCatalog.timer(milliseconds: 61 * 60_000 + 1_002) == "61:01:002")
+  #expect(MessageCatalog.timer(milliseconds: -5) == "00:00:000")
   #expect(korean.businessTime(milliseconds: 4_410) == "업무시간 - 00:04:410")
 }
 
 @Test("numbers and spans are written for people")
 func numbers() {
   #expect(
-    [0, 999, 1000, 1_234_567, -1234].map(Words.grouped) == ["0", "999", "1,000", "1,234,567", "-1,234"])
-  #expect(Words.grouped(Int64.min) == "-9,223,372,036,854,775,808")
+    [0, 999, 1000, 1_234_567, -1234].map(MessageCatalog.grouped) == [
+      "0", "999", "1,000", "1,234,567", "-1,234",
+    ])
+  #expect(MessageCatalog.grouped(Int64.min) == "-9,223,372,036,854,775,808")
   #expect(english.span(milliseconds: 812) == "812 ms")
   #expect(english.span(milliseconds: 4_410) == "4.4 s")
   #expect(english.span(milliseconds: 200_000) == "3 min 20 s")
@@ -220,7 +222,8 @@ func widths() {
 
 @Test("the picture of a bank", arguments: [Language.korean, .english])
 func statusPicture(language: Language) {
-  let lines = StatusPicture(report: picture(), words: Words(language: language), palette: .none).lines
+  let lines = StatusPicture(report: picture(), words: MessageCatalog(language: language), palette: .none)
+    .lines
   if language == .korean {
     #expect(lines[0].hasPrefix("영업 중 · 영업 1일차 · 업무시간 - 00:04:410"))
     #expect(lines[1] == "발급 10 = 대기중 3 + 업무중 3 + 완료 4 · 맨 앞 고객 812밀리초 대기")
@@ -326,7 +329,7 @@ func narrowTable() {
   "everything in the pictures of bank, menu and machine can be read on a narrow terminal",
   arguments: [20, 40, 80], [Language.korean, .english])
 func narrowPictures(columns: Int, language: Language) {
-  let words = Words(language: language)
+  let words = MessageCatalog(language: language)
   let shelves = shelves(["strawberry": 9])
   let menu = MenuPicture(
     assortment: .standard, picture: shelves, words: words, palette: .none, columns: columns)

@@ -36,7 +36,7 @@ struct ClosingTests {
     #expect(report.dead == 0)
   }
 
-  @Test("an audit that comes too late for the stock keeps nobody awake while the house goes home")
+  @Test("an audit that comes too late for the stock keeps nobody awake while the serviceSupervisor goes home")
   func lateAudit() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -72,7 +72,7 @@ struct ClosingTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     let window = Window(service: .deposit, place: 1)
-    _ = bank.coordinator.staff.add(window)
+    _ = bank.coordinator.tellerSupervisor.add(window)
     bank.coordinator.opening.windowGivenUp(window, lastEnd: Remark(.endedAtOnce))
     let entry = EnqueueEntry(service: .deposit, grade: .regular, amount: 1, account: 1, key: nil)
     let number = client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: false)), bank.coordinator)

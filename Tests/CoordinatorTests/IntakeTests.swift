@@ -63,7 +63,7 @@ struct IntakeTests {
     let number = try begin(bank, client, key: "k")
     bank.serveAll()
     var events = 0
-    bank.coordinator.staff.onEvent = { _, _, _ in events += 1 }
+    bank.coordinator.tellerSupervisor.onEvent = { _, _, _ in events += 1 }
     bank.coordinator.releases.onReleased = { _ in events += 1 }
     bank.coordinator.leaveAtOnce()
     #expect(try client.answers(to: number, bank.coordinator) == [.failure(Failure(.draining))])
@@ -79,7 +79,7 @@ struct IntakeTests {
     #expect(!bank.log.contains("level=error"))
     // Those who were killed end while the last words are sent: nothing is made of it any more.
     let window = Window(service: .deposit, place: 1)
-    bank.coordinator.staff.onEvent?(window, 1, .ended(.signal(SIGKILL)))
+    bank.coordinator.tellerSupervisor.onEvent?(window, 1, .ended(.signal(SIGKILL)))
     bank.coordinator.releases.onReleased?(TicketOfDay(day: 1, ticket: 1))
     #expect(events == 0)
   }

@@ -29,22 +29,22 @@ struct SuccessorTests {
 
   @Test("a service is not ended for what its predecessor was told after its end")
   func service() throws {
-    let staff = HouseStaff(loop: loop, log: log, policy: RestartPolicy(), seed: 1)
-    staff.open(
-      HousePost.Trade(
+    let tellerSupervisor = ServiceSupervisor(loop: loop, log: log, policy: RestartPolicy(), seed: 1)
+    tellerSupervisor.open(
+      SupervisedService.Specification(
         name: "stock", peerRole: .stock, workerRole: .stock, program: "/bin/sh",
         arguments: ["-c", "sleep 0.5 & exit 0"]),
       at: loop.moment())
-    let post = staff.posts[0]
+    let post = tellerSupervisor.posts[0]
     while post.exitStatus == nil { try loop.runOnce(until: nil) }
     try #require(post.generation == 1 && post.channel != nil)
-    staff.replace(post, at: loop.moment())
+    tellerSupervisor.replace(post, at: loop.moment())
     try #require(post.killAt != nil)
-    try run(staff.keepTime) { post.generation > 1 }
+    try run(tellerSupervisor.keepTime) { post.generation > 1 }
     #expect(post.killAt == nil)
-    staff.closeAll(at: loop.moment())
-    staff.killAll()
-    try run(staff.keepTime) { staff.count == 0 }
+    tellerSupervisor.closeAll(at: loop.moment())
+    tellerSupervisor.killAll()
+    try run(tellerSupervisor.keepTime) { tellerSupervisor.count == 0 }
   }
 
   @Test("nor is a teller")
@@ -62,21 +62,21 @@ struct SuccessorTests {
     let writer = try ChildProcess.spawn(
       executable: "/bin/sh", arguments: ["-c", words], environment: Environment.all())
     #expect(writer.wait().isSuccess)
-    let staff = WindowStaff(
+    let tellerSupervisor = TellerSupervisor(
       home: directory, loop: loop, log: log, programs: WorkerPrograms(in: directory), policy: RestartPolicy(),
       seed: 1)
-    staff.hasOpened = true
+    tellerSupervisor.hasOpened = true
     let window = Window(service: .deposit, place: 1)
-    staff.open(window, at: loop.moment())
-    let post = try #require(staff.posts[window])
+    tellerSupervisor.open(window, at: loop.moment())
+    let post = try #require(tellerSupervisor.posts[window])
     while post.exitStatus == nil { try loop.runOnce(until: nil) }
     try #require(post.generation == 1 && post.channel != nil)
-    staff.dismiss(window, at: loop.moment())
+    tellerSupervisor.dismiss(window, at: loop.moment())
     try #require(post.killAt != nil)
-    try run(staff.keepTime) { post.generation > 1 }
+    try run(tellerSupervisor.keepTime) { post.generation > 1 }
     #expect(post.killAt == nil)
-    staff.closeAll()
-    staff.killAll()
-    try run(staff.keepTime) { staff.isEmpty }
+    tellerSupervisor.closeAll()
+    tellerSupervisor.killAll()
+    try run(tellerSupervisor.keepTime) { tellerSupervisor.isEmpty }
   }
 }

@@ -120,7 +120,7 @@ final class TestBank {
   /// Opens windows of a service, each with a teller that serves nobody by itself. No process is started.
   func openWindows(_ count: Int32, _ service: Service = .deposit) {
     for place in 1...count {
-      coordinator.staff.add(Window(service: service, place: place)).phase = .ready
+      coordinator.tellerSupervisor.add(Window(service: service, place: place)).phase = .ready
     }
     coordinator.queue.happen(.scale(service, windows: count))
     for place in 1...count {

@@ -18,29 +18,32 @@ struct UnwatchedChildTests {
   @Test("no teller stays behind a window") func teller() async {
     await #expect(processExitsWith: .success) {
       let place = try Spoiled()
-      let staff = WindowStaff(
+      let tellerSupervisor = TellerSupervisor(
         home: place.home, loop: place.loop, log: try place.log(), programs: try WorkerPrograms(),
         policy: RestartPolicy(), seed: 1)
       let window = Window(service: .deposit, place: 1)
-      staff.open(window, at: SystemClock.moment())
+      tellerSupervisor.open(window, at: SystemClock.moment())
       place.expectNobodyLeft()
       #expect(
-        staff.posts[window]?.isGivenUp == true
-          && staff.posts[window]?.lastEnd?.description.contains("epoll_ctl") == true)
-      #expect(staff.isEmpty)
+        tellerSupervisor.posts[window]?.isGivenUp == true
+          && tellerSupervisor.posts[window]?.lastEnd?.description.contains("epoll_ctl") == true)
+      #expect(tellerSupervisor.isEmpty)
     }
   }
 
   @Test("no service stays behind the windows") func service() async {
     await #expect(processExitsWith: .success) {
       let place = try Spoiled()
-      let staff = HouseStaff(loop: place.loop, log: try place.log(), policy: RestartPolicy(), seed: 1)
-      staff.open(
-        HousePost.Trade(
+      let tellerSupervisor = ServiceSupervisor(
+        loop: place.loop, log: try place.log(), policy: RestartPolicy(), seed: 1)
+      tellerSupervisor.open(
+        SupervisedService.Specification(
           name: "stock", peerRole: .stock, workerRole: .stock, program: "/bin/sleep", arguments: ["1000"]),
         at: SystemClock.moment())
       place.expectNobodyLeft()
-      #expect(staff.posts[0].lastEnd?.description.contains("epoll_ctl") == true && staff.count == 0)
+      #expect(
+        tellerSupervisor.posts[0].lastEnd?.description.contains("epoll_ctl") == true
+          && tellerSupervisor.count == 0)
     }
   }
 

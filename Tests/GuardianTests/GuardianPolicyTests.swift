@@ -177,7 +177,8 @@ import Testing
     ])
     #expect(
       options.ward
-        == GuardianOptions.Ward(pid: 42, phase: .stopping, hasOpened: true, patienceMilliseconds: 500))
+        == GuardianOptions.GuardedCoordinator(
+          pid: 42, phase: .stopping, hasOpened: true, patienceMilliseconds: 500))
     #expect(options.words.isEmpty)
   }
 

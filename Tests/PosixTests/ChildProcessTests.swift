@@ -83,15 +83,15 @@ import Testing
     #expect(listedWithout == "0\n1\n2\n3\n")
   }
 
-  @Test("a keepsake is descriptor 4, also where there is no channel")
-  func keepsake() throws {
+  @Test("a secondDescriptor is descriptor 4, also where there is no channel")
+  func secondDescriptor() throws {
     let directory = try TemporaryDirectory()
     let out = directory.file("out")
     let gift = try FileDescriptor.open(directory.file("gift"), [.readWrite, .create])
     try gift.writeAll(Array("a gift".utf8))
     let child = try ChildProcess.spawn(
       executable: "/bin/sh", arguments: ["-c", "ls /proc/self/fd; ls -l /proc/self/fd/4"],
-      environment: Environment.all(), keepsake: gift, standardOutput: .append(path: out))
+      environment: Environment.all(), secondDescriptor: gift, standardOutput: .append(path: out))
     #expect(child.wait().isSuccess)
     let listed = try contents(of: out)
     #expect(listed.hasPrefix("0\n1\n2\n3\n4\n"), "3 is the directory that ls itself reads: \(listed)")

@@ -14,7 +14,7 @@ import Wire
 @Suite("A server", .serialized)
 struct ServerTests {
   /// A home with a bell at work.
-  private final class BellHouse {
+  private final class BellFixture {
     static let patience = Duration.seconds(30)
 
     let store = BellStore()
@@ -70,84 +70,86 @@ struct ServerTests {
 
   @Test("answers when the ring is on disk, and tells everybody who follows")
   func rings() throws {
-    let house = try BellHouse()
-    let (ringer, listener) = (house.client(), house.client())
+    let fixture = try BellFixture()
+    let (ringer, listener) = (fixture.client(), fixture.client())
     var (heard, answers): ([Int64], [Int64?]) = ([], [])
     listener.follow(BellView()) { heard.append($0) }
-    try house.wait { heard == [0] }
+    try fixture.wait { heard == [0] }
     for _ in 0..<2 {
       let count = answers.count
-      ringer.ask(.ring, until: house.deadline) {
+      ringer.ask(.ring, until: fixture.deadline) {
         if case .success(let answer) = $0 {
           answers.append(answer.rings)
-          #expect(house.store.rings.count == answers.count, "it is on disk before it is told")
+          #expect(fixture.store.rings.count == answers.count, "it is on disk before it is told")
         }
       }
-      try house.wait { answers.count > count && heard.count == answers.count + 1 }
+      try fixture.wait { answers.count > count && heard.count == answers.count + 1 }
     }
     #expect(answers == [1, 2] && heard == [0, 1, 2])
-    #expect(house.store.commits == 2)
+    #expect(fixture.store.commits == 2)
   }
 
   @Test("makes one commit of everything that it hears at once, and one audit of all who ask for one")
   func shares() throws {
-    let house = try BellHouse()
-    let clients = (0..<8).map { _ in house.client() }
+    let fixture = try BellFixture()
+    let clients = (0..<8).map { _ in fixture.client() }
     var (rings, audits) = (0, 0)
     for client in clients {
-      client.ask(.look, until: house.deadline) { _ in rings += 1 }
+      client.ask(.look, until: fixture.deadline) { _ in rings += 1 }
     }
-    try house.wait { rings == 8 }
+    try fixture.wait { rings == 8 }
     for client in clients {
-      client.ask(.ring, until: house.deadline) { _ in rings += 1 }
-      client.ask(.audit, until: house.deadline) { if case .success = $0 { audits += 1 } }
+      client.ask(.ring, until: fixture.deadline) { _ in rings += 1 }
+      client.ask(.audit, until: fixture.deadline) { if case .success = $0 { audits += 1 } }
     }
-    try house.wait { rings == 16 && audits == 8 }
-    #expect(house.store.rings == Array(1...8))
-    #expect(house.store.commits <= 4 && house.store.audits <= 4)
+    try fixture.wait { rings == 16 && audits == 8 }
+    #expect(fixture.store.rings == Array(1...8))
+    #expect(fixture.store.commits <= 4 && fixture.store.audits <= 4)
   }
 
   @Test("says that the disk is full, and that it is not any more")
   func fullDisk() throws {
-    let house = try BellHouse()
-    let client = house.client()
+    let fixture = try BellFixture()
+    let client = fixture.client()
     var answers: [Int64?] = []
     for fault in [StoreError.diskFull(detail: "test"), nil] {
-      house.store.fault = fault
+      fixture.store.fault = fault
       let count = answers.count
-      client.ask(.ring, until: house.deadline) {
+      client.ask(.ring, until: fixture.deadline) {
         if case .success(let answer) = $0 { answers.append(answer.rings) }
       }
-      try house.wait { answers.count > count }
+      try fixture.wait { answers.count > count }
     }
     #expect(answers == [nil, 1])
-    #expect(house.server.isAtWork)
-    try house.wait { house.log.contains("event=disk_full") && house.log.contains("event=disk_available") }
+    #expect(fixture.server.isAtWork)
+    try fixture.wait {
+      fixture.log.contains("event=disk_full") && fixture.log.contains("event=disk_available")
+    }
   }
 
   @Test("answers what it has heard when it is asked to end, and nobody connects any more")
   func ends() throws {
-    let house = try BellHouse()
-    let client = house.client()
+    let fixture = try BellFixture()
+    let client = fixture.client()
     var answers: [Int64?] = []
-    client.ask(.look, until: house.deadline) {
+    client.ask(.look, until: fixture.deadline) {
       if case .success(let answer) = $0 { answers.append(answer.rings) }
     }
-    try house.wait { answers == [0] }
-    house.server.askToEnd()
+    try fixture.wait { answers == [0] }
+    fixture.server.askToEnd()
     client.close()
-    #expect(try house.server.run() == 0)
-    #expect(house.log.contains("event=ready rings=0") && house.log.contains("event=exit code=0"))
+    #expect(try fixture.server.run() == 0)
+    #expect(fixture.log.contains("event=ready rings=0") && fixture.log.contains("event=exit code=0"))
   }
 
   @Test("ends with its reason when the disk has failed")
   func fails() throws {
-    let house = try BellHouse()
-    let client = house.client()
-    client.ask(.ring, until: house.deadline) { _ in }
-    house.store.fault = .failed(path: "memory", detail: "fsync")
-    try house.wait { !house.server.isAtWork }
-    #expect(try house.server.run() == 1)
-    #expect(house.log.contains("event=exit code=1") && house.store.rings.isEmpty)
+    let fixture = try BellFixture()
+    let client = fixture.client()
+    client.ask(.ring, until: fixture.deadline) { _ in }
+    fixture.store.fault = .failed(path: "memory", detail: "fsync")
+    try fixture.wait { !fixture.server.isAtWork }
+    #expect(try fixture.server.run() == 1)
+    #expect(fixture.log.contains("event=exit code=1") && fixture.store.rings.isEmpty)
   }
 }

@@ -117,10 +117,10 @@ struct ProductionTests {
           "Coordinator.QueueDriver", "Coordinator.CommitEngine", "Coordinator.Intake",
           "Coordinator.EnqueueIntake", "Coordinator.RequestRouter", "Coordinator.RequestTable",
           "Coordinator.Readings", "Coordinator.LongRequests", "Coordinator.Followers",
-          "Coordinator.Tellers", "Coordinator.HouseServices", "Coordinator.WindowPlan",
+          "Coordinator.Tellers", "Coordinator.BranchServices", "Coordinator.WindowPlan",
           "Coordinator.Opening", "Coordinator.Ending", "Coordinator.Audits", "Coordinator.HomeKeeper",
-          "Coordinator.WindowStaff", "Coordinator.HouseStaff", "Coordinator.ControlServer",
-          "Coordinator.ControlSession", "Coordinator.ReleaseDesk", "QueueCore.QueueMachine",
+          "Coordinator.TellerSupervisor", "Coordinator.ServiceSupervisor", "Coordinator.ControlServer",
+          "Coordinator.ControlSession", "Coordinator.ReleaseQueue", "QueueCore.QueueMachine",
           "Logbook.LogFile",
         ]),
         [

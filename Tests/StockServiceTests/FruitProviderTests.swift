@@ -11,22 +11,22 @@ import Wire
 
 @Suite("A juice station's fruit", .serialized)
 struct FruitProviderTests {
-  /// A station on the house's loop.
+  /// A station on the fixture's loop.
   private final class Station {
-    let house: StockHouse
+    let fixture: StockFixture
     let provider: FruitProvider
     private(set) var provided: [(lease: Lease, provision: Provision)] = []
 
-    init(_ house: StockHouse, beatMilliseconds: Int64 = 15_000) {
-      self.house = house
-      provider = FruitProvider(loop: house.loop)
+    init(_ fixture: StockFixture, beatMilliseconds: Int64 = 15_000) {
+      self.fixture = fixture
+      provider = FruitProvider(loop: fixture.loop)
       provider.onProvided = { [unowned self] in provided.append(($0, $1)) }
       provider.begin(
         TellerOrders(
           name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0,
           beatMicroseconds: beatMilliseconds * 1_000,
           language: .english, logPath: "", logLimit: 0, logKeep: 0, logsCustomers: false,
-          stockSocket: house.socket))
+          stockSocket: fixture.socket))
     }
 
     /// The answer to an order of a juice.
@@ -34,7 +34,7 @@ struct FruitProviderTests {
       let known = provided.count
       provider.provide(Self.assignment(juice, ticket, attempt))
       #expect(provided.count == known, "never from within the call")
-      try house.wait {
+      try fixture.wait {
         provider.endTurn()
         return provided.count > known
       }
@@ -55,65 +55,65 @@ struct FruitProviderTests {
 
   @Test("takes what the recipe says, or says what is missing and takes nothing")
   func takes() throws {
-    let house = try StockHouse()
-    try house.start()
-    let station = Station(house)
+    let fixture = try StockFixture()
+    try fixture.start()
+    let station = Station(fixture)
     #expect(try station.provide("mango-kiwi", ticket: 1) == .ready)
-    #expect(try house.quantities() == [10, 10, 10, 9, 8])
+    #expect(try fixture.quantities() == [10, 10, 10, 9, 8])
     #expect(
       try station.provide("strawberry", ticket: 2)
         == .missing([Shortage(item: ItemID("strawberry"), needed: 16, available: 10)]))
-    #expect(try house.quantities() == [10, 10, 10, 9, 8])
-    #expect(try house.audit()?.problems == [])
+    #expect(try fixture.quantities() == [10, 10, 10, 9, 8])
+    #expect(try fixture.audit()?.problems == [])
   }
 
   @Test("a ticket that is served again finds its own fruit, and its own shortage, also at another station")
   func again() throws {
-    let house = try StockHouse()
-    try house.start()
-    #expect(try Station(house).provide("kiwi", ticket: 1) == .ready)
-    let missing = try Station(house).provide("strawberry", ticket: 2)
-    _ = try house.call(.set(ItemAmount(ItemID("strawberry"), 100)))
+    let fixture = try StockFixture()
+    try fixture.start()
+    #expect(try Station(fixture).provide("kiwi", ticket: 1) == .ready)
+    let missing = try Station(fixture).provide("strawberry", ticket: 2)
+    _ = try fixture.call(.set(ItemAmount(ItemID("strawberry"), 100)))
     for attempt in 2...4 as ClosedRange<Int32> {
-      house.kill()
-      try house.start()
-      let station = Station(house)
+      fixture.kill()
+      try fixture.start()
+      let station = Station(fixture)
       #expect(try station.provide("kiwi", ticket: 1, attempt: attempt) == .ready)
       #expect(try station.provide("strawberry", ticket: 2, attempt: attempt) == missing, "an answer stays")
     }
-    #expect(try house.quantities() == [100, 10, 10, 7, 10])
+    #expect(try fixture.quantities() == [100, 10, 10, 7, 10])
   }
 
   @Test(
     "a stock service that comes late is waited for; one that does not come is to be asked later, and nothing is taken"
   )
   func away() throws {
-    let house = try StockHouse()
-    let station = Station(house)
+    let fixture = try StockFixture()
+    let station = Station(fixture)
     station.provider.provide(Station.assignment("kiwi", 1))
     station.provider.endTurn()
-    try house.start()
-    try house.wait {
+    try fixture.start()
+    try fixture.wait {
       station.provider.endTurn()
       return !station.provided.isEmpty
     }
     #expect(station.provided.map(\.provision) == [.ready])
-    house.kill()
-    let hasty = Station(house, beatMilliseconds: 50)
+    fixture.kill()
+    let hasty = Station(fixture, beatMilliseconds: 50)
     guard case .later(let words) = try hasty.provide("banana", ticket: 2) else {
       Issue.record("\(hasty.provided)")
       return
     }
     #expect(words.contains("try later"))
-    try house.start()
-    #expect(try house.quantities() == [10, 10, 10, 7, 10])
+    try fixture.start()
+    #expect(try fixture.quantities() == [10, 10, 10, 7, 10])
   }
 
   @Test("a juice that nobody knows is unknown; one that is new since the recipes were read is made")
   func newJuice() throws {
-    let house = try StockHouse()
-    try house.start()
-    let station = Station(house)
+    let fixture = try StockFixture()
+    try fixture.start()
+    let station = Station(fixture)
     for name in ["tea", ""] {
       guard case .unknown(let words) = try station.provide(name, ticket: 1) else {
         Issue.record("\(station.provided)")
@@ -122,34 +122,34 @@ struct FruitProviderTests {
       #expect(words.contains("juice"))
     }
     #expect(try station.provide("kiwi", ticket: 2) == .ready)
-    let file = house.home + "/other.json"
+    let file = fixture.home + "/other.json"
     let text = """
       {"fruits": [{"id": "kiwi", "ko": "키위", "en": "kiwi", "emoji": "🥝", "initial": 4}],
        "juices": [{"id": "kiwi", "ko": "키위쥬스", "en": "kiwi juice", "recipe": {"kiwi": 1}},
                   {"id": "tea", "ko": "차", "en": "tea", "recipe": {"kiwi": 2}}]}
       """
-    try house.write(Array(text.utf8), to: file)
-    house.kill()
-    try house.start(["--config", file])
+    try fixture.write(Array(text.utf8), to: file)
+    fixture.kill()
+    try fixture.start(["--config", file])
     // The end of the old service is heard in the turns of the loop that this takes.
-    #expect(try house.quantities()[3] == 7)
+    #expect(try fixture.quantities()[3] == 7)
     #expect(try station.provide("kiwi", ticket: 3) == .ready)
-    #expect(try house.quantities()[3] == 6, "by the recipe that holds now")
+    #expect(try fixture.quantities()[3] == 6, "by the recipe that holds now")
     #expect(try station.provide("tea", ticket: 4) == .ready)
-    #expect(try house.quantities()[3] == 4)
+    #expect(try fixture.quantities()[3] == 4)
   }
 
   @Test("a ticket whose juice is another one than before takes nothing more")
   func otherContent() throws {
-    let house = try StockHouse()
-    try house.start()
-    let station = Station(house)
+    let fixture = try StockFixture()
+    try fixture.start()
+    let station = Station(fixture)
     #expect(try station.provide("kiwi", ticket: 1) == .ready)
     guard case .unknown(let words) = try station.provide("mango", ticket: 1, attempt: 2) else {
       Issue.record("\(station.provided)")
       return
     }
     #expect(words.contains("other_order"))
-    #expect(try house.quantities() == [10, 10, 10, 7, 10])
+    #expect(try fixture.quantities() == [10, 10, 10, 7, 10])
   }
 }

@@ -12,16 +12,16 @@ import Wire
 struct LateAnswerTests {
   @Test("after a reset an answer for the day before is not taken for the same ticket of the new day")
   func otherDay() throws {
-    let house = try StockHouse()
-    try house.start()
-    let provider = FruitProvider(loop: house.loop)
+    let fixture = try StockFixture()
+    try fixture.start()
+    let provider = FruitProvider(loop: fixture.loop)
     var provided: [(lease: Lease, provision: Provision)] = []
     provider.onProvided = { provided.append(($0, $1)) }
     provider.begin(
       TellerOrders(
         name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0, beatMicroseconds: 10_000_000,
         language: .english, logPath: "", logLimit: 0, logKeep: 0, logsCustomers: false,
-        stockSocket: house.socket))
+        stockSocket: fixture.socket))
     func serve(_ day: BusinessDay, _ ticket: TicketNumber, _ juice: String) -> Assignment {
       let customer = Customer(
         ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
@@ -30,10 +30,10 @@ struct LateAnswerTests {
         day: day, customer: customer, lease: Lease(ticket: ticket, attempt: 1, generation: 1))
     }
     func turn(_ isDone: () -> Bool) throws {
-      let until = SystemClock.monotonic() + StockHouse.patience
+      let until = SystemClock.monotonic() + StockFixture.patience
       while !isDone(), SystemClock.monotonic() < until {
         provider.endTurn()
-        try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(20))
+        try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(20))
       }
       try #require(isDone())
     }
@@ -48,6 +48,6 @@ struct LateAnswerTests {
     try turn { provided.count == 2 }
     #expect(provided[1].lease.ticket == 2)
     #expect(provided[1].provision == .ready, "the shortage was the other customer's")
-    #expect(try house.take([("kiwi", 3)], as: "2-2").rows?.map(\.present) == [7])
+    #expect(try fixture.take([("kiwi", 3)], as: "2-2").rows?.map(\.present) == [7])
   }
 }

@@ -17,17 +17,17 @@ import Wire
 struct SharedAuditTests {
   @Test("share one look at every row; somebody else is served meanwhile")
   func shared() throws {
-    let house = try StockHouse()
-    let home = ServiceHome(path: house.home, name: "stock")
+    let fixture = try StockFixture()
+    let home = ServiceHome(path: fixture.home, name: "stock")
     try home.prepare()
     let store = MemoryStockStore()
     let driver = MachineDriver(StockPersistence(store), StockMachine(try store.load(newLedger: 1)))
     let log = try LogFile(path: home.log, worker: "stock", generation: 1, limit: 1 << 20, keep: 1)
     let server = Server(
-      StockService(driver, assortment: .standard), on: house.loop, log: log, link: nil)
+      StockService(driver, assortment: .standard), on: fixture.loop, log: log, link: nil)
     try server.open(in: home)
-    let clients = (0..<8).map { _ in house.client() }
-    let until = SystemClock.monotonic() + StockHouse.patience
+    let clients = (0..<8).map { _ in fixture.client() }
+    let until = SystemClock.monotonic() + StockFixture.patience
     var (audits, changes) = (0, 0)
     for client in clients {
       for _ in 0..<8 {

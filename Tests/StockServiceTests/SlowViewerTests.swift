@@ -13,9 +13,9 @@ struct SlowViewerTests {
   @Test(
     "that was too slow asks again from where it was, and whoever looks through it only sees the stock go on")
   func again() throws {
-    let house = try StockHouse()
-    try Directory.create(path: Paths.directory(of: house.socket))
-    let socket = ServiceSocket<StockRequest, StockResult>(loop: house.loop)
+    let fixture = try StockFixture()
+    try Directory.create(path: Paths.directory(of: fixture.socket))
+    let socket = ServiceSocket<StockRequest, StockResult>(loop: fixture.loop)
     var places: [StockPlace?] = []
     socket.onRequest = { session, request in
       guard case .follow(let place) = request.command else { return }
@@ -25,11 +25,11 @@ struct SlowViewerTests {
       guard places.count < 3 else { return }
       socket.answer(session, request.number, .failure(StockFailure(.tooSlow)))
     }
-    try socket.listen(at: house.socket)
-    let client = house.client()
+    try socket.listen(at: fixture.socket)
+    let client = fixture.client()
     var news: [StockNews] = []
     client.follow { news.append($0) }
-    try house.wait {
+    try fixture.wait {
       client.endTurn()
       socket.flush()
       return news.count == 3
@@ -43,19 +43,19 @@ struct SlowViewerTests {
   @Test(
     "is one of four on a connection at most; many on many see every change, also those who come meanwhile")
   func many() throws {
-    let house = try StockHouse()
-    try house.start()
-    try house.wait { house.log.contains("event=ready") }
+    let fixture = try StockFixture()
+    try fixture.start()
+    try fixture.wait { fixture.log.contains("event=ready") }
     final class Viewer {
       let channel: MessageChannel<StockServiceMessage, StockMessage>
       var seen: [UInt32: Int64] = [:]
       var gaps = 0
       var crowded: [UInt32] = []
 
-      init(_ house: StockHouse, _ numbers: [UInt32]) throws {
-        let descriptor = try #require(try house.connected())
+      init(_ fixture: StockFixture, _ numbers: [UInt32]) throws {
+        let descriptor = try #require(try fixture.connected())
         channel = try MessageChannel(
-          descriptor: FileDescriptor(owning: descriptor), loop: house.loop,
+          descriptor: FileDescriptor(owning: descriptor), loop: fixture.loop,
           incomingLimit: FrameLimits.control,
           backlogLimit: 1 << 20)
         channel.onMessage = { [unowned self] in if case .reply(let reply) = $0 { hear(reply) } }
@@ -79,24 +79,24 @@ struct SlowViewerTests {
         }
       }
     }
-    var viewers = [try Viewer(house, [1, 2, 3, 4, 5])]
-    try house.wait { viewers[0].crowded == [5] }
+    var viewers = [try Viewer(fixture, [1, 2, 3, 4, 5])]
+    try fixture.wait { viewers[0].crowded == [5] }
     for round in 0..<10 {
-      for _ in 0..<4 { viewers.append(try Viewer(house, [1, 70_000])) }
-      for number in 0..<5 { _ = try house.take([("kiwi", 1)], as: "\(round)-\(number)") }
-      _ = try house.call(.set(ItemAmount(ItemID("kiwi"), 60)))
+      for _ in 0..<4 { viewers.append(try Viewer(fixture, [1, 70_000])) }
+      for number in 0..<5 { _ = try fixture.take([("kiwi", 1)], as: "\(round)-\(number)") }
+      _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 60)))
     }
-    guard case .picture(let present) = try house.call(.look) else {
+    guard case .picture(let present) = try fixture.call(.look) else {
       Issue.record("no picture")
       return
     }
-    try house.wait { viewers.allSatisfy { $0.seen.values.allSatisfy { $0 == present.sequence } } }
+    try fixture.wait { viewers.allSatisfy { $0.seen.values.allSatisfy { $0 == present.sequence } } }
     #expect(viewers.map(\.gaps).reduce(0, +) == 0)
     #expect(viewers[0].seen.count == 4 && viewers.dropFirst().allSatisfy { $0.seen.count == 2 })
   }
 }
 
-extension StockHouse {
+extension StockFixture {
   /// A connection to the service, non-blocking, that is the caller's to close.
   fileprivate func connected() throws -> CInt? {
     guard case .connected(let socket) = try UnixSocket.connect(path: socket, nonBlocking: true) else {

@@ -29,7 +29,7 @@ private final class Chaos {
     var returned: StockResult?
   }
 
-  private let house: StockHouse
+  private let fixture: StockFixture
   private var chance: SeededGenerator
   private var clients: [StockClient] = []
   private var busy: Set<Int> = []
@@ -42,11 +42,11 @@ private final class Chaos {
   private var isEnding = false
 
   init(_ seed: UInt64) throws {
-    house = try StockHouse()
+    fixture = try StockFixture()
     chance = SeededGenerator(seed: seed)
-    try house.start()
-    viewer = house.client()
-    guard case .picture(let first) = try house.call(.look) else { preconditionFailure("no picture came") }
+    try fixture.start()
+    viewer = fixture.client()
+    guard case .picture(let first) = try fixture.call(.look) else { preconditionFailure("no picture came") }
     viewer.follow(from: StockPlace(ledger: first.ledger, sequence: 0)) { [unowned self] news in
       switch news {
       case .changes(let changes): ledger += changes
@@ -54,7 +54,7 @@ private final class Chaos {
       case .refused(let failure): found.append("the viewer was refused: \(failure)")
       }
     }
-    clients = (0..<8).map { _ in house.client() }
+    clients = (0..<8).map { _ in fixture.client() }
   }
 
   func run(kills: Int) throws {
@@ -63,10 +63,10 @@ private final class Chaos {
       try turn { self.answered >= goal }
       // In the middle of whatever it is doing: requests are in flight from all clients.
       let turns = chance.draw(0...5)
-      for _ in 0..<turns { try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1)) }
-      house.kill()
+      for _ in 0..<turns { try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1)) }
+      fixture.kill()
       if chance.draw(0...1) == 0 { loseAClient() }
-      try house.start()
+      try fixture.start()
     }
   }
 
@@ -75,15 +75,15 @@ private final class Chaos {
     isEnding = true
     try turn { self.busy.isEmpty }
     for (name, order) in orders.sorted(by: { $0.key < $1.key }) where order.answer == nil {
-      hear(try house.call(order.command, as: name), name, isReturn: false)
+      hear(try fixture.call(order.command, as: name), name, isReturn: false)
     }
-    guard case .picture(let present) = try house.call(.look) else { return found.append("no picture came") }
+    guard case .picture(let present) = try fixture.call(.look) else { return found.append("no picture came") }
     picture = present
     try turn { self.ledger.last?.sequence == present.sequence }
   }
 
   private func turn(until condition: () -> Bool) throws {
-    try house.wait {
+    try fixture.wait {
       for place in clients.indices {
         if !isEnding, !busy.contains(place) { ask(place) }
         clients[place].endTurn()
@@ -97,7 +97,7 @@ private final class Chaos {
   private func loseAClient() {
     let place = Int(chance.draw(0...7))
     clients[place].close()
-    clients[place] = house.client()
+    clients[place] = fixture.client()
     busy.remove(place)
   }
 
@@ -114,7 +114,7 @@ private final class Chaos {
     let client = clients[place]
     client.ask(
       isReturn ? .giveBack : order.command, as: OrderID(name),
-      until: SystemClock.monotonic() + StockHouse.patience
+      until: SystemClock.monotonic() + StockFixture.patience
     ) { [unowned self] result in
       // A client that was lost hears nothing; its place is taken.
       if clients[place] === client { busy.remove(place) }
@@ -175,7 +175,7 @@ private final class Chaos {
     let rows = Dictionary(grouping: ledger.filter { $0.order != nil }) { $0.order?.text ?? "" }
     for (name, order) in orders { check(name, order, rows[name] ?? []) }
     for name in rows.keys where orders[name] == nil { found.append("nobody asked for \(name)") }
-    if let audit = try house.audit(), audit.problems != [] || audit.changes != Int64(ledger.count) {
+    if let audit = try fixture.audit(), audit.problems != [] || audit.changes != Int64(ledger.count) {
       found.append("the audit: \(audit)")
     }
     return found

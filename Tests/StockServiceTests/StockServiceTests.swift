@@ -12,55 +12,55 @@ import Wire
 struct StockServiceTests {
   @Test("sells from what it begins with, remembers its orders, and keeps its files to itself")
   func sells() throws {
-    let house = try StockHouse()
-    try house.start()
-    #expect(try house.call(.assortment) == .assortment(.standard))
-    #expect(try house.quantities() == [10, 10, 10, 10, 10])
-    let taken = try house.take([("mango", 2), ("kiwi", 1)], as: "1-1")
+    let fixture = try StockFixture()
+    try fixture.start()
+    #expect(try fixture.call(.assortment) == .assortment(.standard))
+    #expect(try fixture.quantities() == [10, 10, 10, 10, 10])
+    let taken = try fixture.take([("mango", 2), ("kiwi", 1)], as: "1-1")
     #expect(taken.rows?.map(\.present) == [8, 9])
-    let short = try house.take([("strawberry", 16)], as: "1-2")
+    let short = try fixture.take([("strawberry", 16)], as: "1-2")
     #expect(short == .short([Shortage(item: ItemID("strawberry"), needed: 16, available: 10)]))
-    house.kill()
-    try house.start()
-    #expect(try house.take([("kiwi", 1), ("mango", 2)], as: "1-1") == taken)
-    #expect(try house.take([("strawberry", 16)], as: "1-2") == short)
-    #expect(try house.call(.giveBack, as: "1-1").rows?.map(\.difference) == [2, 1])
-    #expect(try house.take([("mango", 2), ("kiwi", 1)], as: "1-1").failure?.code == .givenBack)
-    #expect(try house.call(.set(ItemAmount(ItemID("strawberry"), 20))).rows?.map(\.difference) == [10])
-    #expect(try house.call(.change(ItemAmount(ItemID("banana"), -3), nil)).rows?.map(\.present) == [7])
-    #expect(try house.quantities() == [20, 7, 10, 10, 10])
+    fixture.kill()
+    try fixture.start()
+    #expect(try fixture.take([("kiwi", 1), ("mango", 2)], as: "1-1") == taken)
+    #expect(try fixture.take([("strawberry", 16)], as: "1-2") == short)
+    #expect(try fixture.call(.giveBack, as: "1-1").rows?.map(\.difference) == [2, 1])
+    #expect(try fixture.take([("mango", 2), ("kiwi", 1)], as: "1-1").failure?.code == .givenBack)
+    #expect(try fixture.call(.set(ItemAmount(ItemID("strawberry"), 20))).rows?.map(\.difference) == [10])
+    #expect(try fixture.call(.change(ItemAmount(ItemID("banana"), -3), nil)).rows?.map(\.present) == [7])
+    #expect(try fixture.quantities() == [20, 7, 10, 10, 10])
     #expect(
-      try house.audit() == StockAuditReport(items: 5, orders: 4, changes: 11, difference: 0, problems: []))
-    for file in [house.database, house.socket] {
+      try fixture.audit() == StockAuditReport(items: 5, orders: 4, changes: 11, difference: 0, problems: []))
+    for file in [fixture.database, fixture.socket] {
       #expect(try FileFacts.inspect(file)?.mode == 0o600)
     }
-    #expect(house.log.contains("event=ready items=5"))
+    #expect(fixture.log.contains("event=ready items=5"))
   }
 
   @Test("keeps lots with dates, sells the earliest to expire and never what has expired")
   func lots() throws {
-    let house = try StockHouse()
-    try house.start()
+    let fixture = try StockFixture()
+    try fixture.start()
     let kiwi = ItemID("kiwi")
-    _ = try house.call(.change(ItemAmount(kiwi, 4), LotDates(made: 0, expires: 7)))
-    _ = try house.call(.change(ItemAmount(kiwi, 5), LotDates(made: 1, expires: 2_932_896)))
-    let rows = try house.call(.take([ItemAmount(kiwi, 7)], today: nil), as: "a").rows
+    _ = try fixture.call(.change(ItemAmount(kiwi, 4), LotDates(made: 0, expires: 7)))
+    _ = try fixture.call(.change(ItemAmount(kiwi, 5), LotDates(made: 1, expires: 2_932_896)))
+    let rows = try fixture.call(.take([ItemAmount(kiwi, 7)], today: nil), as: "a").rows
     #expect(rows?.map(\.dates?.made) == [1, nil] && rows?.map(\.difference) == [-5, -2])
-    let past = try house.call(.take([ItemAmount(kiwi, 5)], today: 7), as: "b").rows
+    let past = try fixture.call(.take([ItemAmount(kiwi, 5)], today: 7), as: "b").rows
     #expect(past?.map(\.dates?.made) == [0, nil])
-    _ = try house.call(.change(ItemAmount(kiwi, 4), LotDates(made: 0, expires: 7)))
-    #expect(try house.call(.discardExpired(today: nil)).rows?.map(\.difference) == [-4])
-    #expect(try house.call(.set(ItemAmount(kiwi, 3))).rows?.map(\.present) == [3])
-    #expect(try house.audit()?.problems == [])
+    _ = try fixture.call(.change(ItemAmount(kiwi, 4), LotDates(made: 0, expires: 7)))
+    #expect(try fixture.call(.discardExpired(today: nil)).rows?.map(\.difference) == [-4])
+    #expect(try fixture.call(.set(ItemAmount(kiwi, 3))).rows?.map(\.present) == [3])
+    #expect(try fixture.audit()?.problems == [])
   }
 
   @Test("refuses what cannot be with a code, and goes on with the same client")
   func refusals() throws {
-    let house = try StockHouse()
-    try house.start()
-    let client = house.client()
+    let fixture = try StockFixture()
+    try fixture.start()
+    let client = fixture.client()
     func code(_ command: StockCommand, _ order: String? = nil) throws -> StockFailure.Code? {
-      try house.call(command, as: order, client).failure?.code
+      try fixture.call(command, as: order, client).failure?.code
     }
     func take(_ item: String, _ quantity: Quantity) -> StockCommand {
       .take([ItemAmount(ItemID(item), quantity)], today: nil)
@@ -77,56 +77,57 @@ struct StockServiceTests {
     #expect(try code(.set(ItemAmount(ItemID("kiwi"), -1))) == .badRequest)
     #expect(try code(.change(ItemAmount(ItemID("kiwi"), 1_000_000), nil)) == .overflow)
     #expect(try code(.change(ItemAmount(ItemID("kiwi"), 1), LotDates(made: 3, expires: 2))) == .badRequest)
-    #expect(try house.call(take("kiwi", 1), as: "a", client).rows?.count == 1)
+    #expect(try fixture.call(take("kiwi", 1), as: "a", client).rows?.count == 1)
     #expect(try code(take("kiwi", 2), "a") == .otherOrder)
     #expect(try code(.set(ItemAmount(ItemID("kiwi"), 2)), "a") == .otherOrder)
-    #expect(try house.quantities() == [10, 10, 10, 9, 10])
+    #expect(try fixture.quantities() == [10, 10, 10, 9, 10])
   }
 
   @Test("ends a connection that speaks nonsense, and nobody else notices")
   func nonsense() throws {
-    let house = try StockHouse()
-    try house.start()
-    let client = house.client()
-    _ = try call(house, .look, client)
+    let fixture = try StockFixture()
+    try fixture.start()
+    let client = fixture.client()
+    _ = try call(fixture, .look, client)
     let hello = Hello(build: "x", role: .client)
     let beginnings: [[StockMessage]] = [
       [.request(StockRequest(number: 1, command: .look))], [.hello(hello), .hello(hello)],
       [.hello(Hello(version: 99, build: "x", role: .client))], [.hello(Hello(build: "x", role: .teller))],
     ]
     for messages in beginnings {
-      let end = try stranger(house) { channel in for message in messages { channel.send(message) } }
+      let end = try stranger(fixture) { channel in for message in messages { channel.send(message) } }
       #expect(end == .endOfFile)
     }
-    guard case .connected(let socket) = try UnixSocket.connect(path: house.socket) else {
+    guard case .connected(let socket) = try UnixSocket.connect(path: fixture.socket) else {
       Issue.record("nobody listens")
       return
     }
     _ = try [UInt8]([0xFF, 0xFF, 0xFF, 0xFF, 0]).withUnsafeBytes { try socket.send($0) }
     var byte: UInt8 = 0
     #expect(withUnsafeMutableBytes(of: &byte) { recv(socket.rawValue, $0.baseAddress, 1, 0) } >= 0)
-    #expect(try call(house, .look, client).failure == nil)
+    #expect(try call(fixture, .look, client).failure == nil)
   }
 
-  private func call(_ house: StockHouse, _ command: StockCommand, _ client: StockClient) throws -> StockResult
+  private func call(_ fixture: StockFixture, _ command: StockCommand, _ client: StockClient) throws
+    -> StockResult
   {
-    try house.call(command, as: nil, client)
+    try fixture.call(command, as: nil, client)
   }
 
   /// Connects, says something, and gives back how the connection ended, with a refusal as the last word.
   private func stranger(
-    _ house: StockHouse, _ speak: (MessageChannel<StockServiceMessage, StockMessage>) -> Void
+    _ fixture: StockFixture, _ speak: (MessageChannel<StockServiceMessage, StockMessage>) -> Void
   ) throws -> ChannelEnd? {
-    guard case .connected(let socket) = try UnixSocket.connect(path: house.socket) else { return nil }
+    guard case .connected(let socket) = try UnixSocket.connect(path: fixture.socket) else { return nil }
     let channel = try MessageChannel<StockServiceMessage, StockMessage>(
-      descriptor: socket, loop: house.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
+      descriptor: socket, loop: fixture.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
     var end: ChannelEnd?
     var last: StockServiceMessage?
     channel.onMessage = { last = $0 }
     channel.onEnd = { end = $0 }
     speak(channel)
     channel.flush()
-    try house.wait { end != nil }
+    try fixture.wait { end != nil }
     guard case .refused = last else {
       Issue.record("the last word was \(String(describing: last))")
       return nil
@@ -136,12 +137,12 @@ struct StockServiceTests {
 
   @Test("answers many requests in flight, each once, and each order once")
   func inFlight() throws {
-    let house = try StockHouse()
-    try house.start()
-    _ = try house.call(.set(ItemAmount(ItemID("banana"), 1_000_000)))
-    let clients = (0..<4).map { _ in house.client() }
+    let fixture = try StockFixture()
+    try fixture.start()
+    _ = try fixture.call(.set(ItemAmount(ItemID("banana"), 1_000_000)))
+    let clients = (0..<4).map { _ in fixture.client() }
     var (answers, rows) = (0, Set<Int64>())
-    let deadline = SystemClock.monotonic() + StockHouse.patience
+    let deadline = SystemClock.monotonic() + StockFixture.patience
     for number in 0..<2_000 {
       let command = StockCommand.take([ItemAmount(ItemID("banana"), 2)], today: nil)
       clients[number % 4].ask(command, as: OrderID("o\(number / 2)"), until: deadline) { result in
@@ -150,20 +151,20 @@ struct StockServiceTests {
       }
     }
     for client in clients { client.endTurn() }
-    try house.wait {
+    try fixture.wait {
       for client in clients { client.endTurn() }
       return answers == 2_000
     }
     #expect(rows.count == 1_000)
-    #expect(try house.quantities()[1] == 998_000)
-    #expect(try house.audit()?.problems == [])
+    #expect(try fixture.quantities()[1] == 998_000)
+    #expect(try fixture.audit()?.problems == [])
   }
 
   @Test("shows every change to every viewer, over its own death too, and no change twice")
   func follows() throws {
-    let house = try StockHouse()
-    try house.start()
-    let viewer = house.client()
+    let fixture = try StockFixture()
+    try fixture.start()
+    let viewer = fixture.client()
     var picture: StockPicture?
     var pictures = 0
     var seen: [Int64] = []
@@ -176,24 +177,24 @@ struct StockServiceTests {
       case .refused(let failure): Issue.record("\(failure)")
       }
     }
-    try house.wait {
+    try fixture.wait {
       viewer.endTurn()
       return picture != nil
     }
     for round in 0..<4 {
-      for number in 0..<50 { _ = try house.take([("kiwi", 1), ("mango", 1)], as: "\(round)-\(number)") }
-      _ = try house.call(.set(ItemAmount(ItemID("kiwi"), 60)))
-      _ = try house.call(.set(ItemAmount(ItemID("mango"), 60)))
+      for number in 0..<50 { _ = try fixture.take([("kiwi", 1), ("mango", 1)], as: "\(round)-\(number)") }
+      _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 60)))
+      _ = try fixture.call(.set(ItemAmount(ItemID("mango"), 60)))
       if round % 2 == 0 {
-        house.kill()
-        try house.start()
+        fixture.kill()
+        try fixture.start()
       }
     }
-    guard case .picture(let present) = try house.call(.look) else {
+    guard case .picture(let present) = try fixture.call(.look) else {
       Issue.record("no picture")
       return
     }
-    try house.wait {
+    try fixture.wait {
       viewer.endTurn()
       return picture == present
     }
@@ -203,18 +204,18 @@ struct StockServiceTests {
 
   @Test("shows the missed changes to a viewer who comes back, and a picture to one who comes from elsewhere")
   func comesBack() throws {
-    let house = try StockHouse()
-    try house.start()
-    guard case .picture(let first) = try house.call(.look) else {
+    let fixture = try StockFixture()
+    try fixture.start()
+    guard case .picture(let first) = try fixture.call(.look) else {
       Issue.record("no picture")
       return
     }
-    for number in 0..<3 { _ = try house.take([("kiwi", 1)], as: "a\(number)") }
+    for number in 0..<3 { _ = try fixture.take([("kiwi", 1)], as: "a\(number)") }
     func news(from place: StockPlace) throws -> StockNews? {
-      let viewer = house.client()
+      let viewer = fixture.client()
       var news: StockNews?
       viewer.follow(from: place) { if news == nil { news = $0 } }
-      try house.wait {
+      try fixture.wait {
         viewer.endTurn()
         return news != nil
       }
@@ -236,14 +237,14 @@ struct StockServiceTests {
       #expect(picture.sequence == 8)
     }
     // A ledger that has gone on for long is not told again.
-    let deadline = SystemClock.monotonic() + StockHouse.patience
-    let (client, count) = (house.client(), 10_100)
+    let deadline = SystemClock.monotonic() + StockFixture.patience
+    let (client, count) = (fixture.client(), 10_100)
     var answers = 0
     for number in 0..<count {
       let change = StockCommand.change(ItemAmount(ItemID("kiwi"), number % 2 == 0 ? 1 : -1), nil)
       client.ask(change, until: deadline) { _ in answers += 1 }
     }
-    try house.wait {
+    try fixture.wait {
       client.endTurn()
       return answers == count
     }
@@ -255,21 +256,21 @@ struct StockServiceTests {
 
   @Test("is waited for while it is away, and asked for no longer than the caller likes")
   func away() throws {
-    let house = try StockHouse()
-    let client = house.client()
+    let fixture = try StockFixture()
+    let client = fixture.client()
     #expect(throws: StockClientError.self) { try client.call(.look, within: .milliseconds(50)) }
     var result: Result<StockResult, StockClientError>?
     let take = StockCommand.take([ItemAmount(ItemID("kiwi"), 1)], today: nil)
-    client.ask(take, as: OrderID("a"), until: SystemClock.monotonic() + StockHouse.patience) { result = $0 }
+    client.ask(take, as: OrderID("a"), until: SystemClock.monotonic() + StockFixture.patience) { result = $0 }
     client.endTurn()
     #expect(!client.isConnected)
-    try house.start()
-    try house.wait {
+    try fixture.start()
+    try fixture.wait {
       client.endTurn()
       return result != nil
     }
     #expect(try result?.get().rows?.count == 1)
-    house.kill()
+    fixture.kill()
     do {
       _ = try client.call(take, as: OrderID("b"), within: .milliseconds(50))
       Issue.record("somebody answered")

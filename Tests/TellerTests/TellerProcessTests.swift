@@ -13,15 +13,15 @@ import Wire
 
 @Suite("The teller's process", .serialized) struct TellerProcessTests {
   @Test("serves over a socket, and its log tells the story in Korean") func serves() throws {
-    let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: 2_000, logPath: desk.log))
+    let teller = try InProcessTeller()
+    try teller.welcome(TestTeller.orders(work: 2_000, logPath: teller.log))
     let customer = TestTeller.assignment(7, grade: .vip)
-    desk.say(.assign(customer))
-    try desk.wait { $0.heard.contains(.done(customer.lease)) }
-    desk.say(.close)
-    try desk.wait { $0.ends == [.endOfFile] }
-    #expect(desk.teller.exitCode == 0)
-    let lines = try desk.lines()
+    teller.say(.assign(customer))
+    try teller.wait { $0.heard.contains(.done(customer.lease)) }
+    teller.say(.close)
+    try teller.wait { $0.ends == [.endOfFile] }
+    #expect(teller.teller.exitCode == 0)
+    let lines = try teller.lines()
     #expect(lines.map(\.event) == ["ready", "started", "completed", "exit"])
     #expect(lines[1].message == "7번 VIP고객 예금업무 시작")
     #expect(lines[2].message == "7번 VIP고객 예금업무 완료")
@@ -31,52 +31,52 @@ import Wire
   }
 
   @Test("answers many customers of no work, one after the other") func fast() throws {
-    let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: 0, logPath: desk.log))
+    let teller = try InProcessTeller()
+    try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log))
     for ticket in 1...500 {
       let customer = TestTeller.assignment(Int64(ticket))
-      desk.say(.assign(customer))
-      try desk.wait { $0.heard.last == .done(customer.lease) }
+      teller.say(.assign(customer))
+      try teller.wait { $0.heard.last == .done(customer.lease) }
     }
-    desk.say(.close)
-    try desk.wait { !$0.ends.isEmpty }
-    #expect(try desk.lines().filter { $0.event == "completed" }.count == 500)
+    teller.say(.close)
+    try teller.wait { !$0.ends.isEmpty }
+    #expect(try teller.lines().filter { $0.event == "completed" }.count == 500)
   }
 
   @Test("writes of the first customer of the next day what is true of that one, though the lease is the same")
   func nextDay() throws {
-    let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: 0, logPath: desk.log))
+    let teller = try InProcessTeller()
+    try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log))
     for day in 1...2 {
       var customer = TestTeller.assignment(1)
       customer.day = Int64(day)
-      desk.say(.assign(customer))
-      try desk.wait { $0.heard.count { $0 == .done(customer.lease) } == day }
+      teller.say(.assign(customer))
+      try teller.wait { $0.heard.count { $0 == .done(customer.lease) } == day }
     }
-    desk.say(.close)
-    try desk.wait { !$0.ends.isEmpty }
-    #expect(try desk.lines().compactMap { $0["day"] } == ["1", "1", "2", "2"])
+    teller.say(.close)
+    try teller.wait { !$0.ends.isEmpty }
+    #expect(try teller.lines().compactMap { $0["day"] } == ["1", "1", "2", "2"])
   }
 
   @Test("reports progress while it works, and gives a customer back in the middle of it") func recall() throws
   {
-    let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: desk.log))
+    let teller = try InProcessTeller()
+    try teller.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: teller.log))
     let customer = TestTeller.assignment(1)
-    desk.say(.assign(customer))
-    try desk.wait { $0.beats >= 3 }
-    desk.say(.recall(customer.lease))
-    try desk.wait { $0.heard.last == .returned(customer.lease) }
+    teller.say(.assign(customer))
+    try teller.wait { $0.beats >= 3 }
+    teller.say(.recall(customer.lease))
+    try teller.wait { $0.heard.last == .returned(customer.lease) }
   }
 
   @Test("ends with 0 when the coordinator hangs up in the middle of its work") func hangUp() throws {
-    let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: TestTeller.anHour, logPath: desk.log))
-    desk.say(.assign(TestTeller.assignment(1)))
-    desk.coordinator.close()
-    try desk.wait { $0.teller.exitCode != nil }
-    #expect(desk.teller.exitCode == 0)
-    #expect(try desk.lines().last?["reason"] == "the coordinator is gone")
+    let teller = try InProcessTeller()
+    try teller.welcome(TestTeller.orders(work: TestTeller.anHour, logPath: teller.log))
+    teller.say(.assign(TestTeller.assignment(1)))
+    teller.coordinator.close()
+    try teller.wait { $0.teller.exitCode != nil }
+    #expect(teller.teller.exitCode == 0)
+    #expect(try teller.lines().last?["reason"] == "the coordinator is gone")
   }
 
   @Test("ends with 65 when the coordinator sends garbage, and says so") func garbage() throws {
@@ -92,72 +92,72 @@ import Wire
   }
 
   @Test("serves without a log where none can be opened, and says so") func noLog() throws {
-    let desk = try Desk()
-    try desk.welcome(TestTeller.orders(work: 0, logPath: desk.log + "/not/there.log"))
-    #expect(desk.complaints.first?.hasPrefix("serving without a log: open(") == true)
+    let teller = try InProcessTeller()
+    try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log + "/not/there.log"))
+    #expect(teller.complaints.first?.hasPrefix("serving without a log: open(") == true)
     let customer = TestTeller.assignment(1)
-    desk.say(.assign(customer))
-    try desk.wait { $0.heard.last == .done(customer.lease) }
+    teller.say(.assign(customer))
+    try teller.wait { $0.heard.last == .done(customer.lease) }
   }
 
   // MARK: The executable
 
   @Test("the executable serves a customer and exits 0") func executable() throws {
-    let desk = try ExecutableDesk()
-    let child = try desk.start()
-    desk.say(.welcome(TestTeller.orders(work: 1_000, logPath: desk.log)))
-    try desk.wait { $0.heard.contains(.ready) }
-    #expect(desk.heard.first == .hello(Hello(build: BuildIdentity.current, role: .teller)))
+    let teller = try SpawnedTeller()
+    let child = try teller.start()
+    teller.say(.welcome(TestTeller.orders(work: 1_000, logPath: teller.log)))
+    try teller.wait { $0.heard.contains(.ready) }
+    #expect(teller.heard.first == .hello(Hello(build: BuildIdentity.current, role: .teller)))
     let customer = TestTeller.assignment(1)
-    desk.say(.assign(customer))
-    try desk.wait { $0.heard.last == .done(customer.lease) }
-    desk.say(.close)
-    try desk.wait { $0.ends == [.endOfFile] }
+    teller.say(.assign(customer))
+    try teller.wait { $0.heard.last == .done(customer.lease) }
+    teller.say(.close)
+    try teller.wait { $0.ends == [.endOfFile] }
     #expect(child.wait().ending == .code(0))
-    #expect(try desk.lines().map(\.event) == ["ready", "started", "completed", "exit"])
+    #expect(try teller.lines().map(\.event) == ["ready", "started", "completed", "exit"])
   }
 
   @Test("the executable goes on with its customer after SIGTERM, ends after it, and hears no SIGINT")
   func signals() throws {
-    let desk = try ExecutableDesk()
-    let child = try desk.start()
-    desk.say(.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: desk.log)))
+    let teller = try SpawnedTeller()
+    let child = try teller.start()
+    teller.say(.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: teller.log)))
     let customer = TestTeller.assignment(1)
-    desk.say(.assign(customer))
-    try desk.wait { $0.beats >= 1 }
+    teller.say(.assign(customer))
+    try teller.wait { $0.beats >= 1 }
     child.kill(SIGINT)
     child.kill(SIGTERM)
-    let before = desk.beats
-    try desk.wait { $0.beats >= before + 5 }
-    desk.say(.recall(customer.lease))
-    try desk.wait { $0.ends == [.endOfFile] }
-    #expect(desk.heard.last == .returned(customer.lease))
+    let before = teller.beats
+    try teller.wait { $0.beats >= before + 5 }
+    teller.say(.recall(customer.lease))
+    try teller.wait { $0.ends == [.endOfFile] }
+    #expect(teller.heard.last == .returned(customer.lease))
     #expect(child.wait().ending == .code(0))
-    #expect(try desk.lines().last?["reason"] == "asked to end by a signal")
+    #expect(try teller.lines().last?["reason"] == "asked to end by a signal")
   }
 
   @Test("the executable ends when its coordinator hangs up") func executableHangUp() throws {
-    let desk = try ExecutableDesk()
-    let child = try desk.start()
-    try desk.wait { !$0.heard.isEmpty }
-    desk.coordinator.close()
+    let teller = try SpawnedTeller()
+    let child = try teller.start()
+    try teller.wait { !$0.heard.isEmpty }
+    teller.coordinator.close()
     #expect(child.wait().ending == .code(0))
   }
 
   @Test("the executable that is refused says so on standard error and exits 65") func executableRefused()
     throws
   {
-    let desk = try ExecutableDesk()
-    let child = try desk.start()
-    desk.say(.refused(Refusal(reason: .build, build: "other", detail: "another build")))
+    let teller = try SpawnedTeller()
+    let child = try teller.start()
+    teller.say(.refused(Refusal(reason: .build, build: "other", detail: "another build")))
     #expect(child.wait().ending == .code(65))
-    #expect(try desk.complaints().contains("refuses this teller"))
+    #expect(try teller.complaints().contains("refuses this teller"))
   }
 
   @Test("the executable that is started by hand explains itself and exits 2") func byHand() throws {
-    let desk = try ExecutableDesk()
-    let child = try desk.start(withChannel: false)
+    let teller = try SpawnedTeller()
+    let child = try teller.start(withChannel: false)
     #expect(child.wait().ending == .code(2))
-    #expect(try desk.complaints().contains("bankctl start"))
+    #expect(try teller.complaints().contains("bankctl start"))
   }
 }

@@ -1,4 +1,4 @@
-// Owns a third service for tests, as small as one can be, and a house in which its clients and its socket are on one loop or
+// Owns a third service for tests, as small as one can be, and a fixture in which its clients and its socket are on one loop or
 // on two. What its clients have to know of it is all here.
 
 import BankModel
@@ -42,7 +42,7 @@ typealias BellClient = ServiceClient<BellCommand>
 typealias BellOutcome = Result<BellAnswer, ServiceClientError<BellCommand>>
 
 /// A directory with the bell's socket.
-final class BellHouse {
+final class BellFixture {
   static let patience = Duration.seconds(30)
 
   let loop: EventLoop
@@ -102,12 +102,13 @@ final class FalseBell {
   private var channels: [Channel] = []
   private var listener: Listener?
 
-  init(_ house: BellHouse, _ message: ServiceAnswer<BellAnswer>?) throws {
-    let listener = try Listener(path: house.path, backlog: 16, loop: house.loop, farewell: [])
+  init(_ fixture: BellFixture, _ message: ServiceAnswer<BellAnswer>?) throws {
+    let listener = try Listener(path: fixture.path, backlog: 16, loop: fixture.loop, farewell: [])
     listener.onConnection = { [unowned self] descriptor in
       guard
         let channel = try? Channel(
-          descriptor: descriptor, loop: house.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
+          descriptor: descriptor, loop: fixture.loop, incomingLimit: FrameLimits.control,
+          backlogLimit: 1 << 20)
       else { return }
       channels.append(channel)
       channel.onMessage = { [unowned channel] in

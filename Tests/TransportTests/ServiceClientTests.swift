@@ -11,9 +11,9 @@ import Wire
 @Suite("The client of a service", .serialized) struct ServiceClientTests {
   @Test("sends a long question to no third service; others are sent again until there is an answer")
   func longQuestion() throws {
-    let house = try BellHouse()
+    let fixture = try BellFixture()
     var (audits, looks) = (0, 0)
-    house.socket.onRequest = { [socket = house.socket] session, request in
+    fixture.socket.onRequest = { [socket = fixture.socket] session, request in
       if request.command == .audit {
         audits += 1
         session.channel.close()
@@ -23,12 +23,12 @@ import Wire
         socket.answer(session, request.number, BellAnswer(rings: 7))
       }
     }
-    try house.socket.listen(at: house.path)
-    let client = house.client()
+    try fixture.socket.listen(at: fixture.path)
+    let client = fixture.client()
     func ask(_ command: BellCommand) throws -> BellOutcome? {
       var outcome: BellOutcome?
-      client.ask(command, until: house.deadline) { outcome = $0 }
-      try house.wait(client) { outcome != nil }
+      client.ask(command, until: fixture.deadline) { outcome = $0 }
+      try fixture.wait(client) { outcome != nil }
       return outcome
     }
     guard case .failure(.tryLater(let detail, _)) = try ask(.audit) else {
@@ -42,18 +42,18 @@ import Wire
 
   @Test("hears an answer that has come while nobody listened before it gives the question up")
   func heardFirst() throws {
-    let house = try BellHouse()
+    let fixture = try BellFixture()
     var looks = 0
-    house.socket.onRequest = { [socket = house.socket] session, request in
+    fixture.socket.onRequest = { [socket = fixture.socket] session, request in
       looks += 1
       socket.answer(session, request.number, BellAnswer(rings: 7))
     }
-    try house.socket.listen(at: house.path)
+    try fixture.socket.listen(at: fixture.path)
     // The client has a loop of its own, which does not run while the service does.
-    let client = BellClient(socket: house.path, loop: try EventLoop())
+    let client = BellClient(socket: fixture.path, loop: try EventLoop())
     var answers: [BellOutcome] = []
-    client.ask(.look, until: house.deadline) { answers.append($0) }
-    try house.wait {
+    client.ask(.look, until: fixture.deadline) { answers.append($0) }
+    try fixture.wait {
       try client.turn(until: SystemClock.monotonic())
       return !answers.isEmpty
     }
@@ -61,7 +61,7 @@ import Wire
     let deadline = SystemClock.monotonic() + .milliseconds(500)
     client.ask(.look, until: deadline) { answers.append($0) }
     client.endTurn()
-    try house.wait { looks == 2 && SystemClock.monotonic() >= deadline }
+    try fixture.wait { looks == 2 && SystemClock.monotonic() >= deadline }
     client.endTurn()
     #expect(answers == Array(repeating: .success(BellAnswer(rings: 7)), count: 2))
     client.close()
@@ -71,21 +71,21 @@ import Wire
     "gives a change a name where the caller has none, and the same one when it asks again; a question has none"
   )
   func names() throws {
-    let house = try BellHouse()
+    let fixture = try BellFixture()
     var orders: [OrderID?] = []
-    house.socket.onRequest = { [socket = house.socket] session, request in
+    fixture.socket.onRequest = { [socket = fixture.socket] session, request in
       orders.append(request.order)
       guard orders.count > 1 else { return session.channel.close() }
       socket.answer(session, request.number, BellAnswer(rings: 1))
     }
-    try house.socket.listen(at: house.path)
-    let client = house.client()
+    try fixture.socket.listen(at: fixture.path)
+    let client = fixture.client()
     var answers = 0
-    client.ask(.ring, until: house.deadline) { _ in answers += 1 }
-    try house.wait(client) { answers == 1 }
-    client.ask(.look, until: house.deadline) { _ in answers += 1 }
-    client.ask(.ring, as: OrderID("mine"), until: house.deadline) { _ in answers += 1 }
-    try house.wait(client) { answers == 3 }
+    client.ask(.ring, until: fixture.deadline) { _ in answers += 1 }
+    try fixture.wait(client) { answers == 1 }
+    client.ask(.look, until: fixture.deadline) { _ in answers += 1 }
+    client.ask(.ring, as: OrderID("mine"), until: fixture.deadline) { _ in answers += 1 }
+    try fixture.wait(client) { answers == 3 }
     #expect(orders.count == 4 && orders[0] != nil && orders[0] == orders[1])
     #expect(orders.suffix(2) == [nil, OrderID("mine")])
     client.close()
@@ -93,46 +93,46 @@ import Wire
 
   @Test("gives up in the order in which it was asked, whatever the reason")
   func order() throws {
-    let house = try BellHouse()
-    let client = house.client()
+    let fixture = try BellFixture()
+    let client = fixture.client()
     let count = 100
     var failed: [Int] = []
     let deadline = SystemClock.monotonic() + .milliseconds(1)
     for number in 0..<count { client.ask(.look, until: deadline) { _ in failed.append(number) } }
-    try house.wait(client) { failed.count == count }
+    try fixture.wait(client) { failed.count == count }
     #expect(failed == Array(0..<count))
     failed = []
-    let bell = try house.speak(.welcome(Welcome(version: protocolVersion + 1, build: "other")))
-    for number in 0..<count { client.ask(.look, until: house.deadline) { _ in failed.append(number) } }
-    try house.wait(client) { failed.count == count }
+    let bell = try fixture.speak(.welcome(Welcome(version: protocolVersion + 1, build: "other")))
+    for number in 0..<count { client.ask(.look, until: fixture.deadline) { _ in failed.append(number) } }
+    try fixture.wait(client) { failed.count == count }
     #expect(failed == Array(0..<count))
     withExtendedLifetime(bell) {}
   }
 
   @Test("leaves a service of another version at once, and says which one it is")
   func otherVersion() throws {
-    let house = try BellHouse()
-    let bell = try house.speak(.welcome(Welcome(version: protocolVersion + 1, build: "other")))
-    let client = house.client()
+    let fixture = try BellFixture()
+    let bell = try fixture.speak(.welcome(Welcome(version: protocolVersion + 1, build: "other")))
+    let client = fixture.client()
     var outcome: BellOutcome?
-    client.ask(.look, until: house.deadline) { outcome = $0 }
-    try house.wait(client) { outcome != nil }
+    client.ask(.look, until: fixture.deadline) { outcome = $0 }
+    try fixture.wait(client) { outcome != nil }
     #expect(outcome == .failure(.otherVersion(theirs: protocolVersion + 1, build: "other")))
     #expect(
       "\(ServiceClientError<BellCommand>.otherVersion(theirs: 9, build: "b"))".hasPrefix("the bell (build b)")
     )
     // Without a turn of the client.
-    try house.wait { bell.ends == 1 }
+    try fixture.wait { bell.ends == 1 }
   }
 
   @Test("leaves a service that refuses it, and remembers what the service has said")
   func refused() throws {
-    let house = try BellHouse()
-    let bell = try house.speak(
+    let fixture = try BellFixture()
+    let bell = try fixture.speak(
       .refused(Refusal(reason: .crowded, build: "b", detail: "there is no room for you")))
-    let client = house.client()
-    client.ask(.look, until: house.deadline) { _ in }
-    try house.wait { bell.ends == 1 }
+    let client = fixture.client()
+    client.ask(.look, until: fixture.deadline) { _ in }
+    try fixture.wait { bell.ends == 1 }
     #expect(client.lastTrouble.description == "there is no room for you")
     client.close()
   }
@@ -141,23 +141,23 @@ import Wire
     "a change that a service has not answered when it closes was not made; where it just ends nobody knows",
     arguments: [true, false])
   func closing(isOrderly: Bool) throws {
-    let house = try BellHouse()
+    let fixture = try BellFixture()
     var heard = 0
-    house.socket.onRequest = { _, _ in heard += 1 }
-    try house.socket.listen(at: house.path)
-    let client = house.client()
-    client.ask(.look, until: house.deadline) { _ in }
-    try house.wait(client) { heard == 1 }
-    let asker = try #require(house.socket.sessions.values.first)
+    fixture.socket.onRequest = { _, _ in heard += 1 }
+    try fixture.socket.listen(at: fixture.path)
+    let client = fixture.client()
+    client.ask(.look, until: fixture.deadline) { _ in }
+    try fixture.wait(client) { heard == 1 }
+    let asker = try #require(fixture.socket.sessions.values.first)
     // What the client says from now on stays in the socket until its service is gone.
     asker.openRequests = 0
     var outcome: BellOutcome?
     client.ask(.ring, until: SystemClock.monotonic() + .milliseconds(200)) { outcome = $0 }
     client.endTurn()
     #expect(client.isInDoubt, "it is on its way")
-    house.socket.stopHearing()
-    if isOrderly { house.socket.closeAfterFlush() } else { asker.channel.close() }
-    try house.wait(client) { outcome != nil }
+    fixture.socket.stopHearing()
+    if isOrderly { fixture.socket.closeAfterFlush() } else { asker.channel.close() }
+    try fixture.wait(client) { outcome != nil }
     guard case .failure(.tryLater(_, isInDoubt: !isOrderly)) = outcome else {
       Issue.record("\(outcome as Any)")
       return
@@ -170,17 +170,17 @@ import Wire
     "a service that closes over a change that it has heard and not finished does not say that it was not made"
   )
   func closingOverAChange() throws {
-    let house = try BellHouse()
+    let fixture = try BellFixture()
     var heard = 0
-    house.socket.onRequest = { _, _ in heard += 1 }
-    try house.socket.listen(at: house.path)
-    let client = house.client()
+    fixture.socket.onRequest = { _, _ in heard += 1 }
+    try fixture.socket.listen(at: fixture.path)
+    let client = fixture.client()
     var outcome: BellOutcome?
     client.ask(.ring, until: SystemClock.monotonic() + .milliseconds(200)) { outcome = $0 }
-    try house.wait(client) { heard == 1 }
-    house.socket.stopHearing()
-    house.socket.closeAfterFlush()
-    try house.wait(client) { outcome != nil }
+    try fixture.wait(client) { heard == 1 }
+    fixture.socket.stopHearing()
+    fixture.socket.closeAfterFlush()
+    try fixture.wait(client) { outcome != nil }
     guard case .failure(.tryLater(_, isInDoubt: true)) = outcome else {
       Issue.record("\(outcome as Any)")
       return
@@ -190,13 +190,13 @@ import Wire
 
   @Test("leaves a service that does not say welcome, and says so")
   func silent() throws {
-    let house = try BellHouse()
-    let bell = try house.speak(nil)
-    let client = house.client(helloPatience: .milliseconds(20))
-    client.ask(.look, until: house.deadline) { _ in }
+    let fixture = try BellFixture()
+    let bell = try fixture.speak(nil)
+    let client = fixture.client(helloPatience: .milliseconds(20))
+    client.ask(.look, until: fixture.deadline) { _ in }
     client.endTurn()
     var troubles: [Remark] = []
-    try house.wait {
+    try fixture.wait {
       client.endTurn()
       troubles.append(client.lastTrouble)
       return bell.ends > 0
@@ -207,41 +207,41 @@ import Wire
 
   @Test("may go when it hears an answer, with others behind it")
   func gone() throws {
-    let house = try BellHouse()
-    house.socket.onRequest = { [socket = house.socket] session, request in
+    let fixture = try BellFixture()
+    fixture.socket.onRequest = { [socket = fixture.socket] session, request in
       socket.answer(session, request.number, BellAnswer(rings: 1))
     }
-    try house.socket.listen(at: house.path)
-    var client: BellClient? = house.client()
+    try fixture.socket.listen(at: fixture.path)
+    var client: BellClient? = fixture.client()
     var answers = 0
     for _ in 0..<3 {
-      client?.ask(.look, until: house.deadline) { _ in
+      client?.ask(.look, until: fixture.deadline) { _ in
         answers += 1
         client = nil
       }
     }
     client?.endTurn()
-    try house.wait { client == nil }
-    try house.wait { house.socket.sessions.isEmpty }
+    try fixture.wait { client == nil }
+    try fixture.wait { fixture.socket.sessions.isEmpty }
     #expect(answers == 1)
   }
 
   @Test("follows over lost connections; another view takes the place of the first")
   func follows() throws {
-    let house = try BellHouse()
+    let fixture = try BellFixture()
     var rings: Int64 = 0
-    house.socket.onRequest = { [socket = house.socket] session, request in
+    fixture.socket.onRequest = { [socket = fixture.socket] session, request in
       rings += 1
       socket.answer(session, request.number, BellAnswer(rings: rings), more: true)
       if rings == 1 { session.channel.closeAfterFlush() }
     }
-    try house.socket.listen(at: house.path)
-    let client = house.client()
+    try fixture.socket.listen(at: fixture.path)
+    let client = fixture.client()
     var (first, second) = ([Int64](), [Int64]())
     client.follow(BellView()) { first.append($0) }
-    try house.wait(client) { first.count == 2 }
+    try fixture.wait(client) { first.count == 2 }
     client.follow(BellView()) { second.append($0) }
-    try house.wait(client) { second.count == 1 }
+    try fixture.wait(client) { second.count == 1 }
     #expect(first == [1, 2] && second == [3] && client.welcomes == 2)
     client.close()
   }

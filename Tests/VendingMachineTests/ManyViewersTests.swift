@@ -30,27 +30,27 @@ struct ManyViewersTests {
 
   @Test("see the same as whoever looks once, each side its own, also those who come meanwhile")
   func same() throws {
-    let house = try VendingHouse()
-    try house.start()
+    let fixture = try VendingFixture()
+    try fixture.start()
     var (customers, managers): ([Viewer], [Viewer]) = ([], [])
     func wait(until condition: () -> Bool) throws {
-      try house.wait {
+      try fixture.wait {
         for viewer in customers + managers { viewer.client.endTurn() }
         return condition()
       }
     }
     for round in 1...4 {
-      for _ in 0..<5 { customers.append(Viewer(house.customer())) }
-      for _ in 0..<2 { managers.append(Viewer(house.manager())) }
+      for _ in 0..<5 { customers.append(Viewer(fixture.customer())) }
+      for _ in 0..<2 { managers.append(Viewer(fixture.manager())) }
       // Some are there before, and some come while it happens.
       if round % 2 == 0 { try wait { (customers + managers).allSatisfy { $0.seen != nil } } }
-      _ = try house.add("top", 3)
-      _ = try house.call(.insert(6_000))
-      for _ in 0..<3 { _ = try house.call(.buy(ItemID("top"))) }
-      if round == 3 { _ = try house.call(.giveChange) }
+      _ = try fixture.add("top", 3)
+      _ = try fixture.call(.insert(6_000))
+      for _ in 0..<3 { _ = try fixture.call(.buy(ItemID("top"))) }
+      if round == 3 { _ = try fixture.call(.giveChange) }
     }
-    let present = try house.picture()
-    guard case .picture(let whole) = try house.call(.stock) else {
+    let present = try fixture.picture()
+    guard case .picture(let whole) = try fixture.call(.stock) else {
       Issue.record("no picture")
       return
     }
@@ -61,16 +61,16 @@ struct ManyViewersTests {
 
   @Test("are four on one connection at most")
   func limit() throws {
-    let house = try VendingHouse()
-    try house.start()
-    _ = try house.picture()
-    let path = VendingClient.customersSocket(inHome: house.home)
+    let fixture = try VendingFixture()
+    try fixture.start()
+    _ = try fixture.picture()
+    let path = VendingClient.customersSocket(inHome: fixture.home)
     guard case .connected(let socket) = try UnixSocket.connect(path: path, nonBlocking: true) else {
       Issue.record("nobody listens")
       return
     }
     let channel = try MessageChannel<VendingServiceMessage, VendingMessage>(
-      descriptor: socket, loop: house.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
+      descriptor: socket, loop: fixture.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
     var answers: [UInt32: VendingFailure.Code?] = [:]
     channel.onMessage = {
       if case .reply(let reply) = $0 { answers[reply.number] = .some(reply.result.failure?.code) }
@@ -78,16 +78,16 @@ struct ManyViewersTests {
     channel.send(.hello(Hello(build: "b", role: .client)))
     for number in UInt32(1)...5 { channel.send(.request(VendingRequest(number: number, command: .follow))) }
     channel.flush()
-    try house.wait { answers.count == 5 }
+    try fixture.wait { answers.count == 5 }
     #expect(answers == [1: nil, 2: nil, 3: nil, 4: nil, 5: .crowded])
   }
 
   @Test("and were too slow are shown a new picture, and hear of nothing else")
   func slow() throws {
-    let house = try VendingHouse()
-    try Directory.create(path: Paths.join(house.home, "run"))
-    let path = VendingClient.customersSocket(inHome: house.home)
-    let socket = ServiceSocket<VendingRequest, VendingResult>(loop: house.loop)
+    let fixture = try VendingFixture()
+    try Directory.create(path: Paths.join(fixture.home, "run"))
+    let path = VendingClient.customersSocket(inHome: fixture.home)
+    let socket = ServiceSocket<VendingRequest, VendingResult>(loop: fixture.loop)
     var follows = 0
     socket.onRequest = { session, request in
       follows += 1
@@ -98,8 +98,8 @@ struct ManyViewersTests {
       socket.answer(session, request.number, .failure(VendingFailure(.tooSlow)))
     }
     try socket.listen(at: path)
-    let viewer = Viewer(house.customer())
-    try house.wait {
+    let viewer = Viewer(fixture.customer())
+    try fixture.wait {
       viewer.client.endTurn()
       socket.flush()
       return viewer.pictures == 3

@@ -11,10 +11,10 @@ import Wire
 struct VendingClientTests {
   @Test("hears an answer that has come while nobody listened before it gives the question up")
   func heardFirst() throws {
-    let house = try VendingHouse()
-    let path = VendingClient.customersSocket(inHome: house.home)
+    let fixture = try VendingFixture()
+    let path = VendingClient.customersSocket(inHome: fixture.home)
     try Directory.create(path: Paths.directory(of: path))
-    let socket = ServiceSocket<VendingRequest, VendingResult>(loop: house.loop)
+    let socket = ServiceSocket<VendingRequest, VendingResult>(loop: fixture.loop)
     var looks = 0
     socket.onRequest = { session, request in
       looks += 1
@@ -24,11 +24,11 @@ struct VendingClientTests {
     // The client has a loop of its own, which does not run while the machine does.
     let client = VendingClient(socket: path, loop: try EventLoop())
     var answers: [Result<VendingResult, VendingClientError>] = []
-    let patience = SystemClock.monotonic() + VendingHouse.patience
+    let patience = SystemClock.monotonic() + VendingFixture.patience
     client.ask(.look, until: patience) { answers.append($0) }
     while answers.isEmpty, SystemClock.monotonic() < patience {
       try client.turn(until: SystemClock.monotonic())
-      try house.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1))
+      try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1))
       socket.flush()
     }
     #expect(answers.count == 1 && looks == 1)
@@ -36,7 +36,7 @@ struct VendingClientTests {
     client.ask(.look, until: deadline) { answers.append($0) }
     client.endTurn()
     while looks < 2 || SystemClock.monotonic() < deadline, SystemClock.monotonic() < patience {
-      try house.loop.runOnce(until: deadline)
+      try fixture.loop.runOnce(until: deadline)
       socket.flush()
     }
     client.endTurn()

@@ -34,7 +34,7 @@ struct VendingKillTests {
       guard !isWaiting else { return }
       isWaiting = true
       asked += 1
-      let deadline = SystemClock.monotonic() + VendingHouse.patience
+      let deadline = SystemClock.monotonic() + VendingFixture.patience
       client.ask(.buy(product), as: OrderID("\(name)-\(asked)"), until: deadline) { [weak self] result in
         guard let self else { return }
         isWaiting = false
@@ -55,14 +55,14 @@ struct VendingKillTests {
     let seed = Self.seed
     print("BANK_SEED=\(seed) swift test --filter VendingKillTests")
     var chance = SeededGenerator(seed: seed)
-    let house = try VendingHouse()
-    try house.start()
+    let fixture = try VendingFixture()
+    try fixture.start()
     let (each, products) = (30, ["top", "hot6", "monster"])
-    for product in products { #expect(try house.add(product, 60).stocked != nil) }
-    for coin in 0..<2 { _ = try house.call(.insert(100_000), as: "coin-\(coin)") }
-    let shoppers = (0..<4).map { Shopper(house.customer(), "shopper-\($0)") }
+    for product in products { #expect(try fixture.add(product, 60).stocked != nil) }
+    for coin in 0..<2 { _ = try fixture.call(.insert(100_000), as: "coin-\(coin)") }
+    let shoppers = (0..<4).map { Shopper(fixture.customer(), "shopper-\($0)") }
     var kills = 0
-    try house.wait {
+    try fixture.wait {
       for shopper in shoppers where shopper.asked < each {
         shopper.shop(ItemID(products[Int(chance.draw(0...2))]))
       }
@@ -70,18 +70,18 @@ struct VendingKillTests {
       if shoppers.reduce(0, { $0 + $1.asked }) > kills * 5, kills < 24 {
         kills += 1
         if chance.draw(0...1) == 0 {
-          house.kill(house.machine)
-          try house.startMachine()
+          fixture.kill(fixture.machine)
+          try fixture.startMachine()
         } else {
-          house.kill(house.stock)
-          try house.startStock()
+          fixture.kill(fixture.stock)
+          try fixture.startStock()
         }
       }
       return shoppers.allSatisfy { $0.asked == each && !$0.isWaiting }
     }
-    try house.wait { try house.audit()?.unfinished == 0 }
+    try fixture.wait { try fixture.audit()?.unfinished == 0 }
     let bought = shoppers.flatMap(\.bought)
-    let history = try house.history()
+    let history = try fixture.history()
     #expect(Set(history.map(\.request)) == Set(bought.map(\.request)), "seed \(seed), \(kills) kills")
     #expect(Set(history.map(\.request)).count == history.count)
     #expect(history.sorted { $0.sequence < $1.sequence } == bought.sorted { $0.sequence < $1.sequence })
@@ -89,16 +89,16 @@ struct VendingKillTests {
     #expect(bought.count + refused.count == 4 * each)
     #expect(
       refused.allSatisfy { [.soldOut, .stockUnavailable, .tooLittleMoney].contains($0.code) }, "\(refused)")
-    let audit = try #require(try house.audit())
+    let audit = try #require(try fixture.audit())
     #expect(audit.problems == [] && audit.difference == 0 && audit.account.inserted == 200_000)
     #expect(audit.account.spent == bought.reduce(0) { $0 + $1.amount })
-    let left = try house.picture()
+    let left = try fixture.picture()
     for product in products {
       let count = Int64(bought.count { $0.product?.name == product })
       #expect(left.stock(product) == 60 - count, "seed \(seed): \(product)")
     }
-    let stock = StockClient(socket: StockClient.socket(inHome: house.home), loop: house.loop)
-    guard case .audit(let shelves) = try stock.call(.audit, within: VendingHouse.patience) else {
+    let stock = StockClient(socket: StockClient.socket(inHome: fixture.home), loop: fixture.loop)
+    guard case .audit(let shelves) = try stock.call(.audit, within: VendingFixture.patience) else {
       Issue.record("no audit of the stock")
       return
     }
@@ -110,33 +110,34 @@ struct VendingKillTests {
     "a machine that is killed between intent and booking ends the purchase when it comes back",
     arguments: 0..<6)
   func midway(_ round: Int) throws {
-    let house = try VendingHouse()
-    try house.start()
-    _ = try house.add("top", 3)
-    _ = try house.call(.insert(5_000))
+    let fixture = try VendingFixture()
+    try fixture.start()
+    _ = try fixture.add("top", 3)
+    _ = try fixture.call(.insert(5_000))
     // The stock stands still: the intent is written, and the drink is not taken yet.
-    house.stock?.kill(SIGSTOP)
-    let client = house.customer()
+    fixture.stock?.kill(SIGSTOP)
+    let client = fixture.customer()
     var answer: VendingResult?
-    client.ask(.buy(ItemID("top")), as: OrderID("b"), until: SystemClock.monotonic() + VendingHouse.patience)
-    {
+    client.ask(
+      .buy(ItemID("top")), as: OrderID("b"), until: SystemClock.monotonic() + VendingFixture.patience
+    ) {
       answer = try? $0.get()
     }
-    try house.wait {
+    try fixture.wait {
       client.endTurn()
-      guard case .picture(let picture) = try house.call(.balance) else { return false }
+      guard case .picture(let picture) = try fixture.call(.balance) else { return false }
       return picture.free == 3_300
     }
-    if round % 2 == 0 { house.stock?.kill(SIGCONT) }
-    house.kill(house.machine)
-    house.stock?.kill(SIGCONT)
-    try house.startMachine()
-    try house.wait {
+    if round % 2 == 0 { fixture.stock?.kill(SIGCONT) }
+    fixture.kill(fixture.machine)
+    fixture.stock?.kill(SIGCONT)
+    try fixture.startMachine()
+    try fixture.wait {
       client.endTurn()
       return answer != nil
     }
     #expect(answer?.change?.balance == 3_300)
-    #expect(try house.picture().stock("top") == 2)
-    #expect(try house.history().count == 1)
+    #expect(try fixture.picture().stock("top") == 2)
+    #expect(try fixture.history().count == 1)
   }
 }

@@ -13,52 +13,52 @@ import Wire
 struct VendingLifeTests {
   @Test("says hello and ready to its coordinator, gives signs of life, and ends when it is told to")
   func supervised() throws {
-    let house = try VendingHouse()
-    try house.startSupervised()
-    guard case .hello(let hello)? = house.heard.first else {
-      Issue.record("\(house.heard)")
+    let fixture = try VendingFixture()
+    try fixture.startSupervised()
+    guard case .hello(let hello)? = fixture.heard.first else {
+      Issue.record("\(fixture.heard)")
       return
     }
     #expect(hello.role == .vending && hello.version == protocolVersion)
-    house.say(.welcome(house.orders(7)))
-    try house.wait { house.heard.contains(.ready) }
-    house.say(.check(41))
-    try house.wait { house.heard.last == .beat(41) }
-    #expect(try house.call(.insert(1_000)).change?.balance == 1_000)
-    house.say(.close)
-    #expect(try house.end() == .code(0))
-    #expect(house.log.contains("worker=vending") && house.log.contains("gen=7"))
-    #expect(try FileFacts.inspect(Paths.join(house.home, "run", "vending.sock")) == nil)
+    fixture.say(.welcome(fixture.orders(7)))
+    try fixture.wait { fixture.heard.contains(.ready) }
+    fixture.say(.check(41))
+    try fixture.wait { fixture.heard.last == .beat(41) }
+    #expect(try fixture.call(.insert(1_000)).change?.balance == 1_000)
+    fixture.say(.close)
+    #expect(try fixture.end() == .code(0))
+    #expect(fixture.log.contains("worker=vending") && fixture.log.contains("gen=7"))
+    #expect(try FileFacts.inspect(Paths.join(fixture.home, "run", "vending.sock")) == nil)
   }
 
   @Test("tells its coordinator that work on the database goes on, which keeps it from turning")
   func progress() throws {
-    let house = try VendingHouse()
-    try house.startSupervised()
-    house.say(.welcome(house.orders()))
-    try house.wait { house.heard.contains(.ready) }
-    let client = house.customer()
+    let fixture = try VendingFixture()
+    try fixture.startSupervised()
+    fixture.say(.welcome(fixture.orders()))
+    try fixture.wait { fixture.heard.contains(.ready) }
+    let client = fixture.customer()
     for _ in 0..<100 {
       for command in [VendingCommand.insert(1_000), .giveChange] {
-        _ = try client.call(command, within: VendingHouse.patience)
+        _ = try client.call(command, within: VendingFixture.patience)
       }
     }
     // SQLite says so after so many steps of a statement, wherever they fall.
-    try house.wait {
+    try fixture.wait {
       for _ in 0..<20 {
-        _ = try client.call(.history(PurchasePage(after: 0, limit: 500)), within: VendingHouse.patience)
+        _ = try client.call(.history(PurchasePage(after: 0, limit: 500)), within: VendingFixture.patience)
       }
-      return house.heard.contains(.beat(WorkerMessage.progress))
+      return fixture.heard.contains(.beat(WorkerMessage.progress))
     }
-    house.say(.close)
-    #expect(try house.end() == .code(0))
+    fixture.say(.close)
+    #expect(try fixture.end() == .code(0))
   }
 
   @Test("whose client has hung up is nothing for that client to wake up for")
   func nothingAsked() throws {
-    let house = try VendingHouse()
-    try house.start()
-    let client = house.customer()
+    let fixture = try VendingFixture()
+    try fixture.start()
+    let client = fixture.customer()
     _ = try client.call(.balance, within: .seconds(30))
     client.close()
     // A moment that has passed would keep the loop of whoever asks awake for ever.
@@ -67,14 +67,14 @@ struct VendingLifeTests {
 
   @Test("ends when its coordinator is gone, and a successor goes on at once")
   func orphaned() throws {
-    let house = try VendingHouse()
+    let fixture = try VendingFixture()
     for round in 1...3 as ClosedRange<Int32> {
-      try house.startSupervised()
-      house.say(.welcome(house.orders(round)))
-      try house.wait { house.heard.contains(.ready) }
-      #expect(try house.call(.insert(1_000)).change?.balance == Int64(round) * 1_000)
-      house.hangUp()
-      #expect(try house.end() == .code(0))
+      try fixture.startSupervised()
+      fixture.say(.welcome(fixture.orders(round)))
+      try fixture.wait { fixture.heard.contains(.ready) }
+      #expect(try fixture.call(.insert(1_000)).change?.balance == Int64(round) * 1_000)
+      fixture.hangUp()
+      #expect(try fixture.end() == .code(0))
     }
   }
 
@@ -82,94 +82,94 @@ struct VendingLifeTests {
     "takes money and gives it back without a stock; whoever looks or buys is told to try later, and pays nothing"
   )
   func withoutStock() throws {
-    let house = try VendingHouse()
-    try house.startMachine()
-    #expect(try house.call(.insert(5_000)).change?.balance == 5_000)
-    #expect(try house.call(.look).failure?.code == .stockUnavailable)
-    #expect(try house.call(.buy(ItemID("top")), as: "b").failure?.code == .stockUnavailable)
-    #expect(try house.add("top", 1).failure?.code == .stockUnavailable)
-    guard case .picture(let picture) = try house.call(.balance) else {
+    let fixture = try VendingFixture()
+    try fixture.startMachine()
+    #expect(try fixture.call(.insert(5_000)).change?.balance == 5_000)
+    #expect(try fixture.call(.look).failure?.code == .stockUnavailable)
+    #expect(try fixture.call(.buy(ItemID("top")), as: "b").failure?.code == .stockUnavailable)
+    #expect(try fixture.add("top", 1).failure?.code == .stockUnavailable)
+    guard case .picture(let picture) = try fixture.call(.balance) else {
       Issue.record("no balance")
       return
     }
     #expect(picture.balance == 5_000 && picture.free == 5_000)
     // The stock comes: what was given up is let go of, and its name buys nothing any more.
-    try house.startStock()
-    _ = try house.picture()
-    _ = try house.add("top", 1)
-    try house.wait { try house.audit()?.unfinished == 0 }
-    #expect(try house.call(.buy(ItemID("top")), as: "b").failure?.code == .stockUnavailable)
-    #expect(try house.call(.buy(ItemID("top")), as: "c").change?.balance == 3_300)
-    #expect(try house.call(.giveChange).change?.amount == 3_300)
+    try fixture.startStock()
+    _ = try fixture.picture()
+    _ = try fixture.add("top", 1)
+    try fixture.wait { try fixture.audit()?.unfinished == 0 }
+    #expect(try fixture.call(.buy(ItemID("top")), as: "b").failure?.code == .stockUnavailable)
+    #expect(try fixture.call(.buy(ItemID("top")), as: "c").change?.balance == 3_300)
+    #expect(try fixture.call(.giveChange).change?.amount == 3_300)
   }
 
   @Test("reports a database that is not to be used, to both who may hear it, and overwrites nothing")
   func damaged() throws {
-    let house = try VendingHouse()
-    try house.startMachine()
-    _ = try house.call(.insert(1_000))
-    #expect(try house.end(of: SIGTERM) == .code(0))
-    let whole = try VendingHouse.bytes(of: house.database)
+    let fixture = try VendingFixture()
+    try fixture.startMachine()
+    _ = try fixture.call(.insert(1_000))
+    #expect(try fixture.end(of: SIGTERM) == .code(0))
+    let whole = try VendingFixture.bytes(of: fixture.database)
     let wrecks: [(bytes: [UInt8], words: String)] = [
       (Array(repeating: 0x61, count: 9_000), "it is not an SQLite database"),
       (Array(whole.prefix(whole.count / 2)), "malformed"), ([], "the file is empty"),
     ]
     for wreck in wrecks {
-      try house.write(wreck.bytes, to: house.database)
-      try house.startSupervised()
-      house.say(.welcome(house.orders()))
-      #expect(try house.end() == .code(1))
-      try house.wait { house.linkEnd != nil }
-      guard case .failed(let failure)? = house.heard.last else {
-        Issue.record("\(house.heard)")
+      try fixture.write(wreck.bytes, to: fixture.database)
+      try fixture.startSupervised()
+      fixture.say(.welcome(fixture.orders()))
+      #expect(try fixture.end() == .code(1))
+      try fixture.wait { fixture.linkEnd != nil }
+      guard case .failed(let failure)? = fixture.heard.last else {
+        Issue.record("\(fixture.heard)")
         return
       }
-      #expect(failure.code == .damaged && failure.subject == house.database)
-      #expect(house.complaints.contains("bank-vending: damaged: \(house.database)"))
-      #expect(house.complaints.contains(wreck.words), "\(house.complaints)")
-      let isUntouched = try VendingHouse.bytes(of: house.database) == wreck.bytes
+      #expect(failure.code == .damaged && failure.subject == fixture.database)
+      #expect(fixture.complaints.contains("bank-vending: damaged: \(fixture.database)"))
+      #expect(fixture.complaints.contains(wreck.words), "\(fixture.complaints)")
+      let isUntouched = try VendingFixture.bytes(of: fixture.database) == wreck.bytes
       #expect(isUntouched)
     }
-    try house.write(whole, to: house.database)
-    try house.startMachine()
-    #expect(try house.call(.insert(1)).change?.balance == 1_001)
+    try fixture.write(whole, to: fixture.database)
+    try fixture.startMachine()
+    #expect(try fixture.call(.insert(1)).change?.balance == 1_001)
   }
 
   @Test("reads its products, keeps the stock of a new one, and names the line of a mistake")
   func configured() throws {
-    let house = try VendingHouse()
-    let file = Paths.join(house.home, "products.json")
+    let fixture = try VendingFixture()
+    let file = Paths.join(fixture.home, "products.json")
     let text = """
       {"products": [
         {"id": "cola-zero", "class": "Coke", "brand": "팹시", "ml": 350, "price": 0, "ko": "콜라제로", "en": "zero",
          "emoji": "🥤", "container": "can", "flavour": "cherry", "shelf_life_days": 90}]}
       """
-    try house.write(Array(text.utf8), to: file)
-    try house.startMachine(["--products", file])
-    #expect(try house.end() == .code(1))
-    #expect(house.complaints.contains("\(file):2: "), "\(house.complaints)")
-    try house.write(Array(text.replacing("\"price\": 0", with: "\"price\": 4000").utf8), to: file)
-    try house.startStock()
-    try house.startMachine(["--products", file])
-    let added = try house.add("cola-zero", 2).stocked?.first
+    try fixture.write(Array(text.utf8), to: file)
+    try fixture.startMachine(["--products", file])
+    #expect(try fixture.end() == .code(1))
+    #expect(fixture.complaints.contains("\(file):2: "), "\(fixture.complaints)")
+    try fixture.write(Array(text.replacing("\"price\": 0", with: "\"price\": 4000").utf8), to: file)
+    try fixture.startStock()
+    try fixture.startMachine(["--products", file])
+    let added = try fixture.add("cola-zero", 2).stocked?.first
     #expect(added?.dates.map { $0.expires - $0.made } == 90)
-    #expect(try house.picture().products.map(\.price) == [4_000])
-    #expect(try house.call(.buy(ItemID("top"))).failure?.code == .unknownProduct)
+    #expect(try fixture.picture().products.map(\.price) == [4_000])
+    #expect(try fixture.call(.buy(ItemID("top"))).failure?.code == .unknownProduct)
   }
 
   @Test(
     "says what is wrong with its command line",
     arguments: [[], ["--home"], ["--home", "here"], ["--x", "y"]])
   func misused(_ words: [String]) throws {
-    let house = try VendingHouse()
+    let fixture = try VendingFixture()
     let stray = try ChildProcess.spawn(
-      executable: try VendingHouse.program("bank-vending"), arguments: words, environment: [:],
+      executable: try VendingFixture.program("bank-vending"), arguments: words, environment: [:],
       standardOutput: .null, standardError: .null)
     defer {
       stray.kill(SIGKILL)
       _ = stray.wait()
     }
-    try house.wait { stray.reap() != nil }
+    try fixture.wait { stray.reap() != nil }
     #expect(stray.exitStatus?.ending == .code(2))
   }
 }

@@ -7,9 +7,10 @@ import Wire
 enum AuditCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var exit = ProgramExit.failed
-    try Desk.consult(session) { desk throws(CommandError) in
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
       // Every row is counted, so a large home takes its time.
-      try desk.ask(.audit, within: nil, TaskProgress(.audit, session.words)) { answer throws(CommandError) in
+      try coordinator.ask(.audit, within: nil, TaskProgress(.audit, session.words)) {
+        answer throws(CommandError) in
         guard case .audit(let report) = answer else { throw answer.unexpected }
         exit = report.isClean ? .done : .failed
         try session.show(
@@ -19,16 +20,18 @@ enum AuditCommand {
     return exit
   }
 
-  static func lines(_ report: AuditReport, _ words: Words, _ palette: Palette, within columns: Int? = nil)
+  static func lines(
+    _ report: AuditReport, _ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil
+  )
     -> [String]
   {
     var table = TextTable([.left, .right])
-    let numbers: [(Words.Column, Int64)] = [
+    let numbers: [(MessageCatalog.Column, Int64)] = [
       (.issued, report.issued), (.served, report.served), (.cancelled, report.cancelled),
       (.waiting, report.waiting), (.delayed, report.delayed), (.dead, report.dead),
     ]
     for (column, number) in numbers {
-      table.add([.init(words.column(column)), .init(Words.grouped(number))])
+      table.add([.init(words.column(column)), .init(MessageCatalog.grouped(number))])
     }
     var checks = [
       (words.lost, report.lost), (words.duplicated, report.duplicated),
@@ -37,7 +40,7 @@ enum AuditCommand {
     if let stock = report.stockDifference { checks.append((words.stockDifference, stock)) }
     if let money = report.moneyDifference { checks.append((words.moneyDifference, money)) }
     for (name, number) in checks {
-      table.add([.init(name), .init(Words.grouped(number), number == 0 ? nil : .alarm)])
+      table.add([.init(name), .init(MessageCatalog.grouped(number), number == 0 ? nil : .alarm)])
     }
     let verdict = report.isClean ? words.clean : palette.paint(words.broken, .alarm)
     return [verdict] + table.lines(palette, indent: 2, within: columns)

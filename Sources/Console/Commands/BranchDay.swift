@@ -14,7 +14,7 @@ final class BranchDay {
   private var stopped: StoppedReport?
   private var trouble: CommandError?
   private var isOpen = false
-  private var counter: Desk?
+  private var counter: CoordinatorClient?
   private var isWindowSideOpen = true
   private var isCounterOpen = false
   private var isEndedAtOnce = false
@@ -77,11 +77,11 @@ final class BranchDay {
   private func letCustomersIn() throws(CommandError) {
     guard !wasInterrupted else { return }
     do throws(CommandError) {
-      let desk = try Desk.open(session)
-      try bank.listen(to: desk.connection)
-      counter = desk
+      let coordinator = try CoordinatorClient.open(session)
+      try bank.listen(to: coordinator.connection)
+      counter = coordinator
       isCounterOpen = true
-      try desk.send(.enqueue(customers))
+      try coordinator.send(.enqueue(customers))
     } catch {
       try giveUp(error)
     }

@@ -27,11 +27,11 @@ enum EnqueueCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
     // Until the bank has greeted nothing is asked: whoever leaves before leaves at once, and nothing behind.
-    let desk = try counter(for: order, session)
+    let coordinator = try counter(for: order, session)
     let wait = try InterruptibleWait()
     // Ends this program here where a signal has come, and everything was said by then.
     defer { wait.end() }
-    do throws(CommandError) { return try run(order, at: desk, wait, session) } catch {
+    do throws(CommandError) { return try run(order, at: coordinator, wait, session) } catch {
       guard wait.signal != nil else { throw error }
       return Program.report(
         interrupted(error, order, session), session.words, session.home.path, session.asJSON, session.output)
@@ -48,9 +48,9 @@ enum EnqueueCommand {
   }
 
   private static func run(
-    _ order: Order, at first: Desk, _ wait: InterruptibleWait, _ session: Session
+    _ order: Order, at first: CoordinatorClient, _ wait: InterruptibleWait, _ session: Session
   ) throws(CommandError) -> ProgramExit {
-    let (report, desk) = try issue(order, at: first, session, wait)
+    let (report, coordinator) = try issue(order, at: first, session, wait)
     guard session.invocation.flag("wait") else {
       try session.show(
         .enqueued(report, ofList: order.isList), or: [session.words.enqueued(report, ofList: order.isList)])
@@ -58,7 +58,7 @@ enum EnqueueCommand {
     }
     // People see their numbers at once; a script gets one document, when everything is known.
     if !session.asJSON { try session.show([:], or: [session.words.enqueued(report, ofList: order.isList)]) }
-    guard let dead = try awaitEnd(of: report, at: desk, wait, session) else {
+    guard let dead = try awaitEnd(of: report, at: coordinator, wait, session) else {
       if session.asJSON { try session.show(.enqueued(report, ofList: order.isList), or: []) }
       session.note(session.words.waitingLeft(report.awaited))
       return .failed
@@ -114,37 +114,37 @@ enum EnqueueCommand {
 
   /// Has tickets issued to customers of one kind, and gives back where to go on asking about them.
   static func issue(
-    _ order: EnqueueOrder, at desk: Desk, _ session: Session
-  ) throws(CommandError) -> (EnqueuedReport, Desk) {
-    try issue(.alike(order), at: desk, session, nil)
+    _ order: EnqueueOrder, at coordinator: CoordinatorClient, _ session: Session
+  ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
+    try issue(.alike(order), at: coordinator, session, nil)
   }
 
   /// - Parameter wait: Knows whether somebody wants this program to end; nil where whoever asks looks after that.
   private static func issue(
-    _ order: Order, at first: Desk, _ session: Session, _ wait: InterruptibleWait?
-  ) throws(CommandError) -> (EnqueuedReport, Desk) {
+    _ order: Order, at first: CoordinatorClient, _ session: Session, _ wait: InterruptibleWait?
+  ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
-    var desk = first
+    var coordinator = first
     var deadline: MonotonicInstant?
     while true {
       do throws(CommandError) {
-        return (try attempt(order, at: desk, meter, wait, session), desk)
+        return (try attempt(order, at: coordinator, meter, wait, session), coordinator)
       } catch {
         guard error.isLoss else { throw error }
         // What was not sent as a whole was not asked.
-        if !desk.hasAsked, wait?.signal == nil {
-          desk = try Desk.open(session)
+        if !coordinator.hasAsked, wait?.signal == nil {
+          coordinator = try CoordinatorClient.open(session)
           continue
         }
         let unknown = Complaint(
           code: "connection_lost", exit: .failed,
           message: session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
         guard order.isRepeatable else { throw .complaint(unknown) }
-        let limit = deadline ?? SystemClock.monotonic() + Desk.reunion
+        let limit = deadline ?? SystemClock.monotonic() + CoordinatorClient.reunion
         deadline = limit
         guard let back = try reunite(session, until: limit, wait) else { throw .complaint(unknown) }
-        desk = back
+        coordinator = back
       }
     }
   }
@@ -152,36 +152,40 @@ enum EnqueueCommand {
   /// Waits for a coordinator that was lost; nil where it does not come back, or somebody wants this program to end.
   private static func reunite(
     _ session: Session, until limit: MonotonicInstant, _ wait: InterruptibleWait?
-  ) throws(CommandError) -> Desk? {
+  ) throws(CommandError) -> CoordinatorClient? {
     while SystemClock.monotonic() < limit {
       try wait?.look()
       if wait?.signal != nil { return nil }
       let next = min(limit, SystemClock.monotonic() + .milliseconds(100))
-      if let desk = try? Desk.reopen(session, until: next) { return desk }
+      if let coordinator = try? CoordinatorClient.reopen(session, until: next) { return coordinator }
     }
     return nil
   }
 
   /// Goes to the bank. A coordinator that died over the greeting is waited for where the request can be repeated, as
   /// one that dies later is.
-  private static func counter(for order: Order, _ session: Session) throws(CommandError) -> Desk {
-    do throws(CommandError) { return try Desk.open(session) } catch {
+  private static func counter(for order: Order, _ session: Session) throws(CommandError) -> CoordinatorClient
+  {
+    do throws(CommandError) { return try CoordinatorClient.open(session) } catch {
       guard error.isLoss, order.isRepeatable else { throw error }
-      return try Desk.reopen(session)
+      return try CoordinatorClient.reopen(session)
     }
   }
 
   private static func attempt(
-    _ order: Order, at desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?, _ session: Session
+    _ order: Order, at coordinator: CoordinatorClient, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
+    _ session: Session
   ) throws(CommandError) -> EnqueuedReport {
     try goOn(unless: wait)
     var number: UInt32 = 0
     switch order {
-    case .alike(let alike): number = try desk.send(.enqueue(alike))
-    case .list(let list): number = try send(list, to: desk, meter, wait, session)
+    case .alike(let alike): number = try coordinator.send(.enqueue(alike))
+    case .list(let list): number = try send(list, to: coordinator, meter, wait, session)
     }
     var heard = 0
-    while let reply = try next(number, at: desk, meter, wait, &heard, isKeyed: order.isRepeatable, session) {
+    while let reply = try next(
+      number, at: coordinator, meter, wait, &heard, isKeyed: order.isRepeatable, session)
+    {
       guard reply.number == number else { continue }
       switch reply.answer {
       case .enqueued(let report): return report
@@ -196,12 +200,13 @@ enum EnqueueCommand {
   /// The next answer. The first signal withdraws the request, and the answer says whether that came in time; the second
   /// one does not wait for it.
   private static func next(
-    _ number: UInt32, at desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?, _ heard: inout Int,
+    _ number: UInt32, at coordinator: CoordinatorClient, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
+    _ heard: inout Int,
     isKeyed: Bool, _ session: Session
   ) throws(CommandError) -> ControlReply? {
-    guard let wait else { return try desk.next(until: nil) }
+    guard let wait else { return try coordinator.next(until: nil) }
     while true {
-      if let reply = try wait.next(at: desk, until: nil, evenAfter: heard) { return reply }
+      if let reply = try wait.next(at: coordinator, until: nil, evenAfter: heard) { return reply }
       let isFirst = heard == 0 && wait.count == 1
       heard = wait.count
       guard isFirst else {
@@ -209,7 +214,7 @@ enum EnqueueCommand {
           Complaint(code: "interrupted", exit: .failed, message: session.words.leftUnknown(isKeyed: isKeyed)))
       }
       meter.say(session.words.withdrawing)
-      try desk.send(.withdraw(number))
+      try coordinator.send(.withdraw(number))
     }
   }
 
@@ -220,7 +225,8 @@ enum EnqueueCommand {
   }
 
   private static func send(
-    _ list: CustomerList, to desk: Desk, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
+    _ list: CustomerList, to coordinator: CoordinatorClient, _ meter: ProgressMeter,
+    _ wait: InterruptibleWait?,
     _ session: Session
   ) throws(CommandError) -> UInt32 {
     // All parts are one request, and share its number.
@@ -230,7 +236,7 @@ enum EnqueueCommand {
       try list.forEachPart { part throws(CommandError) in
         // A list that has not come as a whole adds nobody.
         try goOn(unless: wait)
-        number = try desk.send(.enqueueList(part), continuing: number)
+        number = try coordinator.send(.enqueueList(part), continuing: number)
         sent += Int64(part.entries.count)
         meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
       }
@@ -249,17 +255,17 @@ enum EnqueueCommand {
   ///
   /// - Returns: How many of them are dead letters; nil where a signal came first.
   private static func awaitEnd(
-    of report: EnqueuedReport, at first: Desk, _ wait: InterruptibleWait, _ session: Session
+    of report: EnqueuedReport, at first: CoordinatorClient, _ wait: InterruptibleWait, _ session: Session
   ) throws(CommandError) -> Int64? {
     let progress = WaitProgress(session.words)
     defer { progress.meter.finish() }
-    var desk = first
+    var coordinator = first
     var dead: Int64 = 0
     var left = report.awaited[...]
     while let span = left.first {
       do throws(CommandError) {
         let question = ControlCommand.awaitTickets(day: span.day, first: span.first, last: span.last)
-        let answer = try desk.awaitAnswer(
+        let answer = try coordinator.awaitAnswer(
           to: question, until: nil, crowd: report.awaitedCount, progress, wait)
         if wait.signal != nil, answer == nil { return nil }
         guard case .ended(let ended)? = answer else {
@@ -269,12 +275,14 @@ enum EnqueueCommand {
         left = left.dropFirst()
       } catch {
         guard error.isLoss else { throw error }
-        guard let back = try reunite(session, until: SystemClock.monotonic() + Desk.reunion, wait) else {
+        guard
+          let back = try reunite(session, until: SystemClock.monotonic() + CoordinatorClient.reunion, wait)
+        else {
           if wait.signal != nil { return nil }
           let message = session.words.waitingLost(span)
           throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
         }
-        desk = back
+        coordinator = back
       }
     }
     return dead

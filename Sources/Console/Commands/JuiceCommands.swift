@@ -11,13 +11,13 @@ import Wire
 
 enum JuiceMenuCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try StockCounter(session)
+    let counter = try StockRequests(session)
     try show(counter, session)
     return .done
   }
 
   /// Shows what can be made now.
-  static func show(_ counter: StockCounter, _ session: Session) throws(CommandError) {
+  static func show(_ counter: StockRequests, _ session: Session) throws(CommandError) {
     let assortment = try counter.assortment()
     let picture = try counter.picture(of: assortment)
     try session.show(
@@ -34,29 +34,30 @@ enum JuiceOrderCommand {
   static let most: Int64 = 1_000
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let desk = try Desk.open(session)
-    let assortment = try StockCounter(session, isSeenOpen: true).assortment()
+    let coordinator = try CoordinatorClient.open(session)
+    let assortment = try StockRequests(session, isSeenOpen: true).assortment()
     let juice = try session.juice(named: session.invocation.operands.text("NAME") ?? "", in: assortment)
     let bill = JuiceBill(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()
       // Ends this program here where a signal has come, and everything that was ordered is taken out by then.
       defer { wait.end() }
-      try order(juice, bill, at: desk, wait, session)
+      try order(juice, bill, at: coordinator, wait, session)
     }
     return try bill.settle()
   }
 
   private static func order(
-    _ juice: Juice, _ bill: JuiceBill, at first: Desk, _ wait: InterruptibleWait, _ session: Session
+    _ juice: Juice, _ bill: JuiceBill, at first: CoordinatorClient, _ wait: InterruptibleWait,
+    _ session: Session
   ) throws(CommandError) {
     let seed = RandomSeed.fromSystem()
     var names = OrderNames(seed: seed)
     let order = EnqueueOrder(
       count: session.invocation.operands.integer("N") ?? 1, service: .juice, grade: .regular, amount: nil,
       account: nil, seed: seed, key: "juice-\(names.next())", payload: juice.id.name)
-    let (tickets, desk) = try EnqueueCommand.issue(order, at: first, session)
-    let line = JuiceLine(tickets, at: desk, wait, patience: session.stockPatience, session)
+    let (tickets, coordinator) = try EnqueueCommand.issue(order, at: first, session)
+    let line = JuiceLine(tickets, at: coordinator, wait, patience: session.stockPatience, session)
     try line.run { ticket, fate throws(CommandError) in
       try bill.add(OrderID(day: tickets.day, ticket: ticket), fate)
     }

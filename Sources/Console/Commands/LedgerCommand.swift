@@ -7,8 +7,8 @@ import Wire
 enum LedgerCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var exit = ProgramExit.failed
-    try Desk.consult(session) { desk throws(CommandError) in
-      try desk.ask(.ledger, within: nil, TaskProgress(.ledger, session.words)) {
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.ask(.ledger, within: nil, TaskProgress(.ledger, session.words)) {
         answer throws(CommandError) in
         guard case .ledger(let rows) = answer else { throw answer.unexpected }
         let difference = rows.reduce(0) { $0 &+ $1.balance }
@@ -23,14 +23,14 @@ enum LedgerCommand {
     return exit
   }
 
-  static func table(_ rows: [LedgerRow], _ words: Words) -> TextTable {
+  static func table(_ rows: [LedgerRow], _ words: MessageCatalog) -> TextTable {
     var table = TextTable([.left, .right, .right, .right])
-    table.addHeadings([Words.Column.account, .debit, .credit, .balance].map(words.column))
+    table.addHeadings([MessageCatalog.Column.account, .debit, .credit, .balance].map(words.column))
     for row in rows {
       table.add([
-        .init(words.ledgerAccount(row.account)), .init(Words.grouped(row.debit)),
-        .init(Words.grouped(row.credit)),
-        .init(Words.grouped(row.balance)),
+        .init(words.ledgerAccount(row.account)), .init(MessageCatalog.grouped(row.debit)),
+        .init(MessageCatalog.grouped(row.credit)),
+        .init(MessageCatalog.grouped(row.balance)),
       ])
     }
     return table
@@ -40,8 +40,8 @@ enum LedgerCommand {
 enum AccountCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let number = session.invocation.operands.integer("N") ?? 0
-    try Desk.consult(session) { desk throws(CommandError) in
-      try desk.ask(.account(number), within: nil, TaskProgress(.ledger, session.words)) {
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.ask(.account(number), within: nil, TaskProgress(.ledger, session.words)) {
         answer throws(CommandError) in
         guard case .account(let report) = answer else { throw answer.unexpected }
         // An account begins with its first business; one that was never used is no account of zero won.

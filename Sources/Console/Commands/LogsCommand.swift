@@ -3,7 +3,7 @@
 // values.
 // Invariant: nothing is printed before it is certain that every worker asked for has a log. A reader that
 // leaves ends the command quietly; so does Ctrl-C, by the signal's own way (130 for a shell).
-// Failure: Refusal, which has an exit code and a sentence in the language asked for; see LogsCommand+Words.
+// Failure: Refusal, which has an exit code and a sentence in the language asked for; see LogsCommand+MessageCatalog.
 import Arguments
 import BankModel
 import Logbook
@@ -76,7 +76,7 @@ enum LogsCommand {
     }
     _ = try page.turn(output)
     // Whoever asks for no lines knows that there are none.
-    if isEmpty, query.last != 0, let language { Notes.say(Words(language: language).noLogLines) }
+    if isEmpty, query.last != 0, let language { Notes.say(MessageCatalog(language: language).noLogLines) }
   }
 
   private static func follow(_ query: LogQuery, _ page: Page, _ output: Sink) throws(LogFailure) {

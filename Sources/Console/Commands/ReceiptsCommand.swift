@@ -24,10 +24,10 @@ enum ReceiptsCommand {
     var count: Int64 = 0
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
-    try Desk.consult(session, goesOn: true) { desk throws(CommandError) in
+    try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
       // On a terminal the rows themselves show how it goes on.
       let task = TaskProgress(.receipts, session.words, meter)
-      try desk.ask(.receipts(query), task) { answer throws(CommandError) in
+      try coordinator.ask(.receipts(query), task) { answer throws(CommandError) in
         for receipt in try answer.receipts {
           try show(receipt, session)
           count += 1
@@ -47,11 +47,11 @@ enum ReceiptsCommand {
     -> ProgramExit
   {
     var query = ReceiptQuery(days: days, follow: true)
-    var desk = try Desk.open(session)
+    var coordinator = try CoordinatorClient.open(session)
     try session.output.flush()
     while true {
       do throws(CommandError) {
-        try desk.ask(.receipts(query), within: nil) { answer throws(CommandError) in
+        try coordinator.ask(.receipts(query), within: nil) { answer throws(CommandError) in
           for receipt in try answer.receipts {
             try show(receipt, session)
             query.after = receipt.sequence
@@ -64,7 +64,7 @@ enum ReceiptsCommand {
         return .done
       } catch {
         guard error.isLoss else { throw error }
-        desk = try Desk.reopen(session)
+        coordinator = try CoordinatorClient.reopen(session)
       }
     }
   }
@@ -87,12 +87,14 @@ enum ReceiptsCommand {
 
   private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }
 
-  private static func headings(_ words: Words) -> [String] {
-    let columns: [Words.Column] = [.day, .ticket, .service, .grade, .outcome, .window, .amount, .finished]
+  private static func headings(_ words: MessageCatalog) -> [String] {
+    let columns: [MessageCatalog.Column] = [
+      .day, .ticket, .service, .grade, .outcome, .window, .amount, .finished,
+    ]
     return columns.map(words.column)
   }
 
-  private static func heading(_ words: Words) -> String { row(headings(words)) }
+  private static func heading(_ words: MessageCatalog) -> String { row(headings(words)) }
 
   /// A receipt on a terminal of any width, or away from one.
   static func lines(_ receipt: ReceiptReport, _ session: Session) -> [String] {
@@ -104,11 +106,11 @@ enum ReceiptsCommand {
     return TextTable.record(cells, headings(words), palette, columns: columns)
   }
 
-  static func line(_ receipt: ReceiptReport, _ words: Words, _ palette: Palette) -> String {
+  static func line(_ receipt: ReceiptReport, _ words: MessageCatalog, _ palette: Palette) -> String {
     palette.paint(row(cells(of: receipt, words)), of: receipt.service)
   }
 
-  private static func cells(of receipt: ReceiptReport, _ words: Words) -> [String] {
+  private static func cells(of receipt: ReceiptReport, _ words: MessageCatalog) -> [String] {
     [
       String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
       words.grade(receipt.grade), words.outcome(receipt.outcome), receipt.window ?? "-",

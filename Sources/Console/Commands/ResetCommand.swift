@@ -14,7 +14,7 @@ enum ResetCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
     for _ in 1...attempts {
-      let before = try Desk.picture(session)
+      let before = try CoordinatorClient.picture(session)
       if isAsked, before.everyone > 0, try !session.confirm(session.words.askReset(before)) {
         session.note(session.words.nothingReset)
         return .failed
@@ -25,23 +25,23 @@ enum ResetCommand {
         or: [session.words.reset(report)])
       return .done
     }
-    let message = session.words.resetByAnother(try Desk.picture(session))
+    let message = session.words.resetByAnother(try CoordinatorClient.picture(session))
     throw .complaint(Complaint(code: "wrong_state", exit: .refused, message: message))
   }
 
   /// Resets the bank on this day; nil where that day is over, and not by this.
   private static func reset(_ day: Int64, _ session: Session) throws(CommandError) -> StatusReport? {
     var isRepeated = false
-    return try Desk.converse(session) { desk throws(CommandError) in
+    return try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let wasRepeated = isRepeated
       isRepeated = true
       let task = TaskProgress(.reset, session.words, asksHowFar: true)
       do throws(CommandError) {
-        return try desk.status(.reset(day: day), within: nil, task)
+        return try coordinator.status(.reset(day: day), within: nil, task)
       } catch {
         guard case .failure(let failure) = error, failure.code == .wrongState else { throw error }
         // The first time it was done, and the answer was lost.
-        return wasRepeated ? try desk.status(.status) : nil
+        return wasRepeated ? try coordinator.status(.status) : nil
       }
     }
   }

@@ -27,7 +27,7 @@ enum StartCommand {
   /// instead of being told that it is open.
   private static func persist(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport
   {
-    let deadline = SystemClock.monotonic() + Desk.reunion
+    let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
     while true {
       do throws(CommandError) { return try open(session, meter) } catch {
         guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
@@ -97,7 +97,7 @@ enum StartCommand {
     }
   }
 
-  private static func state(of worker: WorkerReport, _ words: Words) -> String {
+  private static func state(of worker: WorkerReport, _ words: MessageCatalog) -> String {
     if worker.pid != 0 { return "pid \(worker.pid)" }
     return worker.isFailed == true ? words.failed : words.state(worker.state)
   }

@@ -10,7 +10,7 @@ import Wire
 enum StatusCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("watch") { return try watch(session) }
-    let report = try Desk.picture(session)
+    let report = try CoordinatorClient.picture(session)
     try session.show(.status(report), or: session.picture(report).lines)
     return .done
   }
@@ -21,10 +21,10 @@ enum StatusCommand {
     if isScreen { return try StatusScreen.run(session) }
     var last: StatusReport?
     var rhythm = Rhythm()
-    var desk = try Desk.open(session)
+    var coordinator = try CoordinatorClient.open(session)
     while true {
       do throws(CommandError) {
-        try desk.ask(.watch, within: nil) { answer throws(CommandError) in
+        try coordinator.ask(.watch, within: nil) { answer throws(CommandError) in
           let report = try answer.status
           // Somebody may ask for everything twice; nobody wants to read it twice.
           if report != last, rhythm.shows(report) { try draw(report, session) }
@@ -34,7 +34,7 @@ enum StatusCommand {
       } catch {
         guard error.isLoss else { throw error }
         if last?.state == .draining || last?.state == .closed { return .done }
-        desk = try Desk.reopen(session)
+        coordinator = try CoordinatorClient.reopen(session)
       }
     }
   }

@@ -13,7 +13,7 @@ final class StatusScreen {
   private let session: Session
   private let loop: EventLoop
   private let screen: FullScreen
-  private var desk: Desk
+  private var coordinator: CoordinatorClient
   private var registration: Registration?
   private var report: StatusReport?
   private var heardAt = SystemClock.wallMilliseconds()
@@ -29,12 +29,12 @@ final class StatusScreen {
 
   /// Watches until the bank closes or somebody leaves.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let desk = try Desk.open(session)
+    let coordinator = try CoordinatorClient.open(session)
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
     let screen = try FullScreen(session.output, on: loop)
     defer { screen.end() }
-    let watching = StatusScreen(session, desk, loop, screen)
+    let watching = StatusScreen(session, coordinator, loop, screen)
     try watching.watch()
     screen.end()
     for line in watching.picture(nil) { try session.output.line(line) }
@@ -43,9 +43,10 @@ final class StatusScreen {
     return .done
   }
 
-  private init(_ session: Session, _ desk: Desk, _ loop: EventLoop, _ screen: FullScreen) {
+  private init(_ session: Session, _ coordinator: CoordinatorClient, _ loop: EventLoop, _ screen: FullScreen)
+  {
     self.session = session
-    self.desk = desk
+    self.coordinator = coordinator
     self.loop = loop
     self.screen = screen
   }
@@ -96,7 +97,7 @@ final class StatusScreen {
   private func ask() {
     guard probe == nil, registration != nil else { return }
     // One that is lost just now is noticed where its words are heard.
-    guard let number = try? desk.send(.status) else { return }
+    guard let number = try? coordinator.send(.status) else { return }
     probe = (number, loop.attended.now + Self.probePatience)
   }
 
@@ -113,10 +114,10 @@ final class StatusScreen {
   // MARK: - The bank
 
   private func follow() throws(CommandError) {
-    try desk.send(.watch)
+    try coordinator.send(.watch)
     do throws(SystemError) {
       // What has come is looked for after every turn of the loop; the handler only has to wake it.
-      registration = try loop.register(fd: desk.connection.fd, interest: .read) { _ in }
+      registration = try loop.register(fd: coordinator.connection.fd, interest: .read) { _ in }
     } catch {
       throw .system(error)
     }
@@ -125,7 +126,7 @@ final class StatusScreen {
   /// Takes everything that the coordinator has said.
   private func hear() throws(CommandError) {
     do throws(CommandError) {
-      while let reply = try desk.next(until: MonotonicInstant(nanoseconds: 0)) {
+      while let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) {
         let news = try reply.answer.status
         let isProbe = reply.number == probe?.number
         if isProbe { probe = nil }
@@ -145,10 +146,10 @@ final class StatusScreen {
   private func reunite() throws(CommandError) {
     if let registration { loop.deregister(registration) }
     (registration, probe) = (nil, nil)
-    let deadline = SystemClock.monotonic() + Desk.reunion
+    let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
     while !screen.isEnded, !isClosed {
       do throws(CommandError) {
-        desk = try Desk.reopen(session, until: SystemClock.monotonic() + Self.attempt)
+        coordinator = try CoordinatorClient.reopen(session, until: SystemClock.monotonic() + Self.attempt)
         return try follow()
       } catch {
         if report?.state == .draining, session.isBankClosed { return noteClosing() }

@@ -11,8 +11,8 @@ enum PauseCommand {
   /// Hands out no more customers.
   static func pause(_ session: Session) throws(CommandError) -> ProgramExit {
     let service = try service(session)
-    let report = try Desk.converse(session) { desk throws(CommandError) in
-      try desk.status(.pause(service), TaskProgress(.steer, session.words))
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.pause(service), TaskProgress(.steer, session.words))
     }
     try session.show(.status(report), or: [session.words.paused(service)])
     return .done
@@ -21,8 +21,8 @@ enum PauseCommand {
   /// Hands out customers again.
   static func resume(_ session: Session) throws(CommandError) -> ProgramExit {
     let service = try service(session)
-    let report = try Desk.converse(session) { desk throws(CommandError) in
-      try desk.status(.resume(service), TaskProgress(.steer, session.words))
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.resume(service), TaskProgress(.steer, session.words))
     }
     try session.show(.status(report), or: [session.words.resumed(service)])
     return .done
@@ -45,8 +45,8 @@ enum ScaleCommand {
       windows.append(ServiceWindows(service: service, count: assignment.number))
     }
     // A closing window finishes its customer first, however long that takes.
-    let report = try Desk.converse(session) { desk throws(CommandError) in
-      try desk.status(.scale(windows), within: nil, TaskProgress(.scale, session.words))
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.scale(windows), within: nil, TaskProgress(.scale, session.words))
     }
     try session.show(.status(report), or: [session.words.windows(report)])
     return .done
@@ -55,8 +55,11 @@ enum ScaleCommand {
 
 enum ReloadCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let (before, report) = try Desk.converse(session) { desk throws(CommandError) in
-      (try desk.status(.status), try desk.status(.reload, within: nil, TaskProgress(.reload, session.words)))
+    let (before, report) = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      (
+        try coordinator.status(.status),
+        try coordinator.status(.reload, within: nil, TaskProgress(.reload, session.words))
+      )
     }
     try session.show(.status(report), or: [session.words.reloaded, session.words.windows(report)])
     tell(before, report, session)

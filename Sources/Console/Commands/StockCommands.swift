@@ -11,7 +11,7 @@ import Wire
 enum StockCommands {
   /// Shows the stock.
   static func show(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try StockCounter(session)
+    let counter = try StockRequests(session)
     let assortment = try counter.assortment()
     try show(try counter.picture(of: assortment), assortment, session)
     return .done
@@ -42,7 +42,7 @@ enum StockCommands {
   private static func change(
     _ session: Session, _ command: (ItemID, Quantity) -> StockCommand
   ) throws(CommandError) -> ProgramExit {
-    let counter = try StockCounter(session)
+    let counter = try StockRequests(session)
     let assortment = try counter.assortment()
     let fruit = try session.fruit(named: session.invocation.operands.text("FRUIT") ?? "", in: assortment)
     let amount = session.invocation.operands.integer("N") ?? 0

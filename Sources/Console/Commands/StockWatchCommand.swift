@@ -14,7 +14,7 @@ import Wire
 /// The command `stock watch`.
 final class StockWatchCommand {
   private let session: Session
-  private let counter: StockCounter
+  private let counter: StockRequests
   private let assortment: Assortment
   private var failure: CommandError?
   private var hasSeenPicture = false
@@ -24,11 +24,11 @@ final class StockWatchCommand {
 
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try StockCounter(session)
+    let counter = try StockRequests(session)
     return try StockWatchCommand(session, counter, try counter.assortment()).watch()
   }
 
-  private init(_ session: Session, _ counter: StockCounter, _ assortment: Assortment) {
+  private init(_ session: Session, _ counter: StockRequests, _ assortment: Assortment) {
     self.session = session
     self.counter = counter
     self.assortment = assortment

@@ -14,9 +14,9 @@ enum StopCommand {
     let order = StopOrder(
       now: session.invocation.flag("now"),
       timeoutMilliseconds: session.invocation.durationNanoseconds("timeout").map { $0 / 1_000_000 })
-    let report = try Desk.converse(session) { desk throws(CommandError) in
-      let report = try stop(order, at: desk, session)
-      guard desk.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      let report = try stop(order, at: coordinator, session)
+      guard coordinator.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
         throw .control(.timedOut(what: "its end"))
       }
       return report
@@ -35,22 +35,22 @@ enum StopCommand {
   /// Asks for the end and waits for it. A Ctrl-C goes a step further; where there is none, this command ends and the
   /// bank closes without it.
   private static func stop(
-    _ order: StopOrder, at desk: Desk, _ session: Session
+    _ order: StopOrder, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> StoppedReport {
-    let line = try InterruptibleLine(desk)
+    let line = try InterruptibleLine(coordinator)
     let reporter = DrainReporter(session.words)
     defer {
       reporter.finish()
       line.end()
     }
-    let number = try desk.send(.stop(order))
+    let number = try coordinator.send(.stop(order))
     while true {
       switch try line.next() {
       case .interrupted:
         guard let step = reporter.goFurther() else {
           throw .complaint(Complaint(code: "interrupted", exit: .failed, message: session.words.leftAlone))
         }
-        try desk.send(.stop(StopOrder(now: false, timeoutMilliseconds: nil, step: step)))
+        try coordinator.send(.stop(StopOrder(now: false, timeoutMilliseconds: nil, step: step)))
       case .reply(let reply) where reply.number == number:
         switch reply.answer {
         case .stopped(let report): return report

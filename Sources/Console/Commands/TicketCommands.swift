@@ -10,8 +10,8 @@ enum TicketCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let number = session.invocation.operands.integer("N") ?? 0
     let day = session.invocation.integer("day")
-    try Desk.consult(session) { desk throws(CommandError) in
-      try desk.ask(.ticket(number: number, day: day), TaskProgress(.ticket, session.words)) {
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.ask(.ticket(number: number, day: day), TaskProgress(.ticket, session.words)) {
         answer throws(CommandError) in
         try session.show(ticket: try answer.ticket, headline: nil)
       }
@@ -26,13 +26,13 @@ enum CancelCommand {
     // Whoever repeats this after a lost connection means the same day, and so the same customer.
     var day = session.invocation.integer("day")
     var isRepeated = false
-    try Desk.converse(session) { desk throws(CommandError) in
+    try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let wasRepeated = isRepeated
       isRepeated = true
-      if day == nil { day = try desk.presentDay() }
+      if day == nil { day = try coordinator.presentDay() }
       let meant = day ?? 0
       do throws(CommandError) {
-        try desk.ask(.cancel(number, day: meant), TaskProgress(.cancel, session.words)) {
+        try coordinator.ask(.cancel(number, day: meant), TaskProgress(.cancel, session.words)) {
           answer throws(CommandError) in
           try session.show(ticket: try answer.ticket, headline: session.words.cancelled(number))
         }
@@ -41,7 +41,7 @@ enum CancelCommand {
         guard wasRepeated, case .failure(let failure) = error, failure.code == .wrongState else {
           throw error
         }
-        try desk.ask(.ticket(number: number, day: meant)) { answer throws(CommandError) in
+        try coordinator.ask(.ticket(number: number, day: meant)) { answer throws(CommandError) in
           let ticket = try answer.ticket
           guard ticket.receipt?.outcome == .cancelled else { throw error }
           try session.show(ticket: ticket, headline: session.words.cancelled(number))
@@ -55,27 +55,29 @@ enum CancelCommand {
 enum RequeueCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     var day = session.invocation.integer("day")
-    try Desk.converse(session) { desk throws(CommandError) in
-      if session.invocation.flag("dead") { return try requeueAll(at: desk, session) }
-      if day == nil { day = try desk.presentDay() }
+    try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      if session.invocation.flag("dead") { return try requeueAll(at: coordinator, session) }
+      if day == nil { day = try coordinator.presentDay() }
       let meant = day ?? 0
-      try requeue(on: meant, at: desk, session)
+      try requeue(on: meant, at: coordinator, session)
     }
     return .done
   }
 
-  private static func requeueAll(at desk: Desk, _ session: Session) throws(CommandError) {
+  private static func requeueAll(at coordinator: CoordinatorClient, _ session: Session) throws(CommandError) {
     let task = TaskProgress(.requeue, session.words, asksHowFar: true)
-    try desk.ask(.requeueDead, within: nil, task) { answer throws(CommandError) in
+    try coordinator.ask(.requeueDead, within: nil, task) { answer throws(CommandError) in
       guard case .requeued(let count) = answer else { throw answer.unexpected }
       try session.show(["version": 1, "requeued": .init(count)], or: [session.words.requeued(count)])
     }
   }
 
   /// Repeated after a lost connection it is refused where the first attempt was in time, and that says so.
-  private static func requeue(on day: Int64, at desk: Desk, _ session: Session) throws(CommandError) {
+  private static func requeue(on day: Int64, at coordinator: CoordinatorClient, _ session: Session)
+    throws(CommandError)
+  {
     let number = session.invocation.operands.integer("N") ?? 0
-    try desk.ask(.requeue(number, day: day), TaskProgress(.requeue, session.words)) {
+    try coordinator.ask(.requeue(number, day: day), TaskProgress(.requeue, session.words)) {
       answer throws(CommandError) in
       try session.show(ticket: try answer.ticket, headline: session.words.requeued(ticket: number))
     }

@@ -13,10 +13,10 @@ enum TicketsCommand {
     let list = TicketList(session)
     var left: [CustomerState?] =
       session.asJSON ? [state] : state.map { [$0] } ?? [.waiting, .serving, .delayed, .dead]
-    try Desk.consult(session, goesOn: true) { desk throws(CommandError) in
+    try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
       list.begin()
       while let next = left.first {
-        try list.print(next, isAsked: state == next, at: desk)
+        try list.print(next, isAsked: state == next, at: coordinator)
         left.removeFirst()
       }
     }
@@ -68,10 +68,10 @@ private final class TicketList {
   func begin() { isAgain = rows > 0 }
 
   /// Prints the customers of one state, or of all; for people with a header.
-  func print(_ state: CustomerState?, isAsked: Bool, at desk: Desk) throws(CommandError) {
+  func print(_ state: CustomerState?, isAsked: Bool, at coordinator: CoordinatorClient) throws(CommandError) {
     let isAlwaysThere = !session.asJSON && (isAsked || state == .waiting || state == .serving)
     let task = TaskProgress(.tickets, session.words, meter)
-    try desk.ask(.tickets(state), task) { answer throws(CommandError) in
+    try coordinator.ask(.tickets(state), task) { answer throws(CommandError) in
       let page = try answer.tickets.filter(isNew)
       if let state, !session.asJSON, header != state, isAlwaysThere || !page.isEmpty {
         (header, count) = (state, 0)

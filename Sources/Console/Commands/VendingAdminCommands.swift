@@ -15,7 +15,7 @@ enum VendingAdminCommands {
     if let made, let expires, expires < made {
       throw usage(session.words.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
     }
-    let counter = try VendingCounter(session, .manager)
+    let counter = try VendingRequests(session, .manager)
     let before = try counter.picture(.stock)
     let product = try named(before, session)
     if let expires, made == nil, expires < before.today {
@@ -44,7 +44,7 @@ enum VendingAdminCommands {
 
   /// Takes drinks out.
   static func remove(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try VendingCounter(session, .manager)
+    let counter = try VendingRequests(session, .manager)
     let before = try counter.picture(.stock)
     let product = try named(before, session)
     let quantity = session.invocation.operands.integer("N") ?? 0
@@ -55,7 +55,7 @@ enum VendingAdminCommands {
 
   /// Everything in the machine, by kind.
   static func stock(_ session: Session) throws(CommandError) -> ProgramExit {
-    let picture = try VendingCounter(session, .manager).picture(.stock)
+    let picture = try VendingRequests(session, .manager).picture(.stock)
     let shelves = VendingShelves(
       picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
     let none = [session.words.noProducts]
@@ -65,7 +65,7 @@ enum VendingAdminCommands {
 
   /// What may not be sold any more.
   static func expired(_ session: Session) throws(CommandError) -> ProgramExit {
-    let picture = try VendingCounter(session, .manager).picture(.expired)
+    let picture = try VendingRequests(session, .manager).picture(.expired)
     let shelves = VendingShelves(
       picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
     let none = [session.words.nothingExpired]
@@ -75,7 +75,7 @@ enum VendingAdminCommands {
 
   /// Throws away what may not be sold any more.
   static func discardExpired(_ session: Session) throws(CommandError) -> ProgramExit {
-    let changes = try VendingCounter(session, .manager).restock(.discardExpired)
+    let changes = try VendingRequests(session, .manager).restock(.discardExpired)
     let count = changes.reduce(0) { $0 - $1.difference }
     let discarded = changes.map { change -> JSONValue in
       ["product": .string(change.item.name), "quantity": .integer(-change.difference)]

@@ -15,7 +15,7 @@ enum VendingCommands {
       try VendingScreen.run(session)
       return .done
     }
-    let picture = try VendingCounter(session, .customers).picture()
+    let picture = try VendingRequests(session, .customers).picture()
     let shop = VendingListing(
       picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
     try session.show(.vending(picture), or: shop.lines)
@@ -25,7 +25,7 @@ enum VendingCommands {
   /// Puts money in.
   static func insert(_ session: Session) throws(CommandError) -> ProgramExit {
     let amount = session.invocation.operands.integer("WON") ?? 0
-    let change = try VendingCounter(session, .customers).change(.insert(amount))
+    let change = try VendingRequests(session, .customers).change(.insert(amount))
     try session.show(
       .balance(change.balance).adding(["inserted": .integer(change.amount)]),
       or: [session.words.inserted(change.amount), session.words.balance(change.balance)])
@@ -34,7 +34,7 @@ enum VendingCommands {
 
   /// Buys one of a product.
   static func buy(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try VendingCounter(session, .customers)
+    let counter = try VendingRequests(session, .customers)
     let name = session.invocation.operands.text("PRODUCT") ?? ""
     let product = try session.product(named: name, in: try counter.picture())
     let change = try counter.change(.buy(product.id))
@@ -47,14 +47,14 @@ enum VendingCommands {
 
   /// What is in the machine for its customers.
   static func balance(_ session: Session) throws(CommandError) -> ProgramExit {
-    let picture = try VendingCounter(session, .customers).picture(.balance)
+    let picture = try VendingRequests(session, .customers).picture(.balance)
     try session.show(.balance(picture.balance), or: [session.words.balance(picture.balance)])
     return .done
   }
 
   /// Gives the balance back.
   static func giveChange(_ session: Session) throws(CommandError) -> ProgramExit {
-    let change = try VendingCounter(session, .customers).change(.giveChange)
+    let change = try VendingRequests(session, .customers).change(.giveChange)
     try session.show(
       .balance(change.balance).adding(["returned": .integer(change.amount)]),
       or: [session.words.returned(change.amount), session.words.balance(change.balance)])
@@ -63,7 +63,7 @@ enum VendingCommands {
 
   /// Every purchase there ever was, oldest first.
   static func history(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try VendingCounter(session, .customers)
+    let counter = try VendingRequests(session, .customers)
     let picture = session.asJSON ? nil : try counter.picture()
     var page = try counter.purchases(after: 0)
     if page.isEmpty, !session.asJSON { session.note(session.words.noPurchases) }
@@ -96,7 +96,7 @@ enum VendingCommands {
   private static func list(
     _ session: Session, _ belongs: (VendingPicture, ProductReport) -> Bool
   ) throws(CommandError) -> ProgramExit {
-    var picture = try VendingCounter(session, .customers).picture()
+    var picture = try VendingRequests(session, .customers).picture()
     picture.products = picture.products.filter { belongs(picture, $0) }
     let shop = VendingListing(
       picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
@@ -108,7 +108,7 @@ enum VendingCommands {
 
 extension VendingPicture {
   /// What a product that was bought is called; its name in commands where the machine sells it no more.
-  func name(of purchase: MoneyChange, _ words: Words) -> String {
+  func name(of purchase: MoneyChange, _ words: MessageCatalog) -> String {
     products.first { $0.id == purchase.product }?.name(in: words.language) ?? purchase.product?.name ?? "?"
   }
 }

@@ -22,19 +22,20 @@ enum WaitCommand {
   private static func awaitIdle(
     _ session: Session, _ deadline: MonotonicInstant?, _ progress: WaitProgress
   ) throws(CommandError) -> StatusReport {
-    var desk = try Desk.open(session)
+    var coordinator = try CoordinatorClient.open(session)
     while true {
       do throws(CommandError) {
-        guard let answer = try desk.awaitAnswer(to: .awaitIdle, until: deadline, crowd: nil, progress) else {
+        guard let answer = try coordinator.awaitAnswer(to: .awaitIdle, until: deadline, crowd: nil, progress)
+        else {
           throw timeIsUp(session, progress)
         }
         return try answer.status
       } catch {
         guard error.isLoss else { throw error }
-        let reunion = SystemClock.monotonic() + Desk.reunion
+        let reunion = SystemClock.monotonic() + CoordinatorClient.reunion
         let limit = deadline.map { min($0, reunion) } ?? reunion
         do throws(CommandError) {
-          desk = try Desk.reopen(session, until: limit)
+          coordinator = try CoordinatorClient.reopen(session, until: limit)
         } catch {
           throw limit == deadline ? timeIsUp(session, progress) : error
         }

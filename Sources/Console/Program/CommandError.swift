@@ -1,5 +1,5 @@
 // Owns the ways in which a command can end without having done what was asked.
-// Invariant: every such way has a name for scripts, an exit code and a sentence; see Words+Errors.
+// Invariant: every such way has a name for scripts, an exit code and a sentence; see MessageCatalog+Errors.
 // Failure: this is how failure looks.
 import BankModel
 import ControlClient

@@ -7,7 +7,7 @@ import Wire
 
 /// Tells a person how a bank closes.
 final class DrainReporter {
-  private let words: Words
+  private let words: MessageCatalog
   private let meter: ProgressMeter
   private let now: () -> MonotonicInstant
   /// The furthest step that is known to have begun, or was asked for.
@@ -16,7 +16,7 @@ final class DrainReporter {
 
   /// Begins to tell.
   init(
-    _ words: Words, _ meter: ProgressMeter? = nil,
+    _ words: MessageCatalog, _ meter: ProgressMeter? = nil,
     now: @escaping () -> MonotonicInstant = SystemClock.monotonic
   ) {
     self.words = words

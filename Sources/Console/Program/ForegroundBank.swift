@@ -42,7 +42,7 @@ final class ForegroundBank {
   private let source: SignalSource
   private let bell: Bell
   private let launched: LaunchedBank
-  private var desk: Line?
+  private var coordinator: Line?
   private var newsLine: Line?
   private var pending: [Happening] = []
 
@@ -75,7 +75,7 @@ final class ForegroundBank {
       throw .control(error)
     }
     let bank = ForegroundBank(loop, source, bell, launched)
-    bank.desk = try bank.watch(launched.connection)
+    bank.coordinator = try bank.watch(launched.connection)
     return bank
   }
 
@@ -98,9 +98,9 @@ final class ForegroundBank {
 
   /// Asks the coordinator for something.
   func send(_ command: ControlCommand) throws(CommandError) {
-    guard let desk else { return }
+    guard let coordinator else { return }
     do throws(ControlError) {
-      try desk.connection.send(command)
+      try coordinator.connection.send(command)
     } catch {
       // That it is gone comes out as a happening, with everything it had still said before.
       if error != .lost { throw .control(error) }
@@ -140,8 +140,8 @@ final class ForegroundBank {
       newsLine = nil
       pending.append(.newsEnded)
     }
-    if let line = desk, try drain(line, as: Happening.reply) {
-      desk = nil
+    if let line = coordinator, try drain(line, as: Happening.reply) {
+      coordinator = nil
       pending.append(.ended)
     }
   }

@@ -18,19 +18,19 @@ final class InterruptibleLine {
 
   private final class Bell { var rings = 0 }
 
-  private let desk: Desk
+  private let coordinator: CoordinatorClient
   private let loop: EventLoop
   private let bell = Bell()
   private var source: SignalSource?
   private let registration: Registration
 
   /// Begins to wait.
-  init(_ desk: Desk) throws(CommandError) {
-    self.desk = desk
+  init(_ coordinator: CoordinatorClient) throws(CommandError) {
+    self.coordinator = coordinator
     do throws(SystemError) {
       loop = try EventLoop()
       // What has come is looked for after every turn of the loop; the handler only has to wake it.
-      registration = try loop.register(fd: desk.connection.fd, interest: .read) { _ in }
+      registration = try loop.register(fd: coordinator.connection.fd, interest: .read) { _ in }
       source = try SignalSource([SIGINT], on: loop) { [bell] _ in bell.rings += 1 }
     } catch {
       throw .system(error)
@@ -44,7 +44,7 @@ final class InterruptibleLine {
         bell.rings -= 1
         return .interrupted
       }
-      if let reply = try desk.next(until: MonotonicInstant(nanoseconds: 0)) { return .reply(reply) }
+      if let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) { return .reply(reply) }
       do throws(SystemError) { try loop.runOnce(until: nil) } catch { throw .system(error) }
     }
   }

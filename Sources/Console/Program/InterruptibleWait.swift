@@ -42,18 +42,18 @@ final class InterruptibleWait {
   ///
   /// - Parameter known: How many had come when this was asked.
   func next(
-    at desk: Desk, until deadline: MonotonicInstant?, evenAfter known: Int = 0
+    at coordinator: CoordinatorClient, until deadline: MonotonicInstant?, evenAfter known: Int = 0
   ) throws(CommandError) -> ControlReply? {
     let registration: Registration
     do throws(SystemError) {
       // What has come is looked for after every turn of the loop; the handler only has to wake it.
-      registration = try loop.register(fd: desk.connection.fd, interest: .read) { _ in }
+      registration = try loop.register(fd: coordinator.connection.fd, interest: .read) { _ in }
     } catch {
       throw .system(error)
     }
     defer { loop.deregister(registration) }
     while true {
-      if let reply = try desk.next(until: MonotonicInstant(nanoseconds: 0)) { return reply }
+      if let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) { return reply }
       if count > known { return nil }
       if let deadline, SystemClock.monotonic() >= deadline { return nil }
       do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }

@@ -16,7 +16,7 @@ package struct Program {
 
   private let table: CommandTable
   private let arguments = Array(CommandLine.arguments.dropFirst())
-  private let surroundings = Surroundings.actual
+  private let surroundings = ProcessEnvironment.actual
   private let output: Output
 
   private init(_ table: CommandTable) {
@@ -38,11 +38,11 @@ package struct Program {
   /// Runs a program that looks for no home and no configuration, and returns its exit code. The words are of the language
   /// that the environment names.
   package static func run(
-    tool table: CommandTable, _ work: (Invocation, Words) throws(CommandError) -> ProgramExit
+    tool table: CommandTable, _ work: (Invocation, MessageCatalog) throws(CommandError) -> ProgramExit
   ) -> Int32 {
     let program = Program(table)
     return program.understand { invocation in
-      let words = Words(language: program.surroundings.languageWithoutFile)
+      let words = MessageCatalog(language: program.surroundings.languageWithoutFile)
       do throws(CommandError) { return try work(invocation, words) } catch {
         return report(error, words, "", invocation.options.wantsJSON, program.output)
       }
@@ -65,7 +65,7 @@ package struct Program {
     _ invocation: Invocation, _ command: (Session) throws(CommandError) -> ProgramExit
   ) -> ProgramExit {
     let asJSON = invocation.options.wantsJSON
-    var words = Words(language: surroundings.languageWithoutFile)
+    var words = MessageCatalog(language: surroundings.languageWithoutFile)
     var place = ""
     do throws(CommandError) {
       let home = try surroundings.home(flag: invocation.text("home"))
@@ -82,23 +82,23 @@ package struct Program {
     }
   }
 
-  private func words(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> Words {
+  private func words(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> MessageCatalog {
     let flag = invocation.text("lang")
     // Only where neither flag nor variable has decided is the file looked for.
     if flag == nil, let chosen = surroundings.variable("BANK_LANG"), Language(code: chosen) == nil {
-      throw .usage(Words(language: surroundings.languageWithoutFile).noSuchLanguage(chosen))
+      throw .usage(MessageCatalog(language: surroundings.languageWithoutFile).noSuchLanguage(chosen))
     }
     guard flag == nil, surroundings.variable("BANK_LANG") == nil else {
-      return Words(language: surroundings.language(flag: flag, configuration: nil))
+      return MessageCatalog(language: surroundings.language(flag: flag, configuration: nil))
     }
     let declared = invocation.options.declares("config") ? invocation.text("config") : nil
     let configuration = try surroundings.configuration(flag: declared, home: home)
-    return Words(language: surroundings.language(flag: nil, configuration: configuration))
+    return MessageCatalog(language: surroundings.language(flag: nil, configuration: configuration))
   }
 
   /// Tells a failure.
   static func report(
-    _ error: CommandError, _ words: Words, _ home: String, _ asJSON: Bool, _ output: Output
+    _ error: CommandError, _ words: MessageCatalog, _ home: String, _ asJSON: Bool, _ output: Output
   ) -> ProgramExit {
     guard let complaint = words.complaint(about: error, home: home) else { return .done }
     do throws(CommandError) {
@@ -112,11 +112,11 @@ package struct Program {
     return complaint.exit
   }
 
-  private var glimpsedWords: (Words, asJSON: Bool) {
+  private var glimpsedWords: (MessageCatalog, asJSON: Bool) {
     let values = table.globalValues(glimpsedIn: arguments)
     let named = values.declares("lang") ? values.text("lang") : nil
     let chosen = named.flatMap { Language(code: $0) }
-    return (Words(language: chosen ?? surroundings.languageWithoutFile), values.wantsJSON)
+    return (MessageCatalog(language: chosen ?? surroundings.languageWithoutFile), values.wantsJSON)
   }
 
   private func help(_ path: [String]) -> ProgramExit {

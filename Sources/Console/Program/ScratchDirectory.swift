@@ -11,7 +11,7 @@ package enum ScratchDirectory {
       "은행을 둘, 실제 디스크에 있는 디렉터리의 절대 경로입니다. scripts/bench와 scripts/fuzz가 만들어 줍니다."))
 
   /// Its path.
-  package static func path(_ invocation: Invocation, _ words: Words) throws(CommandError) -> String {
+  package static func path(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) -> String {
     let path = invocation.operands.text(operand.name) ?? ""
     guard path.hasPrefix("/") else {
       throw .usage(

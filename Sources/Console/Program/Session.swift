@@ -11,11 +11,11 @@ package struct Session {
   /// The command with its options and operands.
   package let invocation: Invocation
   /// The words of the language that was chosen.
-  package let words: Words
+  package let words: MessageCatalog
   /// The home of the bank.
   package var home: BankHome
   /// Where the rest was decided.
-  package let surroundings: Surroundings
+  package let surroundings: ProcessEnvironment
   /// Whether scripts are listening.
   let asJSON: Bool
   /// Standard output.

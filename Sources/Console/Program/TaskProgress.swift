@@ -14,13 +14,13 @@ package final class TaskProgress {
   let meter: ProgressMeter
   /// Whether the coordinator is to say how far it has come.
   let isToldHowFar: Bool?
-  private let words: Words
+  private let words: MessageCatalog
   private let task: Task
   /// Said once by the coordinator, and then no more how long it lasts.
   private var isHeard = false
 
   /// - Parameter asksHowFar: Whether the coordinator can say how far it has come.
-  init(_ task: Task, _ words: Words, asksHowFar: Bool = false, _ meter: ProgressMeter? = nil) {
+  init(_ task: Task, _ words: MessageCatalog, asksHowFar: Bool = false, _ meter: ProgressMeter? = nil) {
     self.task = task
     self.words = words
     isToldHowFar = asksHowFar ? true : nil

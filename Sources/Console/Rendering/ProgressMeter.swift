@@ -7,7 +7,7 @@ import Posix
 
 /// Shows how far something has come.
 package final class ProgressMeter {
-  private let words: Words
+  private let words: MessageCatalog
   private let isTerminal: Bool
   private let columns: Int
   private let now: () -> MonotonicInstant
@@ -25,7 +25,7 @@ package final class ProgressMeter {
 
   /// Begins to measure. The clock and the sink are handed in by tests.
   package init(
-    words: Words, isTerminal: Bool = Terminal.isTerminal(2),
+    words: MessageCatalog, isTerminal: Bool = Terminal.isTerminal(2),
     columns: Int = Terminal.size(of: 2)?.columns ?? 80,
     now: @escaping () -> MonotonicInstant = SystemClock.monotonic,
     write: @escaping (String) -> Void = Notes.write
@@ -93,11 +93,11 @@ package final class ProgressMeter {
   private func text(_ label: String, _ done: Int64, _ total: Int64, at instant: MonotonicInstant) -> String {
     let rate = pace.rate(at: instant).flatMap(words.rate).map { "· " + $0 }
     guard total > 0 else {
-      return [label, Words.grouped(done), rate].compactMap(\.self).joined(separator: " ")
+      return [label, MessageCatalog.grouped(done), rate].compactMap(\.self).joined(separator: " ")
     }
     let share = min(1, max(0, Double(done) / Double(total)))
     let percent = "\(Int(share * 100))%"
-    let counts = "\(Words.grouped(done))/\(Words.grouped(total))"
+    let counts = "\(MessageCatalog.grouped(done))/\(MessageCatalog.grouped(total))"
     let left =
       total > done ? pace.left(of: total, at: instant).map { "· " + words.left(words.estimate($0)) } : nil
     func line(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }

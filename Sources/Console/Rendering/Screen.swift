@@ -45,7 +45,7 @@ enum Screen {
   }
 
   /// The lines that the terminal has room for. Where some are hidden, the last row says how many.
-  static func fit(_ lines: [String], to size: Terminal.Size?, _ words: Words) -> [String] {
+  static func fit(_ lines: [String], to size: Terminal.Size?, _ words: MessageCatalog) -> [String] {
     guard let size else { return lines }
     var shown = lines
     // Empty rows help least.
@@ -59,7 +59,7 @@ enum Screen {
   /// The entries around the chosen one, as many as there is room for, and how many are hidden above and below; an entry
   /// may be of several rows, and is shown whole or not at all. The chosen one goes before the marks.
   static func window(
-    _ entries: [[String]], around chosen: Int, room: Int, _ words: Words, _ palette: Palette = .none
+    _ entries: [[String]], around chosen: Int, room: Int, _ words: MessageCatalog, _ palette: Palette = .none
   ) -> [String] {
     guard entries.indices.contains(chosen), entries.reduce(0, { $0 + $1.count }) > room else {
       return Array(entries.flatMap { $0 }.prefix(room))

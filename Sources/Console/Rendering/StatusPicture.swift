@@ -8,7 +8,7 @@ import Wire
 /// A bank for people.
 struct StatusPicture {
   let report: StatusReport
-  let words: Words
+  let words: MessageCatalog
   let palette: Palette
   /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
@@ -60,9 +60,9 @@ struct StatusPicture {
     ]
     // The three that make a day are always there; trouble only where there is some.
     let shown = parts.prefix(3) + parts.dropFirst(3).filter { $0.1 > 0 }
-    return ["\(words.column(.issued)) \(Words.grouped(queue.issued))"]
+    return ["\(words.column(.issued)) \(MessageCatalog.grouped(queue.issued))"]
       + shown.enumerated().map { place, part in
-        "\(place == 0 ? "=" : "+") \(part.0) \(Words.grouped(part.1))"
+        "\(place == 0 ? "=" : "+") \(part.0) \(MessageCatalog.grouped(part.1))"
       }
   }
 
@@ -73,8 +73,8 @@ struct StatusPicture {
     for service in report.services {
       table.add([
         .init(words.phrases.service(service.service), service.service == .loan ? .loan : nil),
-        .init(service.windows), .init(Words.grouped(service.waiting)), .init(service.serving),
-        .init(Words.grouped(service.served)),
+        .init(service.windows), .init(MessageCatalog.grouped(service.waiting)), .init(service.serving),
+        .init(MessageCatalog.grouped(service.served)),
         .init(service.paused ? words.paused : "", .alarm),
       ])
     }
@@ -93,7 +93,7 @@ struct StatusPicture {
         worker.isFailed == true
           ? .init(words.failed, .alarm)
           : .init(words.state(worker.state), worker.state == .backoff ? .alarm : nil),
-        .init(worker.ticket.map { String($0) } ?? "-"), .init(Words.grouped(worker.served)),
+        .init(worker.ticket.map { String($0) } ?? "-"), .init(MessageCatalog.grouped(worker.served)),
         .init(worker.restarts), .init(memory(worker.residentKilobytes)),
       ])
     }

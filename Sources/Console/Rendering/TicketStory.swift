@@ -7,7 +7,7 @@ import Wire
 /// A customer for people.
 struct TicketStory {
   let ticket: TicketReport
-  let words: Words
+  let words: MessageCatalog
   let palette: Palette
 
   /// The lines, top to bottom.

@@ -23,7 +23,7 @@ final class JuiceBill {
     count = session.invocation.operands.integer("N") ?? 1
   }
 
-  private var words: Words { session.words }
+  private var words: MessageCatalog { session.words }
 
   /// Tells what became of one juice.
   func add(_ order: OrderID, _ fate: JuiceLine.Fate) throws(CommandError) {
@@ -74,7 +74,7 @@ final class JuiceBill {
 
   /// What is missing now for all juices of the order that were not made; for one of them where the stock cannot be asked.
   private var missingForAll: [Shortage] {
-    guard let picture = try? StockCounter(session, isSeenOpen: true).picture(of: assortment) else {
+    guard let picture = try? StockRequests(session, isSeenOpen: true).picture(of: assortment) else {
       return shortages
     }
     return Self.missing(for: short, of: juice) { picture.quantity(of: $0) }
@@ -103,7 +103,7 @@ final class JuiceBill {
     for line in fruitLines { try session.line(line) }
     guard try session.confirm(words.phrases.tooLittleFruit) else { return }
     try StockEditorScreen.run(session)
-    try JuiceMenuCommand.show(StockCounter(session), session)
+    try JuiceMenuCommand.show(StockRequests(session), session)
   }
 }
 
@@ -120,7 +120,7 @@ extension Session {
 
   /// Why the juice station makes nothing, as far as the coordinator knows.
   var stationTrouble: StationTrouble? {
-    guard let report = try? Desk.picture(self) else { return nil }
+    guard let report = try? CoordinatorClient.picture(self) else { return nil }
     if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ words.trouble(of: $0) }) {
       return .stock(trouble)
     }

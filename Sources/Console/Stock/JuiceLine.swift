@@ -52,17 +52,18 @@ final class JuiceLine {
   private let session: Session
   private let wait: InterruptibleWait
   private let patience: Duration
-  private var desk: Desk
+  private var coordinator: CoordinatorClient
   /// So many customers the station had attended to when it was last looked whether it stands still.
   private var servedBefore: Int64 = 0
 
   /// - Parameter patience: How long the station may stand still.
   init(
-    _ tickets: EnqueuedReport, at desk: Desk, _ wait: InterruptibleWait, patience: Duration,
+    _ tickets: EnqueuedReport, at coordinator: CoordinatorClient, _ wait: InterruptibleWait,
+    patience: Duration,
     _ session: Session
   ) {
     self.tickets = tickets
-    self.desk = desk
+    self.coordinator = coordinator
     self.wait = wait
     self.patience = patience
     self.session = session
@@ -71,8 +72,8 @@ final class JuiceLine {
   /// Waits until every ticket has ended, and tells each as soon as it and all before it have.
   func run(_ tell: Teller) throws(CommandError) {
     guard tickets.count > 0 else { return }
-    servedBefore = try persist { desk throws(CommandError) in
-      try self.served(try self.report(on: tickets.first, desk), desk)
+    servedBefore = try persist { coordinator throws(CommandError) in
+      try self.served(try self.report(on: tickets.first, coordinator), coordinator)
     }
     var next = tickets.first
     while next <= tickets.last, let report = try awaitEnd(of: next) {
@@ -95,22 +96,22 @@ final class JuiceLine {
   /// Waits until a ticket has ended or stands among the dead letters; nil where the station stands still, or somebody
   /// wants this program to end.
   private func awaitEnd(of ticket: TicketNumber) throws(CommandError) -> TicketReport? {
-    try persist { desk throws(CommandError) in
+    try persist { coordinator throws(CommandError) in
       let question = ControlCommand.awaitTickets(day: tickets.day, first: ticket, last: ticket)
-      let number = try desk.send(question)
+      let number = try coordinator.send(question)
       while true {
         let deadline = SystemClock.monotonic() + patience
-        while let reply = try wait.next(at: desk, until: deadline) {
+        while let reply = try wait.next(at: coordinator, until: deadline) {
           guard reply.number == number else { continue }
           guard case .ended = reply.answer else { throw reply.answer.unexpected }
-          let report = try self.report(on: ticket, desk)
-          servedBefore = try self.served(report, desk)
+          let report = try self.report(on: ticket, coordinator)
+          servedBefore = try self.served(report, coordinator)
           return report
         }
         if wait.signal != nil { return nil }
-        let report = try self.report(on: ticket, desk)
+        let report = try self.report(on: ticket, coordinator)
         if report.hasEnded { return report }
-        let served = try self.served(report, desk)
+        let served = try self.served(report, coordinator)
         if served == servedBefore { return nil }
         servedBefore = served
       }
@@ -119,14 +120,17 @@ final class JuiceLine {
 
   /// So many customers the station has attended to today; a coordinator of an older build tells it only with everything
   /// else.
-  private func served(_ report: TicketReport, _ desk: Desk) throws(CommandError) -> Int64 {
+  private func served(_ report: TicketReport, _ coordinator: CoordinatorClient) throws(CommandError) -> Int64
+  {
     if let served = report.servedOfService { return served }
-    return try desk.status(.status).services.first { $0.service == .juice }?.served ?? 0
+    return try coordinator.status(.status).services.first { $0.service == .juice }?.served ?? 0
   }
 
-  private func report(on ticket: TicketNumber, _ desk: Desk) throws(CommandError) -> TicketReport {
+  private func report(on ticket: TicketNumber, _ coordinator: CoordinatorClient) throws(CommandError)
+    -> TicketReport
+  {
     var report: TicketReport?
-    try desk.ask(.ticket(number: ticket, day: tickets.day)) { answer throws(CommandError) in
+    try coordinator.ask(.ticket(number: ticket, day: tickets.day)) { answer throws(CommandError) in
       report = try answer.ticket
     }
     guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
@@ -153,21 +157,22 @@ final class JuiceLine {
   /// Takes a ticket out; nil where it is being made just now.
   private func withdraw(_ ticket: TicketNumber) throws(CommandError) -> Fate? {
     var isOurs = false
-    return try persist { desk throws(CommandError) in
-      let report = try self.report(on: ticket, desk)
+    return try persist { coordinator throws(CommandError) in
+      let report = try self.report(on: ticket, coordinator)
       if report.state == .done { return isOurs && report.isCancelled ? .withdrawn : Self.fate(of: report) }
       if report.state == .serving { return nil }
       do throws(CommandError) {
         isOurs = true
         // With its day: after a reset the number is somebody else's.
-        try desk.ask(.cancel(ticket, day: tickets.day)) { answer throws(CommandError) in _ = try answer.ticket
+        try coordinator.ask(.cancel(ticket, day: tickets.day)) { answer throws(CommandError) in
+          _ = try answer.ticket
         }
         return report.state == .dead ? .failed : .withdrawn
       } catch {
         // The day is over, and it has ended with it.
         if case .failure(let failure) = error, failure.code == .wrongDay {
           isOurs = false
-          return Self.fate(of: try self.report(on: ticket, desk))
+          return Self.fate(of: try self.report(on: ticket, coordinator))
         }
         // It has gone to the station, or has ended, in this very moment.
         if case .failure(let failure) = error, failure.code == .wrongState || failure.code == .noSuchTicket {
@@ -183,10 +188,10 @@ final class JuiceLine {
 
   /// Does something, again and again where the coordinator is lost over it.
   private func persist<Result>(
-    _ body: (Desk) throws(CommandError) -> Result
+    _ body: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {
     while true {
-      do throws(CommandError) { return try body(desk) } catch {
+      do throws(CommandError) { return try body(coordinator) } catch {
         guard error.isLoss else { throw error }
         try reunite()
       }
@@ -196,10 +201,11 @@ final class JuiceLine {
   /// Waits for the coordinator to come back.
   private func reunite() throws(CommandError) {
     let known = wait.signal
-    let deadline = SystemClock.monotonic() + Desk.reunion
+    let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
     while SystemClock.monotonic() < deadline {
       do throws(CommandError) {
-        desk = try Desk.reopen(session, until: SystemClock.monotonic() + .milliseconds(100))
+        coordinator = try CoordinatorClient.reopen(
+          session, until: SystemClock.monotonic() + .milliseconds(100))
         return
       } catch {
         try wait.look()

@@ -7,7 +7,7 @@ import BankModel
 struct MenuPicture {
   let assortment: Assortment
   let picture: StockPicture
-  let words: Words
+  let words: MessageCatalog
   let palette: Palette
   /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
@@ -23,7 +23,8 @@ struct MenuPicture {
     var table = TextTable([.left, .right, .left])
     for (name, quantity, id) in items {
       table.add([
-        .init(name), .init(Words.grouped(quantity), quantity == 0 ? .alarm : nil), .init(id.name, .quiet),
+        .init(name), .init(MessageCatalog.grouped(quantity), quantity == 0 ? .alarm : nil),
+        .init(id.name, .quiet),
       ])
     }
     return table.lines(palette, within: columns)
@@ -31,7 +32,7 @@ struct MenuPicture {
 
   /// The fruits in one line, for a log of changes.
   var shelvesInOneLine: String {
-    items.map { "\($0.name) \(Words.grouped($0.quantity))" }.joined(separator: " · ")
+    items.map { "\($0.name) \(MessageCatalog.grouped($0.quantity))" }.joined(separator: " · ")
   }
 
   /// What is on the shelves: the fruits in the order of the assortment, then whatever else there is.

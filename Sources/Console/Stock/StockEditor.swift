@@ -24,7 +24,7 @@ struct StockEditor {
   }
 
   let assortment: Assortment
-  let words: Words
+  let words: MessageCatalog
   /// What lies on the shelves; nil before the stock has told.
   private(set) var picture: StockPicture?
   /// Which line is chosen; the last one closes.
@@ -38,7 +38,7 @@ struct StockEditor {
     didSet { if isConnected { forgetAbsence() } }
   }
 
-  init(_ assortment: Assortment, _ words: Words) {
+  init(_ assortment: Assortment, _ words: MessageCatalog) {
     self.assortment = assortment
     self.words = words
   }

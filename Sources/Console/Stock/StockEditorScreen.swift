@@ -14,7 +14,7 @@ import Wire
 /// The stock editor on a terminal.
 final class StockEditorScreen {
   private let session: Session
-  private let counter: StockCounter
+  private let counter: StockRequests
   private var editor: StockEditor
   private let screen: FullScreen
   private var isClosed = false
@@ -34,7 +34,7 @@ final class StockEditorScreen {
     guard session.surroundings.variable("TERM") != "dumb" else {
       return session.note(session.words.editorIsForPeople)
     }
-    let counter = try StockCounter(session)
+    let counter = try StockRequests(session)
     let assortment = try counter.assortment()
     let screen = try FullScreen(session.output, on: counter.loop)
     defer { screen.end() }
@@ -48,7 +48,7 @@ final class StockEditorScreen {
   }
 
   private init(
-    _ session: Session, _ counter: StockCounter, _ assortment: Assortment, _ screen: FullScreen
+    _ session: Session, _ counter: StockRequests, _ assortment: Assortment, _ screen: FullScreen
   ) {
     self.session = session
     self.counter = counter

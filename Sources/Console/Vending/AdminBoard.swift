@@ -17,7 +17,7 @@ struct AdminBoard {
     case close
   }
 
-  let words: Words
+  let words: MessageCatalog
   /// The machine, with its lots; nil before it has told anything.
   private(set) var picture: VendingPicture?
   /// The chosen line; the last one closes.
@@ -33,7 +33,7 @@ struct AdminBoard {
     didSet { if isConnected { forgetAbsence() } }
   }
 
-  init(_ words: Words) { self.words = words }
+  init(_ words: MessageCatalog) { self.words = words }
 
   /// The products that are shown.
   var products: [ProductReport] {

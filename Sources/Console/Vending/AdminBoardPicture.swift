@@ -105,7 +105,7 @@ struct AdminBoardPicture {
 
   private func lots(of product: ProductReport) -> [String] {
     (product.lots ?? []).map { lot in
-      (lot.dates.map { CalendarDate($0.expires).dashed } ?? "-") + " ×\(Words.grouped(lot.quantity))"
+      (lot.dates.map { CalendarDate($0.expires).dashed } ?? "-") + " ×\(MessageCatalog.grouped(lot.quantity))"
     }
   }
 
@@ -141,9 +141,9 @@ struct SharePie {
   /// The share of each slice in tenths of a percent: 1,000 together.
   private let tenths: [Int64]
   private let total: Int64
-  private let words: Words
+  private let words: MessageCatalog
 
-  init(_ picture: VendingPicture?, _ words: Words) {
+  init(_ picture: VendingPicture?, _ words: MessageCatalog) {
     self.words = words
     let sales = (picture?.sales ?? []).filter { $0.count > 0 }.sorted {
       ($1.count, $0.product) < ($0.count, $1.product)
@@ -169,7 +169,8 @@ struct SharePie {
   func legend(rows: Int, columns: Int? = nil) -> [String] {
     let lines = zip(slices, tenths).map { slice, tenths in
       let (name, share) = (
-        "\(slice.sign) \(slice.name)", "\(Words.grouped(slice.count)) (\(tenths / 10).\(tenths % 10)%)"
+        "\(slice.sign) \(slice.name)",
+        "\(MessageCatalog.grouped(slice.count)) (\(tenths / 10).\(tenths % 10)%)"
       )
       return columns.map { Screen.row(name, share, columns: $0) } ?? name + " " + share
     }

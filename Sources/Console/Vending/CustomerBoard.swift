@@ -20,7 +20,7 @@ struct CustomerBoard {
     case leave
   }
 
-  let words: Words
+  let words: MessageCatalog
   /// The machine; nil before it has told anything.
   private(set) var picture: VendingPicture?
   /// The place of the chosen product.
@@ -40,7 +40,7 @@ struct CustomerBoard {
   /// How many products stand side by side; the picture decides.
   var columns = 5
 
-  init(_ words: Words) { self.words = words }
+  init(_ words: MessageCatalog) { self.words = words }
 
   /// Every purchase that is known here, oldest first.
   var purchases: [MoneyChange] {

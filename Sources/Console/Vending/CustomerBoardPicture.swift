@@ -32,7 +32,7 @@ struct CustomerBoardPicture {
   }
 
   private static func price(of product: ProductReport) -> String {
-    "\(Words.grouped(product.price)) ×\(Words.grouped(product.stock))"
+    "\(MessageCatalog.grouped(product.price)) ×\(MessageCatalog.grouped(product.stock))"
   }
 
   private static func isRoomy(_ size: Terminal.Size, _ board: CustomerBoard) -> Bool {
@@ -152,7 +152,7 @@ struct CustomerBoardPicture {
     let total = board.picture?.sales.reduce(0) { $0 + $1.count } ?? 0
     // The keys , and . move nothing yet.
     guard total > 0 else { return palette.paint("\(board.words.purchases) 0", .quiet) }
-    let label = "\(board.words.purchases) \(Words.grouped(total)) │ "
+    let label = "\(board.words.purchases) \(MessageCatalog.grouped(total)) │ "
     let end = (board.pushed > 0 ? " … │" : " │") + (columns >= 60 ? " , ." : "")
     let room = max(0, columns - DisplayWidth.of(label) - DisplayWidth.of(end) - 2)
     var shown: [String] = []

@@ -6,7 +6,7 @@ import Wire
 /// The machine for its customers.
 struct VendingListing {
   let picture: VendingPicture
-  let words: Words
+  let words: MessageCatalog
   let palette: Palette
   /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
@@ -38,7 +38,7 @@ struct VendingListing {
 /// The machine for its manager.
 struct VendingShelves {
   let picture: VendingPicture
-  let words: Words
+  let words: MessageCatalog
   let palette: Palette
   /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
@@ -60,7 +60,7 @@ struct VendingShelves {
     ]
     let lots = (product.lots ?? []).flatMap { lot in
       let isExpired = lot.dates.map { $0.expires < picture.today } ?? false
-      let text = "\(words.description(of: lot, product)) × \(Words.grouped(lot.quantity))"
+      let text = "\(words.description(of: lot, product)) × \(MessageCatalog.grouped(lot.quantity))"
       return record([.init(text, isExpired ? .alarm : .quiet)], indent: 6)
     }
     return record(head, indent: 2) + lots

@@ -44,9 +44,9 @@ enum VendingRescue {
   /// when it opens.
   private static func restart(_ session: Session) throws(CommandError) {
     do throws(CommandError) {
-      let desk = try Desk.open(session)
-      let before = try desk.status(.status)
-      ReloadCommand.tell(before, try desk.status(.reload, within: nil), session)
+      let coordinator = try CoordinatorClient.open(session)
+      let before = try coordinator.status(.status)
+      ReloadCommand.tell(before, try coordinator.status(.reload, within: nil), session)
     } catch {
       guard case .control(.notOpen) = error else { throw error }
     }

@@ -14,9 +14,9 @@ import Wire
 /// The vending machine on a terminal.
 final class VendingScreen {
   private let session: Session
-  private let customers: VendingCounter
+  private let customers: VendingRequests
   private let screen: FullScreen
-  private var managers: VendingCounter?
+  private var managers: VendingRequests?
   private var customerBoard: CustomerBoard
   private var adminBoard: AdminBoard
   private var isManaging = false
@@ -48,7 +48,7 @@ final class VendingScreen {
 
   /// Shows the machine, and returns when the person has left it.
   static func run(_ session: Session) throws(CommandError) {
-    let customers = try VendingCounter(session, .customers)
+    let customers = try VendingRequests(session, .customers)
     let screen = try FullScreen(session.output, on: customers.loop)
     defer { screen.end() }
     let shop = VendingScreen(session, customers, screen)
@@ -60,7 +60,7 @@ final class VendingScreen {
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
-  private init(_ session: Session, _ customers: VendingCounter, _ screen: FullScreen) {
+  private init(_ session: Session, _ customers: VendingRequests, _ screen: FullScreen) {
     self.session = session
     self.customers = customers
     self.screen = screen
@@ -153,7 +153,7 @@ final class VendingScreen {
   /// answer.
   private func sendNext() {
     guard let request = requests.next(at: customers.loop.attended.now) else { return }
-    let side: VendingCounter? = if case .manager = request { managers } else { customers }
+    let side: VendingRequests? = if case .manager = request { managers } else { customers }
     side?.client.ask(request.command, until: SystemClock.monotonic() + Self.wishPatience) { [weak self] in
       self?.hear($0, request)
     }
@@ -202,7 +202,7 @@ final class VendingScreen {
     isManaging = true
     guard managers == nil else { return }
     do throws(CommandError) {
-      let counter = try VendingCounter(session, .manager, on: customers.loop)
+      let counter = try VendingRequests(session, .manager, on: customers.loop)
       counter.client.follow { [unowned self] notice in
         adminBoard.hear(notice)
         screen.isDirty = true

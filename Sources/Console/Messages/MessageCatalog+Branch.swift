@@ -1,0 +1,121 @@
+// Owns the words for what is in a branch: states, columns, numbers, times.
+// Invariant: the Korean words for the two lists and the timer are those of the original screens.
+import BankModel
+
+extension MessageCatalog {
+  /// A list of customers in which nobody stands.
+  var nobody: String { say("nobody", "없음") }
+
+  /// A list of receipts without any.
+  var noReceipts: String { say("There are no receipts.", "영수증이 없습니다.") }
+
+  /// Logs in which nothing stands that was asked for.
+  var noLogLines: String { say("There are no such lines in the logs.", "그런 기록은 없습니다.") }
+
+  /// A ledger in which nothing stands.
+  var noEntries: String { say("There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다.") }
+
+  /// An account that nobody ever used.
+  func noSuchAccount(_ number: Int64) -> String {
+    say(
+      "There is no account \(number): nobody has ever paid into it or borrowed on it.",
+      "계좌 \(number): 그런 계좌는 없습니다. 입금도 대출도 한 적이 없습니다.")
+  }
+
+  /// Where a customer stands.
+  func state(_ state: CustomerState) -> String {
+    switch state {
+    case .waiting: say("waiting", "대기중")
+    case .delayed: say("delayed", "지연")
+    case .dead: say("a dead letter", "보류")
+    case .serving: say("being served", "업무중")
+    case .done: say("done", "완료")
+    }
+  }
+
+  /// The header over a list of customers.
+  func header(_ state: CustomerState) -> String {
+    switch state {
+    case .waiting: say("Waiting", "대기중")
+    case .serving: say("Serving", "업무중")
+    case .delayed: say("Delayed", "지연")
+    case .dead: say("Dead letters", "보류")
+    case .done: say("Done", "완료")
+    }
+  }
+
+  /// The branch as a whole.
+  func state(_ state: BankState) -> String {
+    switch state {
+    case .open: say("open", "영업 중")
+    case .paused: say("paused", "일시 정지")
+    case .draining: say("closing", "마감 중")
+    case .closed: say("closed", "마감")
+    }
+  }
+
+  /// What a worker does.
+  func state(_ state: WorkerState) -> String {
+    switch state {
+    case .starting: say("starting", "준비 중")
+    case .idle: say("idle", "쉬는 중")
+    case .serving: say("serving", "업무중")
+    case .backoff: say("backing off", "재시작 대기")
+    case .stopped: say("stopped", "닫힘")
+    }
+  }
+
+  /// How a ticket ended.
+  func outcome(_ outcome: Outcome) -> String {
+    switch outcome {
+    case .served: say("served", "완료")
+    case .cancelled: say("cancelled", "취소")
+    case .outOfStock: say("out of stock", "재고 부족")
+    }
+  }
+
+  /// A grade, also the one without a word of its own on a ticket.
+  func grade(_ grade: Grade) -> String { phrases.grade(grade) ?? say("regular", "일반") }
+
+  /// `업무시간 - mm:ss:SSS`.
+  func businessTime(milliseconds: Int64) -> String {
+    say("Business time", "업무시간") + " - " + Self.timer(milliseconds: milliseconds)
+  }
+
+  /// `mm:ss:SSS`; minutes go on beyond 59.
+  static func timer(milliseconds: Int64) -> String {
+    let time = max(0, milliseconds)
+    func padded(_ number: Int64, _ digits: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+    return "\(padded(time / 60_000, 2)):\(padded(time / 1000 % 60, 2)):\(padded(time % 1000, 3))"
+  }
+
+  /// A span for people: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.
+  func span(milliseconds: Int64) -> String {
+    let time = max(0, milliseconds)
+    switch time {
+    case ..<1000: return say("\(time) ms", "\(time)밀리초")
+    case ..<60_000:
+      let seconds = "\(time / 1000).\(time / 100 % 10)"
+      return say("\(seconds) s", "\(seconds)초")
+    case ..<3_600_000:
+      return say("\(time / 60_000) min \(time / 1000 % 60) s", "\(time / 60_000)분 \(time / 1000 % 60)초")
+    default:
+      return say(
+        "\(time / 3_600_000) h \(time / 60_000 % 60) min", "\(time / 3_600_000)시간 \(time / 60_000 % 60)분")
+    }
+  }
+
+  /// `1,234 won`.
+  package func won(_ amount: some BinaryInteger) -> String {
+    say("\(Self.grouped(amount)) won", "\(Self.grouped(amount))원")
+  }
+
+  /// `ticket 7` or `tickets 1–10`.
+  func tickets(_ first: Int64, _ last: Int64) -> String {
+    first == last
+      ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
+  }
+}

@@ -1,0 +1,77 @@
+// Owns the words for the end of a bank while it goes on: its steps, and what the next Ctrl-C does.
+// Invariant: every step has a sentence in both languages; what a further Ctrl-C does is said before it is pressed.
+import BankModel
+import Wire
+
+extension MessageCatalog {
+  /// A step of the drain has begun, or is still going on.
+  func drain(_ report: DrainReport) -> String {
+    let waiting = Self.grouped(report.waiting)
+    let serving = Self.grouped(report.serving)
+    let bound = report.leftMilliseconds.map { span(milliseconds: $0) }
+    return switch report.step {
+    case .closeDoor:
+      say("Closing the door: nobody new is let in.", "문을 닫습니다. 새 고객은 받지 않습니다.")
+    case .serveWaiting:
+      say(
+        "Serving those who wait: \(waiting) waiting, \(serving) at a window"
+          + (bound.map { ", for at most \($0)" } ?? "") + ".",
+        "기다리는 고객을 처리합니다. 대기중 \(waiting)명, 업무중 \(serving)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
+        + " " + further(.finishServing)
+    case .finishServing:
+      say(
+        "Finishing those being served: \(serving) at a window, \(waiting) waiting"
+          + (bound.map { ", for at most \($0)" } ?? "") + ".",
+        "업무중인 고객을 마칩니다. 업무중 \(serving)명, 대기중 \(waiting)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
+        + " " + further(.kill)
+    case .kill:
+      say(
+        "The tellers go; those that do not are killed. \(waiting) waiting for the next start.",
+        "은행원이 퇴근합니다. 나가지 않는 은행원은 강제로 끝냅니다. 다음 개점을 기다리는 고객 \(waiting)명.")
+    }
+  }
+
+  /// What the next Ctrl-C does.
+  private func further(_ step: DrainStep) -> String {
+    switch step {
+    case .closeDoor, .serveWaiting: say("Ctrl-C closes the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
+    case .finishServing:
+      say(
+        "Ctrl-C leaves those who wait for the next start.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
+    case .kill:
+      say(
+        "Ctrl-C kills the tellers; their customers wait for the next start.",
+        "Ctrl-C를 누르면 은행원을 강제로 끝내고, 업무중인 고객은 다음 개점을 기다립니다.")
+    }
+  }
+
+  /// A Ctrl-C has asked for this step.
+  func hurried(to step: DrainStep) -> String {
+    switch step {
+    case .closeDoor, .serveWaiting: draining
+    case .finishServing:
+      say(
+        "Those being served are finished; those who wait go on waiting for the next start. Once more kills the "
+          + "tellers.",
+        "업무중인 고객만 마칩니다. 기다리는 고객은 다음 개점을 기다립니다. 한 번 더 누르면 은행원을 강제로 끝냅니다.")
+    case .kill:
+      say(
+        "The tellers are killed. Nothing is lost: their customers wait for the next start.",
+        "은행원을 강제로 끝냅니다. 잃은 것은 없습니다. 업무중이던 고객은 다음 개점을 기다립니다.")
+    }
+  }
+
+  /// A Ctrl-C where there is no further step, from somebody who only looks on.
+  var leftAlone: String {
+    say(
+      "This command ends; the bank goes on closing by itself. 'bankctl status' tells whether it has.",
+      "이 명령만 끝납니다. 은행은 스스로 마감을 계속합니다. 끝났는지는 'bankctl status'로 알 수 있습니다.")
+  }
+
+  /// Tellers that had to be killed.
+  func killed(_ count: Int64) -> String {
+    say(
+      "Tellers killed: \(Self.grouped(count)); nothing of their customers is lost.",
+      "은행원 \(Self.grouped(count))명을 강제로 끝냈습니다. 그 고객에게서 잃은 것은 없습니다.")
+  }
+}

@@ -1,0 +1,102 @@
+// Owns the sentences about a list of customers that cannot be taken.
+// Invariant: every fault of a line has a sentence in both languages that says what belongs there.
+import Arguments
+import BankModel
+import Configuration
+
+extension MessageCatalog {
+  /// A list that was refused.
+  func sentence(_ refusal: CustomerList.Refusal, file: String) -> String {
+    let name = file == "-" ? say("standard input", "표준 입력") : quoted(file)
+    return switch refusal {
+    case .unreadable(let error):
+      say(
+        "The customers could not be read from \(name): \(error). Nobody was added.",
+        "\(name)에서 고객을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
+    case .line(let number, let fault):
+      say(
+        "Line \(number) of \(name): \(sentence(fault)) Nobody was added.",
+        "\(name)의 \(number)번째 줄: \(sentence(fault)) 추가된 고객이 없습니다.")
+    case .empty:
+      say(
+        "\(name) names no customer: write a JSON object a line, such as {\"service\":\"deposit\"}. Nobody was added.",
+        "\(name)에 고객이 없습니다. 한 줄에 {\"service\":\"deposit\"} 같은 JSON 객체를 쓰세요. 추가된 고객이 없습니다.")
+    case .tooMany:
+      say(
+        "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody "
+          + "was added.",
+        "\(name)의 고객이 \(Self.grouped(Limits.customersPerCommand))명보다 많습니다. 나누어 주세요. 추가된 고객이 없습니다.")
+    }
+  }
+
+  /// What is wrong with a line.
+  func sentence(_ fault: CustomerLine.Fault) -> String {
+    switch fault {
+    case .tooLong(let limit):
+      return say(
+        "it is longer than \(Self.grouped(Int64(limit))) bytes.", "\(Self.grouped(Int64(limit)))바이트보다 깁니다.")
+    case .noObject:
+      return say(
+        "it is no JSON object such as {\"service\":\"deposit\"}.",
+        "{\"service\":\"deposit\"} 같은 JSON 객체가 아닙니다.")
+    case .json(let fault): return sentence(fault)
+    case .unknownField(let name, let near):
+      let known = CustomerLine.Field.allCases.map(\.rawValue).joined(separator: ", ")
+      return near.isEmpty
+        ? say(
+          "there is no field \(quoted(name)); there are \(known).",
+          "\(quoted(name)) 항목은 없습니다. 있는 항목은 \(known)입니다.")
+        : say(
+          "there is no field \(quoted(name)); did you mean \(alternatives(near))?",
+          "\(quoted(name)) 항목은 없습니다. 혹시 \(alternatives(near))인가요?")
+    case .repeatedField(let field):
+      return say("the field '\(field.rawValue)' is there twice.", "'\(field.rawValue)' 항목이 두 번 있습니다.")
+    case .wrongType(let field): return wrongType(field)
+    case .unknownName(let field, let name, let near):
+      let known = field == .service ? Service.drawn.map(\.name) : Grade.allCases.map(\.name)
+      let offered = alternatives(near.isEmpty ? known : near)
+      return say(
+        "there is no \(field.rawValue) \(quoted(name)); did you mean \(offered)?",
+        "'\(field.rawValue)'에 \(Particle.topic.on(quoted(name))) 없습니다. 혹시 \(offered)인가요?")
+    case .outOfRange(let field, let number, let range):
+      return say(
+        "'\(field.rawValue)' is \(number); it must be from \(Self.grouped(range.lowerBound)) to "
+          + "\(Self.grouped(range.upperBound)).",
+        "\(Particle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
+          + "\(Self.grouped(range.upperBound))까지여야 합니다.")
+    case .badKey(let length):
+      return badKey(length)
+    }
+  }
+
+  /// A key that is empty or too long.
+  func badKey(_ length: Int) -> String {
+    length == 0
+      ? say("the key is empty; leave it out or name one.", "키가 비어 있습니다. 빼거나 이름을 주세요.")
+      : say(
+        "the key has \(length) bytes; at most \(Limits.keyLength) are allowed.",
+        "키가 \(length)바이트입니다. \(Limits.keyLength)바이트까지 쓸 수 있습니다.")
+  }
+
+  private func wrongType(_ field: CustomerLine.Field) -> String {
+    switch field {
+    case .amount, .account:
+      say(
+        "'\(field.rawValue)' must be a whole number.", "\(Particle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
+      )
+    case .service, .grade, .key:
+      say(
+        "'\(field.rawValue)' must be a text in quotes.",
+        "\(Particle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 글이어야 합니다.")
+    }
+  }
+
+  private func sentence(_ fault: JSONFault) -> String {
+    switch fault.reason {
+    case .badEscape, .controlCharacter:
+      say("no valid JSON text at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON 글이 아닙니다.")
+    case .notUTF8: say("it is not UTF-8.", "UTF-8이 아닙니다.")
+    default: say("no valid JSON at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON이 아닙니다.")
+    }
+  }
+}

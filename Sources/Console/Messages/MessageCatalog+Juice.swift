@@ -1,0 +1,144 @@
+// Owns what is said of juices and of the orders for them.
+// It must not know how a juice is made. The alerts themselves are the original's, and BankModel's.
+// Invariant: what is said of an order that was not made tells whether anything was taken, and what to do.
+import Arguments
+import BankModel
+import Wire
+
+extension MessageCatalog {
+  /// A fruit of which there is too little, and how much there is.
+  func tooLittle(_ shortage: Shortage, of fruit: String) -> String {
+    let (needed, available) = (Self.grouped(shortage.needed), Self.grouped(shortage.available))
+    return phrases.outOfStock(fruit)
+      + say(" (\(needed) needed, \(available) there)", " (\(needed)개 필요, \(available)개 있음)")
+  }
+
+  /// The commands that bring what is missing.
+  func mended(by shortages: [Shortage]) -> String {
+    let commands = shortages.map { "bankctl stock add \($0.item.name) \($0.needed - $0.available)" }
+    let line = commands.joined(separator: " && ")
+    return say("To fill it up: \(line)", "채우려면: \(line)")
+  }
+
+  /// Only some were made.
+  func madeOnly(_ made: Int, of count: Int) -> String {
+    say("\(made) of \(count) were made.", "\(count)잔 중 \(made)잔만 만들었습니다.")
+  }
+
+  /// Of which fruit there is too little, in a menu.
+  func lacking(_ shortage: Shortage, of fruit: String) -> String {
+    say(
+      "\(fruit) \(shortage.available)/\(shortage.needed)",
+      "\(fruit) \(shortage.available)/\(shortage.needed)개")
+  }
+
+  /// A juice that can be made now.
+  var canBeMade: String { say("can be made", "주문 가능") }
+
+  /// A juice that cannot, and what it lacks.
+  func cannotBeMade(_ lacking: [String]) -> String {
+    say("not enough: ", "재료 부족: ") + lacking.joined(separator: ", ")
+  }
+
+  /// An answer that means yes, one that means no, or nil.
+  func truth(of answer: String) -> Bool? {
+    switch answer.lowercased().filter({ !$0.isWhitespace }) {
+    case "예", "네", "응", "ㅇ", "yes", "y": true
+    case "아니오", "아니요", "아니", "ㄴ", "no", "n": false
+    default: nil
+    }
+  }
+
+  /// Neither yes nor no.
+  var neitherYesNorNo: String {
+    say(
+      "Please answer '\(phrases.yes)' or '\(phrases.no)'.",
+      "잘못된 입력입니다. '\(phrases.yes)' 또는 '\(phrases.no)'라고 답해 주세요.")
+  }
+
+  /// A juice that nobody makes here.
+  func noSuchJuice(_ name: String, _ near: [String], _ known: [String]) -> String {
+    say("There is no juice \(quoted(name)). ", "\(quoted(name)) 쥬스는 없습니다. ") + hint(near, known, "쥬스는")
+  }
+
+  /// A fruit that is not kept here.
+  func noSuchFruit(_ name: String, _ near: [String], _ known: [String]) -> String {
+    say("There is no fruit \(quoted(name)). ", "\(quoted(name)) 과일은 없습니다. ") + hint(near, known, "과일은")
+  }
+
+  private func hint(_ near: [String], _ known: [String], _ things: String) -> String {
+    near.isEmpty
+      ? say(
+        "There are: \(known.joined(separator: ", ")).", "있는 \(things) \(known.joined(separator: ", "))입니다.")
+      : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
+  }
+
+  /// Juices that were neither made nor refused.
+  ///
+  /// - Parameters:
+  ///   - undone: How many of them, the first of which is `order`.
+  ///   - count: How many were ordered.
+  func notMade(
+    _ juice: Juice, _ fate: JuiceLine.Fate, _ order: OrderID, undone: Int, of count: Int,
+    trouble: StationTrouble?
+  ) -> String {
+    let name = juice.name(in: language)
+    let many =
+      count == 1
+      ? say("The \(name) (order \(order)) ", "\(Particle.object.on("\(name)(주문 \(order))")) ")
+      : say(
+        "\(undone) of \(count) \(name) (from order \(order)) ",
+        "\(name) \(count)잔 중 \(undone)잔(주문 \(order)부터)을 ")
+    switch fate {
+    case .cancelled:
+      return many
+        + say(
+          "was not made: somebody else has cancelled it. Nothing was taken from the stock.",
+          "만들지 않았습니다. 다른 곳에서 취소했습니다. 재고는 그대로입니다.")
+    case .failed:
+      return many
+        + say(
+          "could not be made: the juice station failed at it again and again. The order was taken out and nothing "
+            + "was taken from the stock. See 'bankctl logs', then try again.",
+          "만들지 못했습니다. 쥬스 스테이션이 거듭 실패했습니다. 주문을 취소했고 재고는 그대로입니다. 'bankctl logs'를 본 뒤 "
+            + "다시 시도하세요.")
+    case .unfinished:
+      return many
+        + say(
+          "is being made and has not become ready in time. The order stays: 'bankctl receipts' tells how it ends.",
+          "만들고 있지만 제때 끝나지 않았습니다. 주문은 남아 있으니 결과는 'bankctl receipts'로 보세요.")
+    case .made, .short, .withdrawn:
+      return many
+        + say(
+          "was not made: \(reason(trouble)). The order was taken out and nothing was taken from the stock. Try again "
+            + "later.",
+          "만들지 못했습니다. \(reason(trouble)). 주문을 취소했고 재고는 그대로입니다. 나중에 다시 시도하세요.")
+    }
+  }
+
+  private func reason(_ trouble: StationTrouble?) -> String {
+    switch trouble {
+    case .stock(let why): say("the stock service does not work (\(why))", "재고 서비스가 동작하지 않습니다(\(why))")
+    case .paused:
+      say(
+        "juices are paused; 'bankctl resume juice' ends that", "쥬스 업무가 멈춰 있습니다('bankctl resume juice'로 다시 시작)"
+      )
+    case .noStation:
+      say(
+        "there is no juice station; 'bankctl scale juice=1' opens one",
+        "쥬스 스테이션이 없습니다('bankctl scale juice=1'로 열기)")
+    case .failed:
+      say("every juice station has failed; see 'bankctl status'", "쥬스 스테이션이 모두 실패했습니다('bankctl status' 참고)")
+    case nil: say("the juice station made nothing in that time", "쥬스 스테이션이 그동안 아무것도 만들지 못했습니다")
+    }
+  }
+
+  /// The coordinator went for good while juices were waited for.
+  func juiceLost(_ tickets: EnqueuedReport) -> String {
+    say(
+      "The order is safe on disk (\(self.tickets(tickets.first, tickets.last)) of \(day(tickets.day))), but the bank "
+        + "was lost while it was waited for. Open it with 'bankctl start', and see 'bankctl receipts'.",
+      "주문은 디스크에 안전하게 있지만(\(day(tickets.day)) \(self.tickets(tickets.first, tickets.last))) 기다리는 동안 은행이 "
+        + "닫혔습니다. 'bankctl start'로 열고 'bankctl receipts'를 보세요.")
+  }
+}

@@ -1,0 +1,94 @@
+// Owns what the full screens say of a service that does not answer, and of what was asked of it.
+// Invariant: whatever was sent and not answered is called by its name, and said to be possible still.
+import BankModel
+import Posix
+import Wire
+
+extension MessageCatalog {
+  /// A service, as the beginning of a sentence.
+  private func subject(_ role: WorkerRole) -> String {
+    role == .vending ? say("The vending machine", "자판기가") : say("The stock service", "재고 서비스가")
+  }
+
+  /// What stands on a screen while a service has something in hand; nil while it answers as it should.
+  func waiting<Request>(
+    for role: WorkerRole, _ queue: RequestQueue<Request>, _ name: (Request) -> String
+  ) -> String? {
+    let request = queue.inDoubt.map(name)
+    switch queue.pace {
+    case .prompt: return nil
+    case .slow:
+      return say(
+        "\(subject(role)) has not answered yet: \(request ?? "")",
+        "\(subject(role)) 아직 대답하지 않았습니다: \(request ?? "")")
+    case .silent:
+      var text = say("\(subject(role)) does not answer.", "\(subject(role)) 대답하지 않습니다.")
+      if let request {
+        text += say(
+          " Sent, and may still be done: \(request).", " 보냈으므로 나중에 될 수도 있습니다: \(request).")
+      }
+      return text + (queue.refused > 0 ? " " + notTaken(queue.refused) : "")
+    }
+  }
+
+  /// Keys that nothing was done about.
+  func notTaken(_ count: Int) -> String {
+    say(
+      count == 1 ? "1 key was not taken." : "\(Self.grouped(count)) keys were not taken.",
+      "키 \(Self.grouped(count))개는 받지 않았습니다.")
+  }
+
+  /// A service answers again, and an answer has been lost over it.
+  func answersAgain(_ role: WorkerRole, _ request: String?) -> String {
+    let text = say("\(subject(role)) answers again.", "\(subject(role)) 다시 대답합니다.")
+    guard let request else { return text }
+    return text
+      + say(" The screen shows what became of it: \(request).", " 어떻게 되었는지는 화면의 수로 알 수 있습니다: \(request).")
+  }
+
+  /// Somebody wants to leave before a service has answered.
+  func leavingWaits(_ role: WorkerRole) -> String {
+    say(
+      "\(subject(role)) has not answered yet. q again leaves at once.",
+      "\(subject(role)) 아직 대답하지 않았습니다. q를 다시 누르면 바로 나갑니다.")
+  }
+
+  /// Somebody has left before a service has answered.
+  func leftUnanswered(_ role: WorkerRole, _ request: String) -> String {
+    let how = role == .vending ? "bankctl vending history" : "bankctl stock"
+    return say(
+      "\(subject(role)) did not answer, so it is not known whether this was done: \(request). See '\(how)'.",
+      "\(subject(role)) 대답하지 않아 되었는지 알 수 없습니다: \(request). '\(how)'에서 확인하세요.")
+  }
+
+  /// A pasted text on a screen that takes keys.
+  var pasteNotTaken: String {
+    say("What was pasted was not taken as keys.", "붙여 넣은 글은 키로 받지 않습니다.")
+  }
+
+  // MARK: - Requests
+
+  /// What the vending machine was asked for; products by the names that the screen gives them.
+  func request(_ command: VendingCommand, _ picture: VendingPicture?) -> String {
+    func name(_ id: ItemID) -> String {
+      picture?.products.first { $0.id == id }?.name(in: language) ?? item(id.name)
+    }
+    switch command {
+    case .insert(let amount): return say("put in \(won(amount))", "\(won(amount)) 넣기")
+    case .buy(let product): return say("buy \(name(product))", "\(name(product)) 구매")
+    case .giveChange: return say("give the change back", "잔액 반환")
+    case .add(let drinks): return added(name(drinks.product), drinks.quantity)
+    case .remove(let amount): return added(name(amount.item), -amount.quantity)
+    case .discardExpired: return say("discard what has expired", "유통기한 지난 음료 폐기")
+    default: return say("look up earlier purchases", "이전 구매 내역 보기")
+    }
+  }
+
+  /// What came in, or went out below 0.
+  func added(_ name: String, _ difference: Quantity) -> String {
+    let count = Self.grouped(abs(difference))
+    return difference >= 0
+      ? say("add \(count) \(name)", "\(name) \(count)개 넣기")
+      : say("take out \(count) \(name)", "\(name) \(count)개 빼기")
+  }
+}

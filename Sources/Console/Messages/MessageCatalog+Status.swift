@@ -1,0 +1,87 @@
+// Owns the words around the picture of a bank.
+// Invariant: every column has a heading in both languages.
+
+extension MessageCatalog {
+  /// A column of a table.
+  enum Column: Sendable, CaseIterable {
+    case issued, waiting, delayed, serving, served, dead, cancelled
+    case service, windows, window, pid, generation, state, ticket, restarts, memory
+    case day, grade, outcome, amount, finished, attempts, account, debit, credit, balance
+  }
+
+  /// The heading of a column.
+  func column(_ column: Column) -> String {
+    switch column {
+    case .issued: say("issued", "발급")
+    case .waiting: say("waiting", "대기중")
+    case .delayed: say("delayed", "지연")
+    case .serving: say("serving", "업무중")
+    case .served: say("served", "완료")
+    case .dead: say("dead", "보류")
+    case .cancelled: say("cancelled", "취소")
+    case .service: say("service", "업무")
+    case .windows, .window: say(column == .windows ? "windows" : "window", "창구")
+    case .pid: "pid"
+    case .generation: say("gen", "세대")
+    case .state: say("state", "상태")
+    case .ticket: say("ticket", "번호")
+    case .restarts: say("restarts", "재시작")
+    case .memory: say("memory", "메모리")
+    case .day: say("day", "영업일")
+    case .grade: say("grade", "등급")
+    case .outcome: say("outcome", "결과")
+    case .amount: say("amount", "금액")
+    case .finished: say("finished at", "끝난 시각")
+    case .attempts: say("attempts", "시도")
+    case .account: say("account", "계좌")
+    case .debit: say("debit", "차변")
+    case .credit: say("credit", "대변")
+    case .balance: say("balance", "잔액")
+    }
+  }
+
+  /// The business day.
+  func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
+
+  /// The coordinator's place among its predecessors.
+  func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }
+
+  /// Since when it is open.
+  func since(_ instant: String) -> String { say("since \(instant)", "\(instant)부터") }
+
+  /// The first in line.
+  func oldest(_ span: String) -> String { say("first in line for \(span)", "맨 앞 고객 \(span) 대기") }
+
+  /// A service that was paused.
+  var paused: String { say("paused", "멈춤") }
+
+  /// The state of a window that was given up.
+  var failed: String { say("failed", "실패") }
+
+  /// A window that was given up, and why.
+  func failed(_ window: String, _ lastExit: String) -> String {
+    say(
+      "\(window) has failed: its tellers die before they are ready, the last one with \(lastExit). See 'bankctl "
+        + "logs', then try again with 'bankctl reload' or 'bankctl scale'.",
+      "\(window) 창구를 열 수 없습니다. 은행원이 준비되기 전에 끝납니다(마지막: \(lastExit)). 'bankctl logs'를 본 뒤 "
+        + "'bankctl reload'나 'bankctl scale'로 다시 시도하세요.")
+  }
+
+  /// Rows that a terminal has no room for.
+  func moreRows(_ count: Int) -> String {
+    say("… \(count) more \(count == 1 ? "row" : "rows")", "… \(count)줄 더 있음")
+  }
+
+  /// What a screen has no room for, behind what it shows.
+  func more(_ count: Int) -> String { say("+\(count) more", "외 \(count)개") }
+
+  /// A coordinator that does not answer somebody who watches.
+  func bankIsSilent(since instant: String) -> String {
+    say(
+      "The bank does not answer. What is shown is from \(instant).",
+      "은행이 대답하지 않습니다. 아래는 \(instant)의 모습입니다.")
+  }
+
+  /// A bank without windows.
+  var noWindows: String { say("no windows are open", "열린 창구가 없습니다") }
+}

@@ -1,0 +1,118 @@
+// Owns the words for a stock or a vending machine that does not work: why, and what to type about it.
+// Invariant: every sentence names the file, where there is one, and a way out.
+import Arguments
+import BankModel
+import Wire
+
+extension MessageCatalog {
+  /// Why a worker behind the windows does not work, in a few words; nil where it does.
+  func trouble(of worker: WorkerReport) -> String? {
+    guard worker.trouble != nil, let failure = worker.failure, !failure.detail.isEmpty else {
+      return worker.trouble.map { particular($0, worker.troubleRemark) }
+    }
+    let detail = particular(failure.detail, failure.remark)
+    guard failure.code == .damaged else { return detail }
+    return say("\(failure.subject) is damaged (\(detail))", "\(failure.subject) 손상: \(detail)")
+  }
+
+  /// Why a worker behind the windows does not work, or works with the wrong database, and what to do; nil where all is
+  /// well, or may be soon.
+  func outOfWork(_ worker: WorkerReport) -> String? {
+    if let mismatch = worker.mismatch, worker.failure == nil, worker.isFailed != true {
+      return self.mismatch(mismatch, file: worker.name + ".db")
+    }
+    guard worker.window == nil, worker.failure != nil || worker.isFailed == true else { return nil }
+    let isStock = worker.role == .stock
+    let who = isStock ? say("The stock", "재고") : say("The vending machine", "자판기")
+    guard let failure = worker.failure else {
+      return outOfWork(who, trouble(of: worker) ?? "", log: worker.name)
+    }
+    switch failure.code {
+    case .damaged: return damaged(who, failure, isStock)
+    case .removed:
+      return say(
+        "\(who) does not work: \(failure.subject) was removed or renamed while the bank was open. Put it back and type "
+          + "'bankctl reload'. To begin anew without it: 'bankctl stop', move \(worker.name).db-wal aside if it is there, "
+          + "'bankctl start'.",
+        "\(who) 서비스가 멈췄습니다. 은행이 열려 있는 동안 \(failure.subject) 파일이 지워지거나 이름이 바뀌었습니다. 파일을 "
+          + "되돌린 뒤 'bankctl reload'를 입력하세요. 파일 없이 새로 시작하려면 'bankctl stop'을 입력하고, "
+          + "\(worker.name).db-wal 파일이 있으면 옮긴 뒤 'bankctl start'를 입력하세요.")
+    default:
+      return outOfWork(
+        who, failure.detail.isEmpty ? failure.code.rawValue : particular(failure.detail, failure.remark),
+        log: worker.name)
+    }
+  }
+
+  /// With what the bank goes on because it was told to, though something is wrong with it; nil where nothing is.
+  func goesOn(with worker: WorkerReport) -> String? {
+    guard let mismatch = worker.mismatch else { return nil }
+    let fact = self.fact(mismatch, file: worker.name + ".db")
+    return say("\(fact) The bank goes on with what is there.", "\(fact) 은행은 지금 있는 파일로 계속합니다.")
+  }
+
+  private func mismatch(_ mismatch: DatabaseMismatch, file: String) -> String {
+    let fact = self.fact(mismatch, file: file)
+    guard mismatch.isProblem else { return fact }
+    return say(
+      "\(fact) Type 'bankctl stop', put the right file back and start again; or type 'bankctl reload' to go on with what "
+        + "is there.",
+      "\(fact) 'bankctl stop'으로 은행을 닫고 맞는 파일을 되돌린 뒤 다시 시작하세요. 지금 있는 파일로 계속하려면 "
+        + "'bankctl reload'를 입력하세요.")
+  }
+
+  private func fact(_ mismatch: DatabaseMismatch, file: String) -> String {
+    switch mismatch {
+    case .newBank:
+      say(
+        "\(file) has last worked with another bank.db. What it holds is used as it is; nothing needs to be done.",
+        "\(file) 파일은 지금까지 다른 bank.db와 함께 쓰였습니다. 들어 있는 내용을 그대로 이어 씁니다. 따로 하실 일은 없습니다.")
+    case .newDatabase:
+      say(
+        "\(file) is new, and this bank has worked with another one. If the former was moved by mistake, type "
+          + "'bankctl stop' and put it back.",
+        "\(file) 파일은 새로 만들어졌고, 이 은행은 지금까지 다른 파일과 함께 일했습니다. 이전 파일을 잘못 옮겼다면 "
+          + "'bankctl stop'으로 은행을 닫고 되돌리세요.")
+    case .olderBank:
+      say(
+        "bank.db is an older copy than \(file): tickets of later days are missing.",
+        "bank.db 파일이 \(file) 파일보다 오래된 사본이라 그 뒤의 번호표가 없습니다.")
+    case .olderDatabase:
+      say(
+        "\(file) is an older copy than bank.db: what was changed later is missing.",
+        "\(file) 파일이 bank.db 파일보다 오래된 사본이라 그 뒤에 바뀐 내용이 없습니다.")
+    case .otherDatabase: say("\(file) belongs to another bank.", "\(file) 파일은 다른 은행의 것입니다.")
+    }
+  }
+
+  private func damaged(_ who: String, _ failure: Failure, _ isStock: Bool) -> String {
+    let file = failure.subject
+    let (englishWay, koreanWay) =
+      isStock
+      ? (
+        "or move it and '\(file)-wal' to another place: the stock begins anew with its first amounts. Then type "
+          + "'bankctl reload'.",
+        "그 파일과 '\(file)-wal'을 다른 곳으로 옮긴 뒤 'bankctl reload'를 입력하세요. 옮기면 재고는 처음 수량으로 새로 "
+          + "시작합니다."
+      )
+      : (
+        "and type 'bankctl reload'; or type 'bankctl vending admin set-aside': the file gets another name, and the "
+          + "machine begins anew.",
+        "'bankctl reload'를 입력하거나, 'bankctl vending admin set-aside'를 입력하세요. 그러면 그 파일은 다른 이름으로 남고 "
+          + "자판기는 새로 시작합니다."
+      )
+    return say(
+      "\(who) cannot be opened: \(file) is damaged (\(particular(failure.detail, failure.remark))). Nothing was overwritten. Restore a copy"
+        + (isStock ? ", " : " ") + englishWay,
+      "\(who) 데이터베이스 \(file) 파일이 손상되어 열 수 없습니다(\(particular(failure.detail, failure.remark))). 아무것도 덮어쓰지 않았습니다. 사본으로 "
+        + (isStock ? "되돌리거나 " : "되돌린 뒤 ") + koreanWay)
+  }
+
+  private func outOfWork(_ who: String, _ trouble: String, log: String) -> String {
+    let detail = trouble.isEmpty ? "" : say(" (\(trouble))", "(\(trouble))")
+    return say(
+      "\(who) does not work\(detail). See 'bankctl logs \(log)', then try again with 'bankctl reload'.",
+      "\(who) 서비스가 멈췄습니다\(detail). \(Particle.object.on("'bankctl logs \(log)'")) 본 뒤 'bankctl reload'로 다시 "
+        + "시도하세요.")
+  }
+}

@@ -1,0 +1,92 @@
+// Owns the choice between the two languages for every sentence of this program; the topics stand beside this
+// file.
+// It must not know a terminal. The sentences of the domain itself are BankModel's Phrasebook.
+// Invariant: every sentence is written down in both languages at the same place, so neither can be forgotten.
+import Arguments
+import BankModel
+
+/// The words of this program in one language.
+package struct MessageCatalog: Sendable {
+  /// The language.
+  package let language: Language
+
+  /// The sentences of the domain.
+  package var phrases: Phrasebook { Phrasebook(language) }
+
+  /// The same language as the command table names it.
+  var textLanguage: TextLanguage { language == .korean ? .korean : .english }
+
+  /// One of two wordings.
+  package func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
+    language == .korean ? korean() : english()
+  }
+
+  /// MessageCatalog put one behind the other: `a, b or c`.
+  func alternatives(_ words: [String]) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return say(
+      words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
+  }
+
+  /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are
+  /// spelled out.
+  package func quoted(_ text: String) -> String { "'\(safe(text))'" }
+
+  /// The same without the quotes.
+  func safe(_ text: String) -> String {
+    var shown = ""
+    for (index, scalar) in text.unicodeScalars.enumerated() {
+      if index == 60 {
+        shown += "…"
+        break
+      }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        shown += "\\u{" + String(scalar.value, radix: 16) + "}"
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
+
+  /// A fruit or a drink that only its name in commands is known of, in the language of the sentence; the name
+  /// itself where a branch keeps or sells something of its own.
+  package func item(_ name: String) -> String {
+    let id = ItemID(name)
+    let known =
+      Assortment.standard.fruits.first { $0.id == id }?.name(in: language)
+      ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english }
+    return known ?? safe(name)
+  }
+
+  /// A juice that only its name in commands is known of, in the same way.
+  func juice(_ name: String) -> String {
+    Assortment.standard.juices.first { $0.id == ItemID(name) }?.name(in: language) ?? safe(name)
+  }
+
+  /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
+  func brand(_ name: String) -> String {
+    guard language == .english else { return name }
+    return switch name {
+    case "서울우유": "Seoul Milk"
+    case "팹시": "Pepsi"
+    case "칠성사이다": "Chilsung Cider"
+    case "맥심": "Maxim"
+    case "롯데칠성음료": "Lotte Chilsung"
+    case "조지아": "Georgia"
+    case "몬스터음료": "Monster Beverage"
+    default: name
+    }
+  }
+
+  /// A number with commas: `1,234,567`.
+  package static func grouped(_ number: some BinaryInteger) -> String {
+    var text = ""
+    for (index, digit) in String(number.magnitude).enumerated() {
+      let behind = String(number.magnitude).utf8.count - index
+      if index > 0 && behind % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return (number < 0 ? "-" : "") + text
+  }
+}

@@ -1,0 +1,67 @@
+// Owns waiting for an answer that takes its time, and showing meanwhile how busy the bank is.
+// Invariant: the bank is only watched where the wait is long enough to be shown; a quick answer costs one
+// question.
+// Failure: CommandError; a deadline is a result.
+import ControlClient
+import Posix
+import Wire
+
+extension CoordinatorClient {
+  /// Waits for the answer to a question.
+  ///
+  /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
+  /// - Returns: nil where it has not come by the deadline, or a signal came before it.
+  func awaitAnswer(
+    to command: ControlCommand, until deadline: MonotonicInstant?, crowd: Int64?, _ progress: WaitProgress,
+    _ wait: InterruptibleWait? = nil
+  ) throws(CommandError) -> ControlAnswer? {
+    let number = try send(command)
+    var watch: UInt32?
+    while true {
+      let due = watch == nil ? progress.meter.isDue : nil
+      let limit = [deadline, due].compactMap { $0 }.min()
+      let reply: ControlReply?
+      if let wait { reply = try wait.next(at: self, until: limit) } else { reply = try next(until: limit) }
+      if let reply {
+        if reply.number == number { return reply.answer }
+        if case .status(let report) = reply.answer { progress.show(report, crowd: crowd) }
+      } else if wait?.signal != nil {
+        return nil
+      } else if let deadline, SystemClock.monotonic() >= deadline {
+        return nil
+      } else if watch == nil {
+        watch = try send(.watch)
+      }
+    }
+  }
+}
+
+/// How many are still to be served, as progress.
+final class WaitProgress {
+  let meter: ProgressMeter
+  private let words: MessageCatalog
+  /// Customers whose business had ended when the first picture came, and on which day that was.
+  private var begin: (day: Int64, ended: Int64)?
+  /// The last picture of the bank.
+  private(set) var report: StatusReport?
+
+  init(_ words: MessageCatalog, _ meter: ProgressMeter? = nil) {
+    self.words = words
+    self.meter = meter ?? ProgressMeter(words: words)
+  }
+
+  /// Shows a picture.
+  func show(_ report: StatusReport, crowd: Int64?) {
+    self.report = report
+    let busy = report.queue.waiting + report.queue.serving + report.queue.delayed
+    if let crowd {
+      let left = min(busy, crowd)
+      return meter.update(words.phase(.serving), done: crowd - left, total: crowd)
+    }
+    let ended = report.queue.issued - busy
+    // Another day counts anew.
+    if begin == nil || begin?.day != report.day || ended < begin?.ended ?? 0 { begin = (report.day, ended) }
+    let done = ended - (begin?.ended ?? 0)
+    meter.update(words.phase(.serving), done: done, total: done + busy)
+  }
+}

@@ -1,0 +1,102 @@
+// Owns what commands ask the vending machine for, on the customers' side or on the manager's, and what people are told
+// where it does not do it. It knows no socket, and not what a command makes of an answer.
+// Invariant: the bank is open when the machine is asked, so that nobody waits for a machine that nobody starts.
+import Arguments
+import BankModel
+import ControlClient
+import Posix
+import VendingClient
+import Wire
+
+/// The way to the vending machine of an open bank.
+typealias VendingRequests = ServiceRequests<VendingCommand>
+
+/// The two sockets of the vending machine.
+enum MachineSocket {
+  case customers
+  case manager
+}
+
+/// How long a coordinator keeps a screen from hearing keys.
+private let glance = ControlConnection.Patience(hello: .milliseconds(100))
+
+extension VendingCommand: PresentableCommand {
+  static var role: WorkerRole { .vending }
+  static var absence: String { "vending_unavailable" }
+
+  static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String {
+    words.machineSilent(why, isInDoubt)
+  }
+
+  static func complaint(about answer: VendingResult, _ words: MessageCatalog) -> Complaint? {
+    if case .failure(let failure) = answer { words.complaint(about: failure) } else { nil }
+  }
+}
+
+extension ServiceRequests where Command == VendingCommand {
+  /// Goes to the machine of the bank that is open.
+  ///
+  /// - Parameter loop: That of a screen on which the other side of the machine shows already.
+  convenience init(
+    _ session: Session, _ side: MachineSocket, on loop: EventLoop? = nil
+  ) throws(CommandError) {
+    if loop == nil {
+      do throws(CommandError) { _ = try CoordinatorClient.open(session) } catch {
+        // Whoever may use the machine alone cannot ask whether the bank is open, and need not.
+        guard side == .customers, case .control(.notPermitted) = error else { throw error }
+      }
+    } else {
+      // A bank that does not answer, or is not there just now, is waited for on the screen like the machine.
+      do throws(ControlError) { _ = try session.home.connect(patience: glance) } catch {
+        if case .notPermitted = error { throw .control(error) }
+      }
+    }
+    let home = session.home.path
+    let socket =
+      side == .customers
+      ? VendingClient.customersSocket(inHome: home) : VendingClient.managersSocket(inHome: home)
+    try self.init(session, at: socket, within: session.stockPatience, on: loop)
+  }
+
+  /// The machine as it is.
+  func picture(_ command: VendingCommand = .look) throws(CommandError) -> VendingPicture {
+    guard case .picture(let picture) = try ask(command) else { throw Self.unexpected }
+    return picture
+  }
+
+  /// Changes the money.
+  func change(_ command: VendingCommand) throws(CommandError) -> MoneyChange {
+    guard case .done(let change) = try ask(command) else { throw Self.unexpected }
+    return change
+  }
+
+  /// Changes what is in the machine.
+  func restock(_ command: VendingCommand) throws(CommandError) -> [StockChange] {
+    guard case .stocked(let changes) = try ask(command) else { throw Self.unexpected }
+    return changes
+  }
+
+  /// Purchases behind a place in the ledger.
+  func purchases(after sequence: Int64) throws(CommandError) -> [MoneyChange] {
+    let page = PurchasePage(after: sequence, limit: 500)
+    guard case .history(let purchases) = try ask(.history(page)) else { throw Self.unexpected }
+    return purchases
+  }
+}
+
+extension Session {
+  /// The product of this name: the one in commands, in Korean or in English.
+  ///
+  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
+  func product(named name: String, in picture: VendingPicture) throws(CommandError) -> ProductReport {
+    let wanted = Self.plain(name)
+    if let product = picture.products.first(where: { Self.plain($0.id.name) == wanted }) { return product }
+    let called = picture.products.filter { [$0.name, $0.english].map(Self.plain).contains(wanted) }
+    if called.count == 1 { return called[0] }
+    let near = ShopNames.suggestions(for: name, among: picture.products.map { ($0.id, $0.name) })
+    let message = words.noSuchProduct(name, near, picture.products.map(\.id.name))
+    throw .complaint(Complaint(code: "no_such_product", exit: .notFound, message: message))
+  }
+
+  private static func plain(_ name: String) -> String { name.filter { !$0.isWhitespace }.lowercased() }
+}

@@ -1,0 +1,189 @@
+// Owns the processes behind the windows, such as the stock: starting them, noticing every way in which they end or
+// stand still, and starting their successors. It knows no queue and nothing of what they do; the bank goes on
+// without them. Invariant: a process is reaped before its successor starts, so two never have the same database.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import Supervision
+import Transport
+import Wire
+
+/// The processes of the services behind the windows.
+package final class ServiceSupervisor {
+  /// Called when something of which a status tells has changed.
+  package var onChange: (() -> Void)?
+  /// What a process is told when it comes.
+  package var orders: ((SupervisedService) -> WorkerOrders)?
+  /// Called when a process tells of its database.
+  var onDatabase: ((SupervisedService, DatabaseMark) -> Void)?
+  private(set) var posts: [SupervisedService] = []
+
+  let loop: EventLoop
+  let log: LogFile
+  let environment: [String: String]
+  var residents: ResidentWorkers?
+  /// The rules of starting again; they may change while the bank is open.
+  var policy: RestartPolicy {
+    didSet { for post in posts { post.history.adopt(policy) } }
+  }
+  /// How often a process is asked for a sign of life, and how long it may take to give it before it is looked at.
+  var standstill: TimeSpan
+  private var chance: SeededGenerator
+
+  /// How long a process may take until it is ready: a large database is looked at first.
+  static let patience = TimeSpan.seconds(60)
+  /// How long a process that was told to go may take.
+  static let leaveGrace = TimeSpan.seconds(3)
+  /// Nobody, as yet.
+  package init(
+    loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
+    seed: UInt64
+  ) {
+    self.loop = loop
+    self.log = log
+    self.policy = policy
+    self.standstill = standstill
+    chance = SeededGenerator(seed: seed)
+    environment = ServiceNotifier.strip(Environment.all())
+  }
+
+  /// Starts a process that shall run as long as the bank is open.
+  ///
+  /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
+  package func open(
+    _ specification: SupervisedService.Specification, hasDatabase: Bool = false, at now: Moment
+  ) {
+    let post = SupervisedService(specification, history: RestartHistory(policy: policy, seed: chance.next()))
+    post.hasDatabase = hasDatabase
+    posts.append(post)
+    start(post, at: now)
+  }
+
+  /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.
+  package func retryFailing(at now: Moment) {
+    for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
+      let hasFailed = post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0
+      guard hasFailed else { continue }
+      if post.child != nil {
+        replace(post, at: now)
+      } else {
+        post.isGivenUp = false
+        post.restartAt = nil
+        post.history.forgive()
+        start(post, at: now)
+      }
+    }
+  }
+
+  /// Has a process make way for another one, because what it was started with or told is not true any more. What was
+  /// asked of it is answered first.
+  func replace(_ post: SupervisedService, at now: Moment) {
+    guard post.isWanted, !post.isReplaced else { return }
+    post.history.forgive()
+    if post.child == nil {
+      // The next one is of the new kind anyway; nothing stands in its way any more.
+      post.isGivenUp = false
+      post.restartAt = now.monotonic
+      return
+    }
+    post.isReplaced = true
+    post.phase = .leaving
+    post.readyBy = nil
+    post.endChecks()
+    post.killAt = now.attended + Self.leaveGrace
+    post.channel?.send(.close)
+    post.channel?.flush()
+    write("replaced", about: post, at: now) {
+      $0.field("child", post.pid)
+      $0.field("child_gen", post.generation)
+    }
+  }
+
+  /// Whether nothing has still to be waited for when a bank opens: everything is at work, or will not be soon.
+  var isSettled: Bool {
+    posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.deathsInARow > 0 }
+  }
+
+  /// Whether no stock service comes any more by itself.
+  var isStockGivenUp: Bool { posts.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
+
+  /// Says something to a process.
+  func say(_ message: SupervisorMessage, to post: SupervisedService) {
+    post.channel?.send(message)
+    post.channel?.flush()
+  }
+
+  /// Processes that have not ended.
+  package var count: Int { posts.count { $0.child != nil } }
+
+  /// Everyone shall go: what was asked of them is answered first.
+  package func closeAll(at now: Moment) {
+    for post in posts {
+      post.isWanted = false
+      post.restartAt = nil
+      post.endChecks()
+      guard post.child != nil else { continue }
+      post.phase = .leaving
+      post.killAt = now.attended + Self.leaveGrace
+      post.channel?.send(.close)
+      post.channel?.flush()
+    }
+  }
+
+  /// Ends everyone at once.
+  package func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
+
+  // MARK: - Time
+
+  /// When something has to be done by itself next.
+  package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
+
+  /// When somebody is judged next by what it has said, in the time that was attended.
+  package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
+
+  /// Does what is due. Everything that was said has been heard before.
+  package func keepTime(_ now: Moment) {
+    let heard = Kernel.makes("blamesServicesForItsOwnPause") ? now.monotonic : now.attended
+    for post in posts {
+      restartIfDue(post, at: now)
+      if let due = post.readyBy, due <= heard {
+        // Whoever waits for a disk cannot report how it goes on.
+        let isExcused = post.sight == .excused
+        post.readyBy = isExcused ? now.attended + Self.patience : nil
+        if !isExcused { abort(post, reason: "was not ready in time", at: now) }
+      }
+      endOverdue(post, heard: heard)
+      if let due = post.silence?.lookAt, due <= heard,
+        post.silence?.seen(post.sight, at: heard) == true || Kernel.makes("judgesBySilence")
+      {
+        abort(post, reason: "stands still", at: now)
+      }
+      if let due = post.checkAt, due <= now.monotonic { check(post, at: now) }
+    }
+  }
+
+  /// Asks for a sign of life, which is given by the loop that does the work, or by a long work as it goes on. Whether one
+  /// that gives none is stuck depends on what it is seen doing; see ``Standstill``.
+  private func check(_ post: SupervisedService, at now: Moment) {
+    post.checkAt = Kernel.makes("checksOnce") ? nil : now.monotonic + standstill
+    guard post.unanswered == nil else { return }
+    post.checks += 1
+    post.unanswered = post.checks
+    post.silence = Standstill(patience: standstill, at: now.attended)
+    post.channel?.send(.check(post.checks))
+    post.channel?.flush()
+  }
+
+  /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.
+  func abort(_ post: SupervisedService, reason: String, at now: Moment) {
+    write("stuck", .warn, about: post, at: now) {
+      $0.field("child", post.pid)
+      $0.field("child_gen", post.generation)
+      $0.field("msg", "\(post.specification.name) \(reason)")
+    }
+    post.endChecks()
+    abort(post, at: now)
+  }
+}

@@ -1,0 +1,228 @@
+// Owns the teller processes: starting one behind every window that shall be open, hearing what they say, noticing
+// every way in which they end, and starting their successors. It knows no queue: what it hears it passes on.
+// Invariant: a teller that has ended is reported exactly once, after its process was reaped and its channel closed.
+
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import Supervision
+import Transport
+import Wire
+
+/// The tellers of the branch.
+package final class TellerSupervisor {
+  /// Called with everything that a teller says and with every end.
+  package var onEvent: ((Window, Generation, Word) -> Void)?
+
+  /// What the supervisor reports.
+  package enum Word {
+    /// The teller is ready for its first customer.
+    case ready(pid: Int32)
+    /// The teller has answered a lease, or made progress.
+    case said(TellerMessage)
+    /// The teller's process has ended.
+    case ended(ProcessEnd)
+    /// The window is no longer tried: too many tellers died before they were ready.
+    case givenUp(lastEnd: Remark)
+  }
+
+  /// Whether the bank has opened. Until then a window that does not open is given up soon: somebody is waiting.
+  package var hasOpened = false
+  /// What a teller is told when it comes: everything but its name and generation.
+  package var orders: ((Window, Generation) -> TellerOrders)?
+  private(set) var posts: [Window: SupervisedTeller] = [:]
+  /// The same in the order of the windows: everybody is looked after in it.
+  private var inOrder: [SupervisedTeller] = []
+  /// The last generation at each window, also where there is none any more: a window that is opened again goes on
+  /// with it, because the queue hears no generation that it has heard before.
+  var generations: [Window: Generation] = [:]
+
+  /// Stands in the command line of each teller, so that it can be seen whose it is.
+  let home: String
+  let loop: EventLoop
+  let log: LogFile
+  let programs: WorkerPrograms
+  let environment: [String: String]
+  var residents: ResidentWorkers?
+  /// When the successor of a teller that has died comes.
+  var policy: RestartPolicy {
+    didSet { for post in posts.values { post.history.adopt(policy) } }
+  }
+  private var chance: SeededGenerator
+  /// Posts to whose tellers something is to be written at the end of the turn.
+  private var unflushed: [SupervisedTeller] = []
+
+  /// Nobody, as yet.
+  package init(
+    home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy,
+    seed: UInt64
+  ) {
+    self.home = home
+    self.loop = loop
+    self.log = log
+    self.programs = programs
+    self.policy = policy
+    chance = SeededGenerator(seed: seed)
+    environment = ServiceNotifier.strip(Environment.all())
+  }
+
+  // MARK: - Orders from the queue
+
+  /// A teller shall stand at this window from now on.
+  package func open(_ window: Window, at now: Moment) {
+    let post = posts[window] ?? add(window)
+    post.isWanted = true
+    if post.phase == .empty, post.restartAt == nil {
+      post.history.forgive()
+      post.isGivenUp = false
+      start(post, at: now)
+    }
+  }
+
+  /// A window at which nobody stands yet.
+  func add(_ window: Window) -> SupervisedTeller {
+    let post = SupervisedTeller(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
+    posts[window] = post
+    inOrder.insert(post, at: inOrder.firstIndex { window < $0.window } ?? inOrder.count)
+    return post
+  }
+
+  /// There is no such window any more.
+  func remove(_ window: Window) {
+    posts[window] = nil
+    inOrder.removeAll { $0.window == window }
+  }
+
+  /// No teller shall stand at this window any more. One with a customer in hand is dismissed later, by the queue;
+  /// one that is not at work ends at once.
+  package func close(_ window: Window) {
+    guard let post = posts[window] else { return }
+    post.isWanted = false
+    post.restartAt = nil
+    switch post.phase {
+    case .empty:
+      remove(window)
+      onEvent?(window, post.generation, .ended(.code(0)))
+    case .starting, .welcomed:
+      post.phase = .leaving
+      post.child?.kill(SIGKILL)
+    case .ready, .leaving: break
+    }
+  }
+
+  /// The teller at this window has free hands and shall go. It does so at once, unless it stands still.
+  package func dismiss(_ window: Window, at now: Moment) {
+    guard let post = posts[window] else { return }
+    post.phase = .leaving
+    if !Kernel.makes("waitsForTheDismissed") { post.killAt = now.attended + TellerLimits.leave }
+    tell(window, .close)
+  }
+
+  /// Sends a message to the teller at a window.
+  ///
+  /// - Parameter canWait: The message leaves with the next one. An acknowledgement to a teller at work is no reason to
+  /// wake it: on its own it was a quarter of everything that was sent.
+  package func tell(_ window: Window, _ message: WindowMessage, canWait: Bool = false) {
+    guard let post = posts[window], let channel = post.channel else { return }
+    channel.send(message)
+    if !canWait { flushLater(post) }
+  }
+
+  /// Ends a teller that makes no progress: SIGABRT, so that a core may tell why, and SIGKILL soon after.
+  package func abort(_ window: Window, _ generation: Generation, at now: Moment) {
+    guard let post = posts[window], post.generation == generation, let child = post.child else { return }
+    log.write(event: "stuck", level: .warn, at: now) {
+      $0.field("window", window.description)
+      $0.field("pid", child.pid)
+      $0.field("gen", generation)
+    }
+    abort(post, at: now)
+  }
+
+  /// Ends a teller that broke the rules of the conversation.
+  package func expel(_ window: Window, _ generation: Generation, reason: String, at now: Moment) {
+    guard let post = posts[window], post.generation == generation else { return }
+    log.write(event: "rogue", level: .warn, at: now) {
+      $0.field("window", window.description)
+      $0.field("pid", post.pid)
+      $0.field("gen", generation)
+      $0.field("msg", "the teller \(reason)")
+    }
+    post.phase = .leaving
+    if !Kernel.makes("expelsInWords") { post.child?.kill(SIGKILL) }
+  }
+
+  /// Ends the teller at a window at once, whatever it is doing.
+  package func kill(_ window: Window, reason: String, at now: Moment) {
+    guard let post = posts[window], let child = post.child else { return }
+    log.write(event: "killing", level: .warn, at: now) {
+      $0.field("window", window.description)
+      $0.field("child", child.pid)
+      $0.field("child_gen", post.generation)
+      $0.field("msg", "the teller \(reason)")
+    }
+    post.phase = .leaving
+    child.kill(SIGKILL)
+  }
+
+  // MARK: - Time and the end of a turn
+
+  /// When something has to be done by itself next.
+  package var nextDeadline: MonotonicTime? { nextDeadline(of: inOrder) }
+
+  /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
+  package var nextJudgement: MonotonicTime? { nextJudgement(of: inOrder) }
+
+  /// Does what is due. Everything that was said has been heard before.
+  package func keepTime(_ now: Moment) {
+    let heard = Kernel.makes("blamesTellersForItsOwnPause") ? now.monotonic : now.attended
+    for post in inOrder {
+      restartIfDue(post, at: now)
+      if let moment = post.readyBy, moment <= heard {
+        post.readyBy = nil
+        expel(post.window, post.generation, reason: "was not ready in time", at: now)
+      }
+      endOverdue(post, heard: heard)
+    }
+  }
+
+  /// Writes everything that was sent in this turn.
+  package func flush() {
+    // A channel that ends while it is flushed can make others speak.
+    while !unflushed.isEmpty {
+      let waiting = unflushed
+      unflushed.removeAll(keepingCapacity: true)
+      for post in waiting {
+        post.isUnflushed = false
+        post.channel?.flush()
+      }
+    }
+  }
+
+  /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and
+  /// those that were to be closed are gone.
+  package var isSettled: Bool {
+    posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated }
+  }
+
+  /// Tries the windows again that were given up.
+  package func retryGivenUp(at now: Moment) {
+    for post in inOrder where post.isGivenUp && post.isWanted { open(post.window, at: now) }
+  }
+
+  /// Whether no teller process is left.
+  package var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }
+
+  /// Replaces nobody from now on, and ends everyone who is not at work.
+  package func closeAll() { for post in inOrder { close(post.window) } }
+
+  /// Ends everyone, whatever they are doing.
+  package func killAll() { for post in inOrder { post.child?.kill(SIGKILL) } }
+
+  private func flushLater(_ post: SupervisedTeller) {
+    guard !post.isUnflushed else { return }
+    post.isUnflushed = true
+    unflushed.append(post)
+  }
+}

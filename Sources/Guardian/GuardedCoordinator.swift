@@ -1,0 +1,91 @@
+// Owns the view of the one coordinator that is guarded: a child of this process, or one that was taken over.
+// It must not know what the coordinator does.
+// Invariant: it is signalled only while it is certainly this coordinator's process.
+// Failure: none; a signal that comes too late reaches nobody.
+import BankModel
+import Posix
+import Supervision
+
+/// The coordinator in a guardian's care.
+struct GuardedCoordinator {
+  /// Where it came from.
+  enum Process {
+    /// This guardian has started it, and can see how it ends.
+    case started(ChildProcess)
+    /// It was there already, and only that it ends can be seen.
+    case adopted(OtherProcess)
+
+    /// Its pidfd.
+    var fd: CInt {
+      switch self {
+      case .started(let child): child.fd
+      case .adopted(let other): other.fd
+      }
+    }
+  }
+
+  let process: Process
+  let registration: Registration
+  /// Since when this guardian has it.
+  let since: MonotonicTime
+  /// What was heard of its progress.
+  var silence: Standstill
+  /// Whether it has ever reported progress: one of an older build does not know how to.
+  var hasReported = false
+  /// When it gets SIGKILL, after it was found to stand still; in the time that was attended, as all of this.
+  var killAt: MonotonicTime?
+
+  /// How long one that stands still has between SIGABRT and SIGKILL.
+  static let abortGrace = TimeSpan.milliseconds(200)
+
+  /// When it is judged next.
+  var nextJudgement: MonotonicTime { killAt ?? silence.lookAt }
+
+  /// What it is seen doing.
+  var sight: Standstill.Sight {
+    guard let activity = ProcessTable.activity(of: pid) else { return .excused }
+    return switch activity.state {
+    case .stopped: .stopped
+    case .sleeping where hasReported: .asleep(processorTicks: activity.processorTicks)
+    case .running where hasReported: .running(processorTicks: activity.processorTicks)
+    default: .excused
+    }
+  }
+
+  var pid: Int32 {
+    switch process {
+    case .started(let child): child.pid
+    case .adopted(let other): other.pid
+    }
+  }
+
+  func kill(_ signal: CInt) {
+    switch process {
+    case .started(let child): child.kill(signal)
+    case .adopted(let other): other.kill(signal)
+    }
+  }
+}
+
+extension CoordinatorEnd {
+  /// How a child ended.
+  init(_ status: ExitStatus) {
+    self =
+      switch status.ending {
+      case .code(let code): .code(code)
+      case .signal(let signal, _): .signal(signal)
+      case .unseen: .unseen
+      }
+  }
+}
+
+extension CoordinatorEnd: CustomStringConvertible {
+  /// `code 7`, `SIGKILL`.
+  public var description: String {
+    switch self {
+    case .code(let code): "code \(code)"
+    case .signal(let signal): Signals.name(signal)
+    case .unseen: "unseen"
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// Owns the words of a chaos run.
+// It must not know how it is made.
+import Arguments
+import Console
+
+extension MessageCatalog {
+  /// What it begins with.
+  func chaosBegins(seed: Int64, home: String) -> String {
+    say("Chaos in \(home), seed \(seed).", "\(home)에서 혼돈 시험을 시작합니다. 시드 \(seed).")
+  }
+
+  /// How far it has come; the number that follows is customers who are served.
+  func chaosProgress(_ kills: [ChaosTarget: Int64], acknowledged: Int64) -> String {
+    let parts = ChaosTarget.allCases.map { "\(victim($0)) \(kills[$0, default: 0])" }.joined(separator: ", ")
+    return say(
+      "killed: \(parts); tickets \(acknowledged); served", "강제 종료: \(parts); 번호표 \(acknowledged); 처리")
+  }
+
+  /// Everything is as promised.
+  var chaosClean: String {
+    say(
+      "Every promise was kept: nobody lost, nobody twice, everyone in order.",
+      "모든 약속이 지켜졌습니다. 잃은 고객도, 두 번 처리된 고객도 없고 순서도 맞습니다.")
+  }
+
+  /// Something is not.
+  func chaosBroken(_ seed: Int64, _ home: String) -> String {
+    say(
+      "A promise was broken. Repeat with --seed \(seed); the home is kept: \(home)",
+      "지켜지지 않은 약속이 있습니다. --seed \(Particle.by.on(String(seed))) 되풀이하세요. 홈은 남겨 두었습니다: \(home)")
+  }
+
+  /// A home with customers in it.
+  var chaosNeedsIdle: String {
+    say(
+      "Somebody still waits, or is a dead letter, in this home: serve or cancel everyone first, or leave --home out.",
+      "이 홈에 아직 기다리는 고객이나 처리하지 못한 고객이 있습니다. 먼저 처리하거나 취소하고, 아니면 --home 없이 실행하세요.")
+  }
+
+  /// Nobody could say what is left of the fruit.
+  func chaosStockSilent(_ reason: String) -> String {
+    say("the stock does not answer in the end: \(reason)", "마지막에 재고가 답하지 않습니다: \(reason)")
+  }
+
+  /// Nobody could say what is left in the vending machine.
+  func chaosMachineSilent(_ reason: String) -> String {
+    say("the vending machine does not answer in the end: \(reason)", "마지막에 자판기가 답하지 않습니다: \(reason)")
+  }
+
+  /// A word that names nobody.
+  func noSuchVictim(_ name: String) -> String {
+    say(
+      "--kill knows tellers, coordinator, guardian, stock, juice and vending, not \(quoted(name)).",
+      "--kill에는 tellers, coordinator, guardian, stock, juice, vending만 쓸 수 있습니다: \(quoted(name))")
+  }
+
+  private func victim(_ target: ChaosTarget) -> String {
+    switch target {
+    case .teller: say("tellers", "은행원")
+    case .coordinator: say("coordinator", "코디네이터")
+    case .guardian: say("guardian", "수호자")
+    case .stock: say("stock", "재고")
+    case .juice: say("juice stations", "쥬스 스테이션")
+    case .vending: say("vending machine", "자판기")
+    }
+  }
+
+  /// How often somebody of a kind was killed.
+  func killed(_ target: ChaosTarget) -> String {
+    say("SIGKILL to \(victim(target))", "SIGKILL: \(victim(target))")
+  }
+
+  var chaosStops: String { say("stopped and continued", "멈췄다 이어 감") }
+  var chaosCuts: String { say("connections cut", "끊은 연결") }
+  var chaosAcknowledged: String { say("tickets promised", "받은 번호표") }
+  var chaosReceipts: String { say("receipts", "영수증") }
+  var chaosReserved: String { say("served in more than one attempt", "다시 시도해 처리한 고객") }
+  var chaosRequeued: String { say("dead letters brought back", "다시 줄에 세운 고객") }
+  var chaosOvertakenByCrash: String { say("overtaken over a coordinator's death", "코디네이터가 종료되어 순서가 밀린 고객") }
+  var chaosJuices: String { say("juices made", "만든 쥬스") }
+  var chaosSentAway: String { say("sent away for want of fruit", "재료가 모자라 돌아간 고객") }
+  var chaosDeliveries: String { say("deliveries of fruit", "과일 반입") }
+  var chaosPurchases: String { say("purchases at the vending machine", "자판기 구매") }
+  var chaosWatched: String { say("changes of the stock watched", "지켜본 재고 변화") }
+  var chaosOrder: String { say("order violations", "순서 위반") }
+  var chaosMoney: String { say("money difference", "금액 차이") }
+  var chaosOrphans: String { say("orphan processes", "남은 프로세스") }
+  var chaosReserveTime: String { say("teller killed → customer served again", "은행원 종료 → 고객 업무 재개") }
+  var chaosRecoverTime: String { say("coordinator killed → served again", "코디네이터 종료 → 업무 재개") }
+
+  /// Median, 99th percentile and maximum.
+  func times(_ times: ChaosTimes) -> String {
+    guard let median = times.median, let p99 = times.p99, let longest = times.longest else { return "-" }
+    return say(
+      "median \(median), p99 \(p99), max \(longest) ms", "중앙값 \(median), p99 \(p99), 최대 \(longest)밀리초")
+  }
+
+  /// A broken promise.
+  func sentence(_ violation: ChaosViolation) -> String {
+    switch violation {
+    case .lost(let ticket): say("\(name(ticket)) has no receipt", "\(name(ticket)): 영수증이 없습니다")
+    case .servedAgain(let ticket, let count):
+      say("\(name(ticket)) has \(count) receipts", "\(name(ticket)): 영수증이 \(count)장입니다")
+    case .promisedTwice(let key): say("key \(key) was promised two sets of tickets", "키 \(key): 번호표가 두 벌입니다")
+    case .badPromise(let key):
+      say("key \(key) was promised wrong tickets, or someone else's", "키 \(key): 번호표가 틀리거나 남의 것입니다")
+    case .uninvited(let ticket):
+      say("\(name(ticket)): nobody asked for it", "\(name(ticket)): 아무도 요청하지 않았습니다")
+    case .overtaken(let ticket, let other):
+      say("\(name(ticket)) started later than \(name(other))", "\(name(ticket)): \(name(other))보다 늦게 시작했습니다")
+    case .tooManyOvertaken(let service, let count, let most):
+      say(
+        "\(count) customers of \(phrases.service(service)) overtaken; deaths explain \(most)",
+        "\(phrases.service(service)) 고객 \(count)명이 밀렸는데 \(most)명까지만 설명됩니다")
+    case .wrongReceipt(let ticket):
+      say("\(name(ticket)): the receipt is not what was asked for", "\(name(ticket)): 영수증이 요청과 다릅니다")
+    case .money(let service, let difference):
+      say(
+        "\(phrases.service(service)): off by \(won(difference))",
+        "\(phrases.service(service)): \(won(difference)) 차이가 납니다")
+    case .orphan(let pid, let name):
+      say(
+        "process \(pid) (\(name)) outlived its bank",
+        "프로세스 \(Particle.subject.on("\(pid)(\(name))")) 은행보다 오래 남았습니다")
+    case .unanswered(let key): say("key \(key) was never answered", "키 \(key): 끝내 답이 없었습니다")
+    case .notRecovered: say("the bank did not come back by itself", "은행이 스스로 돌아오지 않았습니다")
+    case .stock(let item, let difference):
+      say(
+        "\(self.item(item.name)): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
+        "\(self.item(item.name)): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
+    case .watch(let gap):
+      say("a watcher of the stock: \(particular(gap))", "재고를 지켜본 클라이언트: \(particular(gap))")
+    case .audit(let problem): say("audit: \(particular(problem))", "점검: \(particular(problem))")
+    }
+  }
+
+  private func name(_ ticket: ChaosTicket) -> String {
+    say("day \(ticket.day) ticket \(ticket.number)", "\(ticket.day)일차 \(ticket.number)번")
+  }
+}

@@ -1,0 +1,200 @@
+// What was put by for cancelled tickets goes back to the shelves: once, after the cancellation is on disk, and however
+// often the stock is killed over it.
+
+import BankModel
+import Posix
+import QueueCore
+import StockClient
+import Storage
+import Testing
+
+@testable import Coordinator
+
+@Suite("Fruit of cancelled tickets", .serialized)
+struct ReleaseQueueTests {
+  /// A store with notes, and a queue that works on them.
+  private final class Office {
+    let fixture: StockFixture
+    let store = MemoryStore()
+    let stock: StockClient
+    let queue: ReleaseQueue
+    private(set) var released: [TicketNumber] = []
+    private(set) var troubles: [String] = []
+    private var books: Books
+
+    init(_ fixture: StockFixture) throws {
+      self.fixture = fixture
+      stock = fixture.client()
+      queue = ReleaseQueue(stock)
+      books = try store.load(now: WallTime(milliseconds: 1)).books
+      queue.onReleased = { [unowned self] ticket in
+        released.append(ticket.ticket)
+        #expect(throws: Never.self) { try self.store.stage(.released(ticket)) }
+      }
+      queue.onTrouble = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)") }
+    }
+
+    /// Tickets are issued and cancelled; with a commit the notes are on disk.
+    func cancel(_ tickets: ClosedRange<TicketNumber>, commits: Bool = true) throws {
+      for ticket in tickets {
+        let customer = Customer(
+          ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+          issuedAt: WallTime(milliseconds: 1),
+          payload: "kiwi")
+        try store.stage(.insert(customer))
+        let receipt = Receipt(
+          day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: .cancelled, window: nil,
+          generation: 0,
+          pid: 0, attempts: 0, amount: 0, account: 0, issuedAt: customer.issuedAt, startedAt: nil,
+          finishedAt: WallTime(milliseconds: 2), payload: "kiwi")
+        try store.stage(.finish(customer, from: .waiting, receipt))
+        books.issued += 1
+        books.cancelled += 1
+      }
+      if commits { try commit() }
+    }
+
+    func commit() throws {
+      try store.commit(books)
+      queue.look()
+    }
+
+    func turn() throws {
+      try queue.advance(store, now: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
+      stock.endTurn()
+      if store.hasStagedChanges { try store.commit(books) }
+    }
+
+    func wait(for what: String = "it", until condition: () throws -> Bool) throws {
+      try fixture.wait(for: what) {
+        try turn()
+        return try condition()
+      }
+    }
+  }
+
+  @Test("what a ticket holds goes back, and a ticket that holds nothing is done with as well")
+  func givesBack() throws {
+    let fixture = try StockFixture()
+    try fixture.start()
+    _ = try fixture.take([("kiwi", 3)], as: "1-1")
+    let office = try Office(fixture)
+    try office.cancel(1...2)
+    try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
+    #expect(office.released.sorted() == [1, 2] && office.troubles == [])
+    #expect(try fixture.quantities() == [10, 10, 10, 10, 10])
+    // An order that comes after all, from a station that was killed, takes nothing any more.
+    #expect(try fixture.take([("kiwi", 3)], as: "1-2").failure?.code == .givenBack)
+    #expect(try fixture.audit()?.problems == [])
+  }
+
+  @Test("nothing is given back for a cancellation that is not on disk")
+  func waitsForDisk() throws {
+    let fixture = try StockFixture()
+    try fixture.start()
+    _ = try fixture.take([("kiwi", 3)], as: "1-1")
+    let office = try Office(fixture)
+    try office.cancel(1...1, commits: false)
+    office.queue.look()
+    try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
+    office.stock.endTurn()
+    #expect(office.stock.nextDeadline == nil, "nothing was asked")
+    office.store.rollBack()
+    try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
+    #expect(office.stock.nextDeadline == nil)
+    #expect(try fixture.quantities()[3] == 7)
+  }
+
+  @Test("a stock that is killed again and again is asked again, and gives back each once")
+  func kills() throws {
+    let fixture = try StockFixture()
+    try fixture.start()
+    let count: TicketNumber = 200
+    _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 1_000)))
+    for ticket in 1...count { _ = try fixture.take([("kiwi", 3)], as: "1-\(ticket)") }
+    #expect(try fixture.quantities()[3] == 400)
+    let office = try Office(fixture)
+    try office.cancel(1...count)
+    for goal in [1, 40, 80, 120, 160] {
+      try office.wait { office.released.count >= goal }
+      fixture.kill()
+      try fixture.start()
+    }
+    try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
+    #expect(office.released.sorted() == Array(1...count) && office.troubles == [])
+    #expect(try fixture.quantities()[3] == 1_000)
+    #expect(try fixture.audit()?.problems == [])
+  }
+
+  @Test("a stock that is away is asked again later; the note stays until then")
+  func away() throws {
+    let fixture = try StockFixture()
+    try fixture.start()
+    _ = try fixture.take([("kiwi", 3)], as: "1-1")
+    fixture.kill()
+    let office = try Office(fixture)
+    try office.cancel(1...1)
+    for _ in 0..<20 {
+      try office.turn()
+      try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
+    }
+    #expect(office.released == [])
+    #expect(try !office.store.unreleased(after: nil, limit: 9).isEmpty)
+    try fixture.start()
+    try office.wait { office.released == [1] }
+    #expect(try fixture.quantities()[3] == 10)
+  }
+
+  @Test("on a full disk nobody is asked until a pause is over, however often it is looked")
+  func putOff() throws {
+    let fixture = try StockFixture()
+    try fixture.start()
+    _ = try fixture.take([("kiwi", 3)], as: "1-1")
+    let office = try Office(fixture)
+    try office.cancel(1...1)
+    let now = SystemClock.moment().monotonic
+    office.queue.putOff()
+    for _ in 0..<5 { try office.queue.advance(office.store, now: now) }
+    #expect(office.stock.nextDeadline == nil, "the stock was not asked")
+    let due = try #require(office.queue.nextDeadline)
+    #expect(due > now)
+    try office.queue.advance(office.store, now: due)
+    #expect(office.stock.nextDeadline != nil)
+    try office.wait { office.released == [1] }
+  }
+
+  @Test(
+    "what the stock refuses holds up nobody behind it; it is named, and asked for again with a longer pause")
+  func stuck() throws {
+    let fixture = try StockFixture()
+    try fixture.start()
+    let count = TicketNumber(ReleaseQueue.limit) + 6
+    _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 100)))
+    for ticket in 1...count { _ = try fixture.take([("kiwi", 1)], as: "1-\(ticket)") }
+    for ticket in count + 1...count + 3 { _ = try fixture.take([("mango", 1)], as: "1-\(ticket)") }
+    // There is no room on the shelf for what these would give back.
+    _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), StockLimits.quantity)))
+    let office = try Office(fixture)
+    try office.cancel(1...count + 3)
+    try office.wait(for: "the return of what stands behind \(count) that are refused") {
+      office.released.count == 3 && office.queue.refused.count == count
+    }
+    #expect(office.released.sorted() == Array(count + 1...count + 3))
+    #expect(Set(office.troubles.map { $0.split(separator: ":")[0] }).count == Int(count))
+    #expect(office.troubles.count == Int(count), "each is told once")
+    #expect(office.queue.problems(limit: 5).count == 6)
+    #expect(
+      office.queue.problems()[0].description.contains("ticket 1 of day 1")
+        && office.queue.problems()[0].description.contains("overflow"))
+    // A new note is worked on, and those that are stuck are not asked for again because of it.
+    office.queue.look()
+    try office.turn()
+    #expect(office.stock.nextDeadline == nil && office.troubles.count == Int(count))
+    _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 0)))
+    let due = try #require(office.queue.nextDeadline)
+    try office.queue.advance(office.store, now: due)
+    try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
+    #expect(office.queue.refused.isEmpty && office.queue.problems() == [])
+    #expect(try fixture.quantities()[3] == count)
+  }
+}
