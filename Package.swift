@@ -160,8 +160,8 @@ let package = Package(
     process(
       "bank-bench",
       on: [
-        "Console", "BankModel", "Arguments", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Teller",
-        "ControlClient", "StockClient",
+        "Console", "BankModel", "Arguments", "Configuration", "Coordinator", "Logbook", "QueueCore", "Wire",
+        "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient",
       ]),
     process("bank-fuzz", on: ["Console", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
 

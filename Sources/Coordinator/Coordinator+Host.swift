@@ -20,15 +20,14 @@ extension Coordinator {
   ///   - limits: How much is done at once.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
-    limits: CoordinatorLimits,
-    loop: EventLoop, server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
-    incarnation: Int64, programs: WorkerPrograms, now: Moment
+    limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile, store: any QueueStore,
+    contents: StoredQueue, incarnation: Int64, programs: WorkerPrograms, now: Moment
   ) throws(Failure) {
     self.init(
       home: BankHome(home), options: try CoordinatorOptions(["--home", home, "--config", configurationFile]),
-      configuration: configuration,
-      loop: loop, server: server, log: log, store: store, contents: contents, incarnation: incarnation,
-      booksName: .none, programs: programs, now: now, policy: policy, limits: limits)
+      configuration: configuration, loop: loop, server: server, log: log, store: store, contents: contents,
+      incarnation: incarnation, booksName: .none, programs: programs, now: now, policy: policy, limits: limits
+    )
   }
 
   /// Where its clients find the coordinator of a home.
@@ -41,6 +40,11 @@ extension Coordinator {
   package var witness: (any QueueWitness)? {
     get { queue.witness }
     set { queue.witness = newValue }
+  }
+
+  /// Has its workers begin by this from here on, and no process be started.
+  package func begin(_ residents: @escaping ResidentWorkers) {
+    (tellerSupervisor.residents, serviceSupervisor.residents) = (residents, residents)
   }
 
   /// Lets an event happen that nobody has reported.

@@ -23,6 +23,11 @@ struct ProcessLimits {
   var abort = TimeSpan.milliseconds(200)
 }
 
+/// Where workers live in the coordinator's own process: has the worker begin that a program with these arguments would be,
+/// and gives this end of its channel.
+package typealias ResidentWorkers =
+  (_ program: String, _ arguments: [String]) throws(SystemError) -> FileDescriptor
+
 /// Starts processes of one kind, notices every way in which they end, and starts their successors.
 protocol ProcessSupervisor: AnyObject {
   associatedtype Incoming: FrameMessage
@@ -34,6 +39,8 @@ protocol ProcessSupervisor: AnyObject {
   var log: LogFile { get }
   /// What processes are started with.
   var environment: [String: String] { get }
+  /// Workers for whom no process is started; nil where all have one.
+  var residents: ResidentWorkers? { get }
 
   /// The field by which log lines name a post.
   func name(of post: Post) -> (key: StaticString, value: String)
@@ -64,9 +71,13 @@ extension ProcessSupervisor {
     post.startedAt = now.monotonic
     do throws(SystemError) {
       let command = command(for: post)
-      try ChildProcess.spawn(
-        executable: command.program, arguments: command.arguments, environment: environment
-      ) { child, channel throws(SystemError) in try watch(child, channel, at: post) }
+      if let residents {
+        try watch(nil, residents(command.program, command.arguments), at: post)
+      } else {
+        try ChildProcess.spawn(
+          executable: command.program, arguments: command.arguments, environment: environment
+        ) { child, channel throws(SystemError) in try watch(child, channel, at: post) }
+      }
     } catch {
       post.lastEnd = Remark(quoting: error.description)
       write("spawn_failed", .error, about: post, at: now) { $0.field("msg", error.description) }
@@ -85,7 +96,7 @@ extension ProcessSupervisor {
 
   /// Takes a process that was started into care. Whatever fails, the post stays as it is.
   private func watch(
-    _ child: ChildProcess, _ descriptor: consuming FileDescriptor, at post: Post
+    _ child: ChildProcess?, _ descriptor: consuming FileDescriptor, at post: Post
   ) throws(SystemError) {
     let limits = Self.limits
     let channel = try MessageChannel<Incoming, Outgoing>(
@@ -101,12 +112,13 @@ extension ProcessSupervisor {
       post.channel = nil
       if post.exitStatus != nil { settleEnd(of: post) } else { channelEnded(post, end) }
     }
-    let registration = try loop.register(fd: child.fd, interest: .read) { [unowned self] _ in
-      if post.generation == generation { processEnded(post) }
+    if let child {
+      post.childRegistration = try loop.register(fd: child.fd, interest: .read) { [unowned self] _ in
+        if post.generation == generation { processEnded(post) }
+      }
     }
     post.child = child
     post.channel = channel
-    post.childRegistration = registration
   }
 
   /// Why a process that has said hello cannot be what was started; nil where it can.

@@ -44,6 +44,7 @@ package final class TellerSupervisor {
   let log: LogFile
   let programs: WorkerPrograms
   let environment: [String: String]
+  var residents: ResidentWorkers?
   /// When the successor of a teller that has died comes.
   var policy: RestartPolicy {
     didSet { for post in posts.values { post.history.adopt(policy) } }

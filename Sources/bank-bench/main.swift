@@ -15,7 +15,7 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == BeanstalkCrew.w
 if CommandLine.arguments.count == 5, CommandLine.arguments[1] == WorkPath.word,
   let work = WorkPath.Work(rawValue: CommandLine.arguments[2]), let count = Int(CommandLine.arguments[3])
 {
-  do throws(BenchFailure) {
+  do {
     try WorkPath(in: CommandLine.arguments[4]).perform(work, count)
     exit(0)
   } catch {

@@ -1,12 +1,17 @@
 // Owns the way of a customer through the bank within one process, for counting the instructions that it takes: the
-// real queue, the real store on disk, the real channels and codec, and real tellers at the other ends, without the
-// coordinator's spawning and supervising, which a customer does not pay for and valgrind cannot follow.
+// coordinator itself with its store on disk, a client at its socket and tellers at its windows, all of them those of a bank
+// that is open. Only processes are missing, which a customer does not pay for and valgrind cannot follow: the tellers live
+// here, and behind the windows there is nobody.
 // It must not measure time. Invariant: the same order to do the same work executes the same instructions but for what
-// the C library does by chance; nothing here waits.
-// Failure: BenchFailure.
+// the C library does by chance. So they take turns, and only where there is something to hear; the coordinator's are so far
+// apart that each does what is done once in a while; and no commit follows from time, but from a client who waits for it.
+// Failure: whatever of it could not be done ends it; what the bank refuses is a BenchFailure.
 
 import BankModel
+import Configuration
+import Coordinator
 import Glibc
+import Logbook
 import Posix
 import QueueCore
 import Storage
@@ -14,7 +19,7 @@ import Teller
 import Transport
 import Wire
 
-/// A coordinator's work and its tellers, in one process and in lockstep.
+/// A bank in one process and in lockstep.
 final class WorkPath {
   /// What is done, each including what stands before it.
   enum Work: String {
@@ -31,146 +36,128 @@ final class WorkPath {
   /// With this, a work, a number and a directory this program does that work.
   static let word = "--path"
   private static let tellers: Int32 = 3
-  /// Customers whose receipts share a commit: as many as a busy bank gathers.
-  private static let gathered = 100
-  private static let slice = 1_000
+  /// How often receipts are waited for, and so committed: of 2,000 customers 125 share a commit, as in a busy bank.
+  private static let commits = 16
+  /// Between two turns of the coordinator: longer than logs gather their lines, and than it leaves out its rounds.
+  private static let pause = Duration.milliseconds(5)
+  private static let past = MonotonicInstant(nanoseconds: 0)
+  /// Neither a commit nor another try of what could not be started follows from time.
+  private static let never = TimeSpan.seconds(86_400)
 
-  private let loop: EventLoop
-  private let store: SQLiteStore
-  private var machine: QueueMachine
-  private var effects: [QueueEffect] = []
-  private var channels: [Window: MessageChannel<TellerMessage, WindowMessage>] = [:]
+  private let coordinator: Coordinator
   private var crew: [TellerProcess] = []
-  private var answered = 0
-  private var failure: StoreError?
+  private let clientLoop: EventLoop
+  /// Nobody speaks here.
+  private let silence: EventLoop
+  private var client: MessageChannel<BankMessage, ClientMessage>?
+  private var lastNumber: UInt32 = 0
+  /// Answers to the client that have not come yet.
+  private var owed = 0
+  private var refusal: Failure?
 
-  private static var now: Moment { SystemClock.moment() }
-
-  init(in directory: String) throws(BenchFailure) {
-    loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
-    do throws(StoreError) {
-      store = try SQLiteStore(path: Paths.join(directory, "bank.db"))
-      machine = QueueMachine(try store.load(now: Self.now.wall), policy: QueuePolicy(), at: Self.now)
-    } catch {
-      throw .surprise(error.description)
-    }
-    happen(.scale(.deposit, windows: Self.tellers))
-    for place in 1...Self.tellers {
-      try BenchFailure.system { () throws(SystemError) in
-        try hire(Window(service: .deposit, place: place), directory)
+  /// Opens the bank in an empty directory.
+  init(in home: String) throws {
+    for name in ["run", "logs"] { try Directory.create(path: Paths.join(home, name)) }
+    var configuration = BankConfiguration()
+    configuration.windows = ByService(deposit: Self.tellers, loan: 0, juice: 0)
+    configuration.work.deposit = .zero
+    configuration.language = .english
+    configuration.gather = Self.never
+    (configuration.restartFirst, configuration.restartLimit) = (Self.never, Self.never)
+    let now = SystemClock.moment()
+    let loop = try EventLoop()
+    clientLoop = try EventLoop()
+    silence = try EventLoop()
+    let store = try SQLiteStore(path: Paths.join(home, "bank.db"))
+    let contents = try store.load(now: now.wall)
+    let log = try LogFile(
+      path: Paths.join(home, "logs/coordinator.log"), worker: "coordinator", generation: 1,
+      limit: configuration.log.rotateBytes, keep: configuration.log.keep)
+    coordinator = try Coordinator(
+      home: home, configurationFile: Paths.join(home, "bank.json"), configuration: configuration,
+      policy: QueuePolicy(), limits: CoordinatorLimits(), loop: loop,
+      server: ControlServer(loop: loop, build: BuildIdentity.current), log: log, store: store,
+      contents: contents, incarnation: try store.beginIncarnation(at: now.wall),
+      programs: try WorkerPrograms(), now: now)
+    coordinator.begin { [unowned self] program, _ throws(SystemError) in
+      guard Paths.lastPart(of: program) == "bank-teller" else {
+        throw SystemError(call: "posix_spawn", subject: program, code: ENOENT)
       }
+      let pair = try UnixSocket.pair()
+      crew.append(try TellerProcess(descriptor: pair.second, loop: try EventLoop(), complain: { _ in }))
+      return pair.first
     }
-    // Greeting, orders, readiness.
-    for _ in 0..<3 { try exchange() }
-    guard machine.numbers(of: .deposit).windows == Self.tellers else { throw .surprise("no teller is ready") }
+    try coordinator.open()
+    try enter(Coordinator.socket(inHome: home))
+    say(.awaitOpen)
+    try work()
   }
 
-  private func hire(_ window: Window, _ directory: String) throws(SystemError) {
-    let pair = try UnixSocket.pair()
-    let channel = try MessageChannel<TellerMessage, WindowMessage>(
-      descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
-    channel.onMessage = { [unowned self] in hear($0, from: window, directory) }
-    channels[window] = channel
-    crew.append(
-      try TellerProcess(descriptor: pair.second, loop: try EventLoop(), complain: { _ in }))
+  // MARK: - The client
+
+  private func enter(_ socket: String) throws {
+    guard case .connected(let descriptor) = try UnixSocket.connect(path: socket) else {
+      throw BenchFailure.surprise("nobody listens at \(socket)")
+    }
+    let client = try MessageChannel<BankMessage, ClientMessage>(
+      descriptor: descriptor, loop: clientLoop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
+    client.onMessage = { [unowned self] message in
+      guard case .reply(let reply) = message, !reply.more else { return }
+      owed -= 1
+      if case .failure(let failure) = reply.answer { refusal = failure }
+    }
+    client.send(.hello(Hello(build: BuildIdentity.current, role: .client)))
+    self.client = client
   }
 
-  /// Everyone says what there is to say, and hears it.
-  private func exchange() throws(BenchFailure) {
-    for window in channels.keys.sorted() { channels[window]?.flush() }
-    try BenchFailure.system { () throws(SystemError) in
-      let past = MonotonicInstant(nanoseconds: 0)
-      for teller in crew { try teller.turn(until: past) }
-      try loop.runOnce(until: past)
-    }
-    if let failure { throw .surprise(failure.description) }
+  private func say(_ command: ControlCommand) {
+    lastNumber += 1
+    owed += 1
+    client?.send(.request(ControlRequest(number: lastNumber, command: command)))
+  }
+
+  private func ask(_ command: ControlCommand) throws {
+    say(command)
+    while owed > 0 { try turn() }
   }
 
   // MARK: - The work
 
-  func perform(_ work: Work, _ count: Int) throws(BenchFailure) {
-    let order = CustomerOrder(
-      service: .deposit, grade: .regular, amount: 50_000, account: 12, payload: Bench.payload)
-    switch work {
-    case .open: break
-    case .enqueue:
-      happen(.pause(1, .deposit))
-      for number in 0..<count {
-        happen(.enqueue(RequestNumber(number + 2), orders: [order], total: 1, isLast: true))
-        commit()
-      }
-    case .fill, .serve:
-      happen(.pause(1, .deposit))
-      for begin in stride(from: 0, to: count, by: Self.slice) {
-        let orders = Array(repeating: order, count: min(Self.slice, count - begin))
-        happen(
-          .enqueue(2, orders: orders, total: Int64(count), isLast: begin + Self.slice >= count))
-      }
-      commit()
-      if work == .serve { try serve() }
+  func perform(_ work: Work, _ count: Int) throws {
+    guard work != .open else { return }
+    try ask(.pause(.deposit))
+    guard work != .enqueue else {
+      for _ in 0..<count { try ask(.enqueue(Self.order(1))) }
+      return
     }
-    if let failure { throw .surprise(failure.description) }
+    try ask(.enqueue(Self.order(count)))
+    guard work == .serve else { return }
+    for part in 1...Self.commits {
+      let ticket = Int64(count * part / Self.commits)
+      say(.awaitTickets(day: coordinator.machine.books.day, first: ticket, last: ticket))
+    }
+    say(.resume(.deposit))
+    try self.work()
   }
 
-  private func serve() throws(BenchFailure) {
-    happen(.resume(3, .deposit))
-    while !machine.isIdle {
-      try exchange()
-      if answered >= Self.gathered || machine.isIdle { commit() }
+  private static func order(_ count: Int) -> EnqueueOrder {
+    BenchBank.order(Int64(count), .deposit, payload: Bench.payload)
+  }
+
+  /// Everybody works until the client has all of its answers.
+  private func work() throws {
+    while owed > 0 {
+      try turn()
+      for teller in crew { try teller.turn(until: Self.past) }
     }
   }
 
-  private func commit() {
-    answered = 0
-    do throws(StoreError) { try store.commit(machine.books) } catch { failure = failure ?? error }
-    happen(.committed)
-  }
-
-  // MARK: - What the coordinator does
-
-  private func happen(_ event: QueueEvent) {
-    machine.apply(event, at: Self.now, into: &effects)
-    var place = 0
-    while place < effects.count {
-      perform(effects[place])
-      place += 1
-    }
-    effects.removeAll(keepingCapacity: true)
-  }
-
-  private func perform(_ effect: QueueEffect) {
-    do throws(StoreError) {
-      switch effect {
-      case .stage(let change): try store.stage(change)
-      case .loadPage(let line, let after, let limit):
-        let page = try store.page(of: line, after: after, limit: limit)
-        machine.apply(.pageLoaded(line, page), at: Self.now, into: &effects)
-      case .assign(let window, let lease, let customer):
-        channels[window]?.send(
-          .assign(Assignment(day: machine.books.day, customer: customer, lease: lease)))
-      case .acknowledge(let window, let lease): channels[window]?.send(.acknowledged(lease))
-      default: break
-      }
-    } catch {
-      failure = failure ?? error
-    }
-  }
-
-  private func hear(_ message: TellerMessage, from window: Window, _ directory: String) {
-    switch message {
-    case .hello:
-      channels[window]?.send(
-        .welcome(
-          TellerOrders(
-            name: window.description, service: window.service, generation: 1, workMicroseconds: 0,
-            beatMicroseconds: 1_000_000, language: .english,
-            logPath: Paths.join(directory, "\(window.description).log"), logLimit: 0, logKeep: 0,
-            logsCustomers: true, stockSocket: nil)))
-    case .ready: happen(.tellerReady(window, 1, pid: window.place))
-    case .done(let lease):
-      answered += 1
-      happen(.tellerAnswered(window, 1, lease, .done))
-    default: failure = failure ?? .failed(path: directory, detail: "a teller said what it must not say")
-    }
+  /// Client and coordinator say what there is to say, and hear it.
+  private func turn() throws {
+    client?.flush()
+    try silence.runOnce(until: SystemClock.monotonic() + Self.pause)
+    try coordinator.turn()
+    try clientLoop.runOnce(until: Self.past)
+    if let refusal { throw BenchFailure.surprise("\(refusal.code.rawValue) \(refusal.detail)") }
   }
 }
