@@ -4,12 +4,7 @@
 
 import BankModel
 
-extension ClientMessage: QuestionMessage {
-  /// The hello; nil for a request.
-  public var hello: Hello? { if case .hello(let hello) = self { hello } else { nil } }
-  /// The request; nil for a hello.
-  public var request: ControlRequest? { if case .request(let request) = self { request } else { nil } }
-
+extension ClientMessage: FrameMessage {
   /// Orders for customers of one kind.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .request(let request) = self, case .enqueue(let order) = request.command,
