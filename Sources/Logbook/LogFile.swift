@@ -44,6 +44,8 @@ public final class LogFile {
   private var headLevel = LogLevel.info
   private var buffer: [UInt8] = []
   private var lastWrite = MonotonicInstant(nanoseconds: 0)
+  /// The latest moment that stands in a line.
+  private var latest: Moment?
   private var isFailing = false
   private var isFilling = false
 
@@ -119,6 +121,10 @@ extension LogFile {
   ) {
     precondition(!isFilling, "an event is not written from within another")
     isFilling = true
+    var moment = moment
+    // Whoever looked at the clock before somebody who has written meanwhile writes after that line all the same.
+    if let latest, moment.monotonic < latest.monotonic { moment = latest }
+    latest = moment
     let begin = buffer.count
     // The buffer moves into the fields and back, so that the line is made where it stays.
     var fields = LogFields(continuing: [])
