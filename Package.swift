@@ -167,6 +167,10 @@ let package = Package(
 
     // A slow disk for the programs under test. Nothing stands on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
+    // What the tests of all services have in common.
+    .target(
+      name: "ServiceFixture", dependencies: ["BankModel", "Posix", "Transport", "Wire"],
+      path: "Tests/ServiceFixture", swiftSettings: strictness + speed(of: "ServiceFixture")),
     tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "BankModel"]),
     tests("VendingCoreTests", of: ["VendingCore", "BankModel"]),
@@ -176,7 +180,7 @@ let package = Package(
     tests("RepositoryRulesTests", of: []),
     tests(
       "TransportTests",
-      of: ["Transport", "StockClient", "VendingClient", "BankModel", "Wire", "Posix"]),
+      of: ["ServiceFixture", "Transport", "StockClient", "VendingClient", "BankModel", "Wire", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments"]),
     tests("WireTests", of: ["Wire", "BankModel"], exclude: ["Golden"]),
@@ -202,6 +206,7 @@ let package = Package(
     tests(
       "StockServiceTests",
       of: [
+        "ServiceFixture",
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
         "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
         "ServiceProcess",
@@ -209,11 +214,13 @@ let package = Package(
     tests(
       "ServiceProcessTests",
       of: [
+        "ServiceFixture",
         "ServiceProcess", "BankModel", "Logbook", "Posix", "QueueCore", "Storage", "Transport", "Wire",
       ]),
     tests(
       "VendingMachineTests",
       of: [
+        "ServiceFixture",
         "bank-stockd", "bank-vending", "VendingMachine", "VendingClient", "VendingCore", "Storage",
         "QueueCore",
         "Transport", "StockClient", "BankModel", "Wire", "Posix", "ServiceProcess",
@@ -241,7 +248,7 @@ let package = Package(
 
 // Nobody who opens a bank waits for the programs that measure it: `scripts/build` makes those when they are asked for.
 if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
-  let others: Set = ["Simulator", "SlowDisk", "bank-simulate", "bank-bench", "bank-fuzz"]
+  let others: Set = ["Simulator", "SlowDisk", "ServiceFixture", "bank-simulate", "bank-bench", "bank-fuzz"]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
 }

@@ -13,7 +13,7 @@ import Wire
 
 @Suite("Audits that are asked for at once")
 struct SharedAuditTests {
-  /// Where an audit stands in a home without a stock: every question to the house is answered like this.
+  /// Where an audit stands in a home without a stock: every question to the services is answered like this.
   private func answer(
     _ stock: Result<StockResult, StockClientError>, _ machine: Result<VendingResult, VendingClientError>,
     to bank: TestBank

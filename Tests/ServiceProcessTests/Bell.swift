@@ -1,43 +1,14 @@
-// Owns a third service for tests, as small as one can be: what it costs to have one is all here. Its core is a count of rings,
-// its messages are a command and an answer, and its words are what it says of itself.
+// Owns a third service for tests, as small as one can be: what it costs to have one is here and in its messages
+// (ServiceFixture/BellMessages.swift). Its core is a count of rings, and its words are what it says of itself.
 
 import BankModel
 import Logbook
 import Posix
 import QueueCore
+import ServiceFixture
 import ServiceProcess
 import Transport
 import Wire
-
-// MARK: - The messages
-
-/// What a bell can be asked.
-enum BellCommand: Int, ServiceCommand {
-  case look = 1
-  case ring = 2
-  case audit = 3
-  case follow = 4
-
-  typealias Answer = BellAnswer
-  typealias View = BellView
-
-  static var serviceName: String { "the bell" }
-  var changesSomething: Bool { self == .ring }
-  var isLong: Bool { self == .audit }
-}
-
-/// How often the bell has rung; nil where it could not be written down.
-struct BellAnswer: Codable, Sendable, Equatable {
-  var rings: Int64?
-
-  enum CodingKeys: Int, CodingKey { case rings = 1 }
-}
-
-/// Whoever listens to the bell hears every ring.
-struct BellView: ServiceView {
-  var question: BellCommand { .follow }
-  mutating func hear(_ answer: BellAnswer) -> ViewStep<Int64> { answer.rings.map { .news($0) } ?? .nothing }
-}
 
 // MARK: - The core
 

@@ -4,6 +4,7 @@ import BankModel
 import Glibc
 import Logbook
 import Posix
+import ServiceFixture
 import QueueCore
 import Testing
 import Transport

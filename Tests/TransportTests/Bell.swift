@@ -1,41 +1,12 @@
-// Owns a third service for tests, as small as one can be, and a fixture in which its clients and its socket are on one loop or
-// on two. What its clients have to know of it is all here.
+// Owns a fixture in which the clients of a third service for tests and its socket are on one loop or on two.
 
-import BankModel
 import Glibc
 import Posix
+import ServiceFixture
 import Testing
 import Wire
 
 @testable import Transport
-
-/// What a bell can be asked.
-enum BellCommand: Int, ServiceCommand {
-  case look = 1
-  case ring = 2
-  case audit = 3
-  case follow = 4
-
-  typealias Answer = BellAnswer
-  typealias View = BellView
-
-  static var serviceName: String { "the bell" }
-  var changesSomething: Bool { self == .ring }
-  var isLong: Bool { self == .audit }
-}
-
-/// How often the bell has rung.
-struct BellAnswer: Codable, Sendable, Equatable {
-  var rings: Int64
-
-  enum CodingKeys: Int, CodingKey { case rings = 1 }
-}
-
-/// Whoever listens to the bell hears the present number, again after each lost connection.
-struct BellView: ServiceView {
-  var question: BellCommand { .follow }
-  mutating func hear(_ answer: BellAnswer) -> ViewStep<Int64> { .news(answer.rings) }
-}
 
 typealias BellSocket = ServiceSocket<ServiceRequest<BellCommand>, BellAnswer>
 typealias BellClient = ServiceClient<BellCommand>

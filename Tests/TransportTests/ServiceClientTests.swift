@@ -3,6 +3,7 @@
 
 import BankModel
 import Posix
+import ServiceFixture
 import Testing
 import Wire
 

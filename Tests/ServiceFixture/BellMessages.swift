@@ -1,0 +1,39 @@
+// The messages of a third service for tests, as small as one can be: what its clients have to know of it is all here.
+
+import Transport
+import Wire
+
+/// What a bell can be asked.
+public enum BellCommand: Int, ServiceCommand {
+  case look = 1
+  case ring = 2
+  case audit = 3
+  case follow = 4
+
+  public typealias Answer = BellAnswer
+  public typealias View = BellView
+
+  public static var serviceName: String { "the bell" }
+  public var changesSomething: Bool { self == .ring }
+  public var isLong: Bool { self == .audit }
+}
+
+/// How often the bell has rung; nil where it could not be written down.
+public struct BellAnswer: Codable, Sendable, Equatable {
+  public var rings: Int64?
+
+  public init(rings: Int64? = nil) { self.rings = rings }
+
+  enum CodingKeys: Int, CodingKey { case rings = 1 }
+}
+
+/// Whoever listens to the bell hears every ring, and the present number again after each lost connection.
+public struct BellView: ServiceView {
+  public init() {}
+
+  public var question: BellCommand { .follow }
+
+  public mutating func hear(_ answer: BellAnswer) -> ViewStep<Int64> {
+    answer.rings.map { .news($0) } ?? .nothing
+  }
+}

@@ -1,0 +1,180 @@
+// A home of its own with a service's built program in it, which a test can kill and start again, alone or as its coordinator.
+// Whatever was started is ended with the fixture, also when the test fails. It waits for what happens, within a generous
+// bound, and never for a time.
+
+import BankModel
+import Glibc
+import Posix
+import Transport
+import Wire
+
+/// What the tests of every service's process have in common; each adds how its service is asked.
+open class ServiceFixture {
+  /// Longer than anything takes that a test waits for.
+  public static let patience = Duration.seconds(30)
+
+  /// The directory of the service.
+  public final let home: String
+  public final let loop: EventLoop
+  /// The service, also when it has ended; nil before its start.
+  public private(set) final var process: ChildProcess?
+  /// What the service has said to its coordinator.
+  public private(set) final var heard: [WorkerMessage] = []
+  public private(set) final var link: MessageChannel<WorkerMessage, SupervisorMessage>?
+  public private(set) final var linkEnd: ChannelEnd?
+  private final let name: String
+  private final let program: String
+  private final let scratch: String
+
+  /// A home without a service.
+  ///
+  /// - Parameters:
+  ///   - name: What the service is called: `stock`.
+  ///   - program: What it is built as: `bank-stockd`.
+  ///   - homeName: The last part of the home's path.
+  public init(_ name: String, program: String, homeName: String = "home") throws {
+    var template = Array("/tmp/bank-\(name)-XXXXXX".utf8CString)
+    scratch = template.withUnsafeMutableBufferPointer {
+      mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? ""
+    }
+    precondition(!scratch.isEmpty, "no directory could be made for a test")
+    (self.name, self.program) = (name, program)
+    home = Paths.join(scratch, homeName)
+    loop = try EventLoop()
+  }
+
+  deinit {
+    // The end of the link would be told to a fixture that is gone.
+    link?.onEnd = nil
+    link?.close()
+    kill(process)
+    Self.remove(scratch)
+  }
+
+  private static func remove(_ path: String) {
+    for name in (try? Directory.entries(of: path)) ?? [] {
+      let inner = Paths.join(path, name)
+      if let facts = try? FileFacts.inspect(inner, followLinks: false), facts.isDirectory {
+        remove(inner)
+      } else {
+        unlink(inner)
+      }
+    }
+    rmdir(path)
+  }
+
+  // MARK: Files
+
+  public final var database: String { Paths.join(home, "\(name).db") }
+
+  /// What the service has said on standard error.
+  public final var complaints: String { (try? Self.text(of: errors)) ?? "" }
+  public final var errors: String { Paths.join(scratch, "stderr") }
+
+  public final var log: String { (try? Self.text(of: logPath)) ?? "" }
+  private final var logPath: String { Paths.join(home, "logs", "\(name).log") }
+
+  public static func text(of path: String) throws -> String {
+    String(decoding: try bytes(of: path), as: UTF8.self)
+  }
+
+  public static func bytes(of path: String) throws -> [UInt8] {
+    try FileDescriptor.open(path, .readOnly).readAll(limit: 1 << 26)
+  }
+
+  public final func write(_ bytes: [UInt8], to path: String) throws {
+    try Directory.create(path: Paths.directory(of: path))
+    let file = try FileDescriptor.open(path, [.writeOnly, .create, .truncate], mode: 0o600)
+    var written = 0
+    while written < bytes.count {
+      let result = try bytes[written...].withUnsafeBytes { try file.write($0) }
+      guard case .bytes(let count) = result else { break }
+      written += count
+    }
+  }
+
+  // MARK: The service
+
+  /// Where a program of the bank was built.
+  public static func program(_ name: String) throws -> String {
+    let named = Environment.value("BANK_BINARIES") ?? ""
+    let directory = named.isEmpty ? Paths.directory(of: try Paths.executable()) : named
+    return Paths.join(directory, name)
+  }
+
+  /// Starts the service alone, as nobody's child worker.
+  public final func startAlone(_ more: [String] = [], environment: [String: String] = [:]) throws {
+    try spawn(more, environment, nil)
+  }
+
+  /// Starts the service with this test as its coordinator. The orders follow its hello.
+  public final func startSupervised(_ more: [String] = []) throws {
+    let pair = try UnixSocket.pair()
+    let far = pair.second
+    let channel = try MessageChannel<WorkerMessage, SupervisorMessage>(
+      descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
+    (heard, linkEnd) = ([], nil)
+    channel.onMessage = { [weak self] in self?.heard.append($0) }
+    channel.onEnd = { [weak self] in self?.linkEnd = $0 }
+    link = channel
+    try spawn(more, [:], far)
+    try wait(for: "its hello") { !heard.isEmpty }
+  }
+
+  private final func spawn(
+    _ more: [String], _ environment: [String: String], _ channel: consuming FileDescriptor?
+  ) throws {
+    precondition(process.map { $0.isReaped } ?? true, "one service at a time")
+    process = try ChildProcess.spawn(
+      executable: try Self.program(program), arguments: ["--home", home] + more, environment: environment,
+      channel: channel.take(), standardOutput: .null, standardError: .append(path: errors))
+  }
+
+  public final func say(_ message: SupervisorMessage) {
+    link?.send(message)
+    link?.flush()
+  }
+
+  public final func orders(_ generation: Int32 = 1) -> WorkerOrders {
+    WorkerOrders(
+      name: name, generation: generation, language: .korean, logPath: logPath, logLimit: 1 << 20, logKeep: 2)
+  }
+
+  /// Hangs up, as a coordinator that died.
+  public final func hangUp() {
+    link?.close()
+    link = nil
+  }
+
+  /// Kills a process and waits until it is gone.
+  public final func kill(_ process: ChildProcess?) {
+    process?.kill(SIGKILL)
+    _ = process?.wait()
+  }
+
+  /// Waits until the service has ended by itself.
+  public final func end(of signal: CInt? = nil) throws -> Posix.ExitStatus.Ending? {
+    if let signal { process?.kill(signal) }
+    try wait(for: "its end") { process?.reap() != nil }
+    return process?.exitStatus?.ending
+  }
+
+  // MARK: Waiting
+
+  /// Turns the loop until something is so.
+  public final func wait(for what: String = "it", until condition: () throws -> Bool) throws {
+    let deadline = SystemClock.monotonic() + Self.patience
+    while try !condition() {
+      let now = SystemClock.monotonic()
+      guard now < deadline else { throw Overdue(what: what, complaints: complaints) }
+      try loop.runOnce(until: min(deadline, now + .milliseconds(20)))
+    }
+  }
+
+  /// What was waited for did not happen.
+  struct Overdue: Error, CustomStringConvertible {
+    let what: String
+    let complaints: String
+    var description: String { "\(what) did not happen; standard error: \(complaints)" }
+  }
+}
