@@ -201,7 +201,7 @@ let package = Package(
       of: [
         "Coordinator", "Guardian", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore",
         "StockClient",
-        "StockCore", "Storage", "Supervision", "Transport", "VendingClient", "Wire",
+        "StockCore", "Storage", "Supervision", "Transport", "VendingClient", "VendingCore", "Wire",
       ]),
     tests(
       "StockServiceTests",

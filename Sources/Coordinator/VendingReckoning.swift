@@ -1,7 +1,8 @@
 // Owns one judgement of the audit: whether the vending machine's purchases and the stock's orders tell the same story.
 // Both are asked, and whoever holds this decides when; it knows no socket and no file.
 // Every drink that was paid for has left the stock, and none left it that was not, beyond those of purchases under way.
-// The machine is asked before and after the stock, because both go on while they are asked.
+// The machine is asked before and after the stock, because both go on while they are asked; a purchase that began and was
+// taken back between is in neither answer, so what differs is looked at again before it is a finding.
 // Invariant: memory grows with a page, never with the machine's history.
 
 import BankModel
@@ -25,7 +26,11 @@ struct VendingReckoning {
     case end
   }
 
+  /// As many looks that differ are a finding. What really is missing is missing in each of them.
+  private static let looks = 3
+
   private var stage = Stage.before
+  private var look = 1
   private var before: VendingAuditReport?
   private var taken: Int64 = 0
   private var difference: Int64 = 0
@@ -43,19 +48,26 @@ struct VendingReckoning {
 
   /// Hears the machine's own audit.
   mutating func hear(_ report: VendingAuditReport) {
-    guard let before else {
-      self.before = report
-      stage = .orders(after: OrderID(Self.beginning(report.machine)))
-      return
+    guard let before else { return askForOrders(since: report) }
+    let most = report.purchases &+ report.unfinished
+    let differs = taken < before.purchases || taken > most
+    if differs, look < Self.looks {
+      look += 1
+      return askForOrders(since: report)
     }
     difference = report.difference
     problems += report.told.map { $0.of(.machine) }
-    let most = report.purchases &+ report.unfinished
-    if taken < before.purchases || taken > most {
+    if differs {
       difference &+= taken < before.purchases ? before.purchases &- taken : taken &- most
       problems.append(Remark(.drinksDiffer, taken, report.purchases))
     }
     stage = .end
+  }
+
+  private mutating func askForOrders(since report: VendingAuditReport) {
+    before = report
+    taken = 0
+    stage = .orders(after: OrderID(Self.beginning(report.machine)))
   }
 
   /// Hears the stock's orders.

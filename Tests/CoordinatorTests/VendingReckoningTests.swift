@@ -1,0 +1,73 @@
+// The audit's comparison of the vending machine's purchases with the stock's orders, while both go on.
+
+import BankModel
+import QueueCore
+import StockCore
+import Testing
+import VendingCore
+import Wire
+
+@testable import Coordinator
+
+@Suite("Purchases and orders tell the same story")
+struct VendingReckoningTests {
+  private static let machine: Int64 = 7
+
+  private enum Answer {
+    case machine(VendingAuditReport)
+    case stock(StockResult)
+  }
+
+  private func machine(_ purchases: Int64, unfinished: Int64 = 0) -> Answer {
+    .machine(
+      VendingAuditReport(
+        changes: purchases, account: MoneyAccount(), purchases: purchases, unfinished: unfinished,
+        difference: 0,
+        problems: [], machine: Self.machine))
+  }
+
+  /// One page with so many drinks that the machine has taken.
+  private func taken(_ count: Int) -> Answer {
+    let beginning = VendingStateMachine.beginningOfOrders(of: Self.machine)
+    let taken = (0..<count).map { KeptOrder(id: OrderID(beginning + "\($0)"), content: "", state: .done) }
+    // Somebody else's behind them: there is no further page.
+    return .stock(.orders(taken + [KeptOrder(id: OrderID("x"), content: "", state: .done)]))
+  }
+
+  /// What is judged where the machine and the stock answer in turn like this; the machine has the last word.
+  private func judge(_ answers: Answer...) -> AuditReport {
+    var reckoning = VendingReckoning()
+    for answer in answers {
+      switch (reckoning.question, answer) {
+      case (.machine, .machine(let report)): reckoning.hear(report)
+      case (.stock, .stock(let result)): reckoning.hear(result)
+      default: Issue.record("asked \(String(describing: reckoning.question)) and heard \(answer)")
+      }
+    }
+    #expect(reckoning.question == nil)
+    var report = AuditReport(StoreAudit())
+    reckoning.complete(&report)
+    return report
+  }
+
+  @Test("drinks that are taken while both are asked are no finding")
+  func underWay() {
+    #expect(judge(machine(3), taken(5), machine(5)).problems == [])
+    #expect(judge(machine(3), taken(4), machine(3, unfinished: 1)).problems == [])
+  }
+
+  @Test("nor is one that was begun and taken back between the two answers of the machine")
+  func takenBack() {
+    let report = judge(machine(3), taken(4), machine(3), taken(3), machine(3))
+    #expect(report.problems == [])
+    #expect(report.moneyDifference == 0)
+  }
+
+  @Test("what is missing in three looks is a finding, and is told once", arguments: [2, 4])
+  func missing(drinks: Int) {
+    let report = judge(
+      machine(3), taken(drinks), machine(3), taken(drinks), machine(3), taken(drinks), machine(3))
+    #expect(report.problems.count == 1)
+    #expect(report.moneyDifference == 1)
+  }
+}
