@@ -121,11 +121,11 @@ final class BankReports {
 
   /// One ticket's story, of the present day unless another is named. Asked for only while nothing is staged.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
-    let (machine, keptBooks) = (queue.machine, queue.engine.keptBooks)
+    let keptBooks = queue.engine.keptBooks
     var archive = TicketArchive(store: store, presentDay: keptBooks.day, issued: keptBooks.issued)
-    archive.isServed = { number in
-      guard machine.books.day == keptBooks.day else { return nil }
-      return machine.atWindows.first { $0.customer.ticket == number }.map {
+    archive.isServed = { [queue] number in
+      guard queue.machine.books.day == keptBooks.day else { return nil }
+      return queue.machine.atWindows.first { $0.customer.ticket == number }.map {
         AttemptReport(
           window: $0.window.description, generation: $0.generation, pid: $0.pid,
           startedAt: $0.since.milliseconds,
@@ -135,7 +135,7 @@ final class BankReports {
     do throws(Failure) {
       var report = try archive.story(of: ticket, day: day)
       if report.state == .waiting { try addPlace(to: &report) }
-      report.servedOfService = machine.numbers(of: report.service).served
+      report.servedOfService = queue.machine.numbers(of: report.service).served
       return .ticket(report)
     } catch {
       return .failure(error)

@@ -34,7 +34,7 @@ extension Coordinator {
   package static func socket(inHome path: String) -> String { BankHome(path).socket }
 
   /// The queue, to be asked.
-  package var machine: QueueMachine { queue.machine }
+  package var machine: QueueMachine { _read { yield queue.machine } }
 
   /// Whoever looks at all that happens to the queue; nil where nobody does.
   package var witness: (any QueueWitness)? {

@@ -48,7 +48,7 @@ final class QueueDriver {
   private var repeats = 0
 
   init(
-    _ machine: QueueMachine, _ engine: CommitEngine, _ context: BankContext,
+    _ machine: consuming QueueMachine, _ engine: CommitEngine, _ context: BankContext,
     tellerSupervisor: TellerSupervisor,
     followers: Followers, releases: ReleaseQueue
   ) {

@@ -16,8 +16,9 @@
 
 import BankModel
 
-/// The customers' queue as a pure state machine.
-public struct QueueMachine: Sendable {
+/// The customers' queue as a pure state machine. There is one of it: a copy would cost a shell hundreds of instructions
+/// whenever it asks something, so none can be made.
+public struct QueueMachine: ~Copyable, Sendable {
   /// The rules.
   public internal(set) var policy: QueuePolicy
   /// The numbers of the day, with everything that is staged.

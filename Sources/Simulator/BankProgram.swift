@@ -74,7 +74,7 @@ final class BankProgram: SimulatedProgram {
   }
 
   /// The queue, as it has read its store.
-  var machine: QueueMachine { coordinator.machine }
+  var machine: QueueMachine { _read { yield coordinator.machine } }
 
   /// Whether its services were told to go, because it closes.
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }

@@ -47,7 +47,7 @@ struct MutantQueue {
 
   // MARK: - What the core hears
 
-  private func events(for event: QueueEvent, _ machine: QueueMachine) -> [QueueEvent] {
+  private func events(for event: QueueEvent, _ machine: borrowing QueueMachine) -> [QueueEvent] {
     switch (bug, event) {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
       if let present = machine.numbers(of: window), present.generation == generation, present.lease != nil {
@@ -90,7 +90,7 @@ struct MutantQueue {
     }
   }
 
-  private func renewals(of machine: QueueMachine) -> [QueueEvent] {
+  private func renewals(of machine: borrowing QueueMachine) -> [QueueEvent] {
     machine.atWindows.compactMap { place in
       machine.numbers(of: place.window)?.lease.map { .tellerProgressed(place.window, place.generation, $0) }
     }
@@ -99,7 +99,7 @@ struct MutantQueue {
   // MARK: - What the core wants
 
   private mutating func spoil(
-    _ wanted: [QueueEffect], of event: QueueEvent, _ machine: QueueMachine
+    _ wanted: [QueueEffect], of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     var spoiled: [QueueEffect] = []
     for effect in wanted { spoiled.append(contentsOf: spoil(effect, of: event, machine)) }
@@ -109,7 +109,7 @@ struct MutantQueue {
   }
 
   private mutating func spoil(
-    _ effect: QueueEffect, of event: QueueEvent, _ machine: QueueMachine
+    _ effect: QueueEffect, of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch effect {
     case .stage(let change):
@@ -165,7 +165,7 @@ struct MutantQueue {
   }
 
   private func spoil(
-    _ window: Window, _ lease: Lease, _ customer: Customer, _ machine: QueueMachine
+    _ window: Window, _ lease: Lease, _ customer: Customer, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch bug {
     case .handsAcrossServices:
@@ -186,7 +186,7 @@ struct MutantQueue {
   }
 
   private func spoil(
-    _ request: RequestNumber, _ answer: QueueAnswer, of event: QueueEvent, _ machine: QueueMachine
+    _ request: RequestNumber, _ answer: QueueAnswer, of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch (bug, answer) {
     case (.answersTwice, _): return [.reply(request, answer), .reply(request, answer)]
@@ -201,7 +201,7 @@ struct MutantQueue {
   }
 
   private mutating func earlyReply(
-    to event: QueueEvent, _ wanted: [QueueEffect], _ machine: QueueMachine
+    to event: QueueEvent, _ wanted: [QueueEffect], _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     guard case .enqueue(let request, let orders, let total, let isLast, _) = event, isLast,
       Int64(orders.count) == total, total > 0

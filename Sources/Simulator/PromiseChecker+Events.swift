@@ -30,7 +30,7 @@ struct CheckedStep {
 }
 
 extension PromiseChecker {
-  func willApply(_ event: QueueEvent, to core: QueueMachine, at now: Moment) {
+  func willApply(_ event: QueueEvent, to core: borrowing QueueMachine, at now: Moment) {
     step = CheckedStep()
     step.wasJammed = core.isJammed || isShort
     if let request = event.request { note(request) }
@@ -153,7 +153,7 @@ extension PromiseChecker {
   // MARK: - What the core wants
 
   func didApply(
-    _ event: QueueEvent, to core: QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
+    _ event: QueueEvent, to core: borrowing QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
     if step.isLate, let effect = effects.first {
       violate(.lateWord, "a word of a dead generation led to \(effect)")
@@ -276,7 +276,7 @@ extension PromiseChecker {
     }
   }
 
-  private func checkNumbers(of core: QueueMachine) {
+  private func checkNumbers(of core: borrowing QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
     let books = core.books
     let sum =
@@ -288,7 +288,7 @@ extension PromiseChecker {
   }
 
   /// Numbers follow one another: with the books that have issued a number somebody has it.
-  private func checkIssued(by core: QueueMachine) {
+  private func checkIssued(by core: borrowing QueueMachine) {
     guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
     for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
       violate(.duplicate, "ticket \(ticket) was issued to nobody")

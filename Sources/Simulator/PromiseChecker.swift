@@ -241,7 +241,7 @@ final class PromiseChecker {
   }
 
   /// A core has read the store.
-  func began(_ core: QueueMachine) {
+  func began(_ core: borrowing QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
   }
 

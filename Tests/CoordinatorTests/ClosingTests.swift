@@ -23,7 +23,7 @@ struct ClosingTests {
     client.ask(.enqueue(.deposits(400_000)), bank.coordinator)
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()
-    #expect(bank.coordinator.queue.machine.isTakingIn)
+    #expect(bank.coordinator.queue.isTakingIn)
     let number = other.ask(.awaitTickets(day: 1, first: 1, last: 1), bank.coordinator)
     bank.round()
     #expect(try other.answers(bank.coordinator).isEmpty, "what is staged is not read")

@@ -21,7 +21,7 @@ struct IntakeTests {
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()
     try #require(
-      bank.coordinator.queue.machine.isTakingIn, "it is taken in at once, which this test is not made for")
+      bank.coordinator.queue.isTakingIn, "it is taken in at once, which this test is not made for")
     return number
   }
 
@@ -95,7 +95,7 @@ struct IntakeTests {
     _ = try begin(bank, client, key: "k")
     bank.serveAll()
     bank.coordinator.queue.commit()
-    #expect(bank.coordinator.queue.machine.isTakingIn && !bank.store.hasStagedChanges)
+    #expect(bank.coordinator.queue.isTakingIn && !bank.store.hasStagedChanges)
     let first = try #require(bank.store.arrivingFrom)
     #expect(bank.coordinator.queue.engine.keptBooks.issued == 1)
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
@@ -136,7 +136,7 @@ struct IntakeTests {
     )
     bank.coordinator.intake.advance()
     bank.coordinator.queue.commit()
-    #expect(bank.coordinator.queue.machine.isTakingIn)
+    #expect(bank.coordinator.queue.isTakingIn)
     let answered = try other.answers(to: small, bank.coordinator).first?.enqueued
     #expect(answered == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
     finishIntake(bank)
@@ -161,7 +161,7 @@ struct IntakeTests {
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()
     bank.coordinator.queue.commit()
-    #expect(bank.coordinator.queue.machine.isTakingIn && bank.coordinator.queue.machine.books.issued == 0)
+    #expect(bank.coordinator.queue.isTakingIn && bank.coordinator.queue.machine.books.issued == 0)
     finishIntake(bank)
     let answers = try client.answers(bank.coordinator).filter { $0.answer.enqueued != nil }
     #expect(answers.map(\.number) == [large, own])
@@ -185,7 +185,7 @@ struct IntakeTests {
     let large = client.ask(.enqueue(.deposits(4_000)), bank.coordinator)
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()
-    #expect(bank.store.hasArrivals && !bank.coordinator.queue.machine.isTakingIn)
+    #expect(bank.store.hasArrivals && !bank.coordinator.queue.isTakingIn)
     let report = try client.answers(to: next, bank.coordinator).first?.enqueued
     #expect(report == EnqueuedReport(day: 1, first: 1, last: 2, count: 2))
     finishIntake(bank)
@@ -261,7 +261,7 @@ struct IntakeTests {
     let large = try begin(bank, client, key: "k", count: 60_000)
     bank.coordinator.queue.commit()
     #expect(try other.answers(bank.coordinator).map(\.number) == [small, reset])
-    try #require(bank.coordinator.queue.machine.books.day == 2 && bank.coordinator.queue.machine.isTakingIn)
+    try #require(bank.coordinator.queue.machine.books.day == 2 && bank.coordinator.queue.isTakingIn)
     finishIntake(bank)
     #expect(try client.answers(bank.coordinator).last { $0.number == large }?.answer.enqueued?.first == 1)
     #expect(try bank.store.audit().problems == [])
@@ -294,7 +294,7 @@ struct IntakeTests {
       try bank.store.receipts(day: 1, after: 0, limit: 99).map(\.outcome).count(where: { $0 == .served }) == 1
     )
     #expect(try bank.store.audit().problems == [])
-    #expect(!bank.coordinator.queue.machine.isJammed)
+    #expect(!bank.coordinator.queue.isJammed)
   }
 
   @Test("a list whose spool cannot be read back is refused by that name, and nobody else is")
@@ -319,7 +319,7 @@ struct IntakeTests {
     bank.coordinator.queue.commit()
     #expect(try client.answers(to: 9, bank.coordinator).first?.failure?.code == .system)
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 2)
-    #expect(bank.store.commits > 0 && !bank.coordinator.queue.machine.isJammed)
+    #expect(bank.store.commits > 0 && !bank.coordinator.queue.isJammed)
     #expect(bank.log.contains("event=list_lost") && !bank.log.contains("disk_full"))
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
   }

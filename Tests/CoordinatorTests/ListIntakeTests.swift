@@ -40,9 +40,9 @@ struct ListIntakeTests {
   }
 
   private func begin(_ bank: TestBank) throws {
-    while !bank.coordinator.queue.machine.isTakingIn, bank.coordinator.intake.hasWork { turn(bank) }
+    while !bank.coordinator.queue.isTakingIn, bank.coordinator.intake.hasWork { turn(bank) }
     try #require(
-      bank.coordinator.queue.machine.isTakingIn, "it was taken in at once, which this test is not made for")
+      bank.coordinator.queue.isTakingIn, "it was taken in at once, which this test is not made for")
   }
 
   private func finish(_ bank: TestBank) {
@@ -76,7 +76,7 @@ struct ListIntakeTests {
     let small = other.ask(.enqueue(.deposits(3, key: "k")), bank.coordinator)
     bank.coordinator.intake.advance()
     bank.coordinator.queue.commit()
-    #expect(bank.coordinator.queue.machine.isTakingIn)
+    #expect(bank.coordinator.queue.isTakingIn)
     #expect(
       try other.answers(to: small, bank.coordinator).first?.enqueued
         == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
@@ -120,7 +120,7 @@ struct ListIntakeTests {
     var others: Int64 = 0
     while bank.coordinator.intake.hasWork {
       let order = EnqueueOrder.deposits(Int64.random(in: 1...9, using: &chance), amount: 999_999)
-      if Bool.random(using: &chance), bank.coordinator.queue.machine.isTakingIn {
+      if Bool.random(using: &chance), bank.coordinator.queue.isTakingIn {
         other.ask(.enqueue(order), bank.coordinator)
         others += order.count
       }
@@ -217,7 +217,7 @@ struct ListIntakeTests {
     other.ask(.enqueue(.deposits(2)), bank.coordinator)
     bank.coordinator.intake.advance()
     bank.coordinator.queue.commit()
-    try #require(bank.coordinator.queue.machine.isTakingIn && bank.store.hasArrivals)
+    try #require(bank.coordinator.queue.isTakingIn && bank.store.hasArrivals)
     bank.store.crash()
     #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 2)
     #expect(try bank.store.audit().problems == [])
@@ -247,7 +247,7 @@ struct ListIntakeTests {
     third.ask(.enqueue(.deposits(1, key: key)), bank.coordinator, number: 9)
     turn(bank)
     bank.coordinator.queue.commit()
-    try #require(bank.coordinator.queue.machine.isTakingIn)
+    try #require(bank.coordinator.queue.isTakingIn)
     #expect(
       try other.answers(to: 7, bank.coordinator).isEmpty && third.answers(to: 9, bank.coordinator).isEmpty,
       "it is not known yet whether the list will be whole")
@@ -298,7 +298,7 @@ struct ListIntakeTests {
     bank.coordinator.intake.rest(until: nil)
     bank.coordinator.intake.advance()
     try #require(
-      !bank.coordinator.queue.machine.isTakingIn && bank.coordinator.intake.current?.known == 1_000)
+      !bank.coordinator.queue.isTakingIn && bank.coordinator.intake.current?.known == 1_000)
     bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
     bank.coordinator.queue.commit()
     #expect(try other.answers(to: 7, bank.coordinator).first?.failure?.code == .diskFull)

@@ -165,3 +165,9 @@ extension ControlAnswer {
   var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
   var enqueued: EnqueuedReport? { if case .enqueued(let report) = self { report } else { nil } }
 }
+
+/// The queue cannot be copied, and `#expect` copies what it takes apart.
+extension QueueDriver {
+  var isTakingIn: Bool { machine.isTakingIn }
+  var isJammed: Bool { machine.isJammed }
+}

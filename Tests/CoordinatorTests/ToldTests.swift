@@ -86,14 +86,14 @@ struct ToldTests {
     client.ask(.enqueue(.deposits(400_000)), bank.coordinator)
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()
-    #expect(bank.coordinator.queue.machine.isTakingIn)
+    #expect(bank.coordinator.queue.isTakingIn)
     // The request began with a transaction of its own, so the receipt before it is on disk.
     bank.serveAll()
     let number = other.ask(.ticket(number: 2, day: nil), bank.coordinator)
     #expect(try other.answers(bank.coordinator).isEmpty)
     bank.coordinator.queue.commit()
     bank.round()
-    #expect(bank.coordinator.queue.machine.isTakingIn)
+    #expect(bank.coordinator.queue.isTakingIn)
     #expect(try other.answers(to: number, bank.coordinator).count == 1)
   }
 

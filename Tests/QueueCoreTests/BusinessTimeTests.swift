@@ -11,7 +11,7 @@ import Testing
 
   @Test("the timer stands before the first customer comes")
   func nobodyYet() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.pass(.seconds(30))
     #expect(branch.machine.books.businessTime == .zero)
@@ -19,7 +19,7 @@ import Testing
 
   @Test("the timer runs while somebody waits")
   func waiting() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     branch.pass(.seconds(3))
     branch.pass(.seconds(4))
@@ -28,22 +28,22 @@ import Testing
 
   @Test("the timer goes on between two events, and stands where nobody waits")
   func between() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.passQuietly(.seconds(4))
-    #expect(branch.machine.isTimerRunning)
+    #expect(branch.isTimerRunning)
     #expect(branch.machine.businessTime(at: branch.now.monotonic).milliseconds == 4_000)
     #expect(branch.machine.books.businessTime == .zero, "nothing has happened")
     try branch.answer(.deposit1)
     branch.passQuietly(.seconds(9))
-    #expect(!branch.machine.isTimerRunning)
+    #expect(!branch.isTimerRunning)
     #expect(branch.machine.businessTime(at: branch.now.monotonic).milliseconds == 4_000)
   }
 
   @Test("the timer does not run for a customer whose ticket is not on disk yet")
   func newcomer() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.ask(.deposit)
     branch.pass(.seconds(3))
     #expect(seconds(branch) == 0)
@@ -54,7 +54,7 @@ import Testing
 
   @Test("the timer runs while somebody is served, and stops with the last completion")
   func serving() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.passQuietly(.seconds(5))
@@ -65,7 +65,7 @@ import Testing
 
   @Test("the timer goes on from where it stopped when the next customer comes")
   func accumulates() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     for _ in 0..<3 {
       branch.arrive(.deposit)
@@ -80,7 +80,7 @@ import Testing
   func delayedAndDead() throws {
     var policy = QueuePolicy()
     policy.maxFailures = 2
-    var branch = TestBranch(policy: policy)
+    let branch = TestBranch(policy: policy)
     branch.open(.deposit)
     branch.arrive(.deposit)
     try branch.answer(.deposit1, .failed(reason: "no pen"))
@@ -93,7 +93,7 @@ import Testing
 
   @Test("two customers at once do not make the timer run faster")
   func together() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit, windows: 2)
     branch.arrive(.deposit, .deposit, .deposit)
     branch.pass(.seconds(3))
@@ -102,7 +102,7 @@ import Testing
 
   @Test("a reset zeroes the timer")
   func reset() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     branch.pass(.seconds(3))
     branch.happen(.reset(9))
@@ -113,10 +113,10 @@ import Testing
 
   @Test("the timer goes on from the books after a restart, and nothing is added for the time between")
   func restart() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     branch.pass(.seconds(3))
-    var next = TestBranch(books: branch.machine.books)
+    let next = TestBranch(books: branch.machine.books)
     next.pass(.seconds(2))
     #expect(seconds(next) == 5)
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ClockStepTests {
   @Test("a clock that goes on is no step, however far it jumps")
   func forwards() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     branch.pass(.milliseconds(0))
     branch.pass(.seconds(1))
@@ -18,7 +18,7 @@ import Testing
 
   @Test("a clock that goes back and forward again between two receipts is noticed by any event")
   func backAndForth() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.setCalendar(byMilliseconds: -1)
@@ -35,7 +35,7 @@ import Testing
 
   @Test("steps outlive a day and a restart")
   func outliving() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.setCalendar(byMilliseconds: -60_000)
     branch.happen(.endDay)
     #expect(branch.machine.books.day == 2)

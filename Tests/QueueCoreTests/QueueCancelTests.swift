@@ -9,7 +9,7 @@ import Testing
   private func branchWithDeadLetter() throws -> (branch: TestBranch, letter: Customer) {
     var policy = QueuePolicy()
     policy.maxFailures = 1
-    var branch = TestBranch(policy: policy)
+    let branch = TestBranch(policy: policy)
     branch.open(.deposit)
     branch.arrive(.deposit)
     let changes = try branch.answer(.deposit1, .failed(reason: "no pen")).changes
@@ -22,7 +22,7 @@ import Testing
     "a waiting customer is cancelled: it leaves with a receipt, and the answer follows the commit"
   )
   func waitingInMemory() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit, .deposit, .deposit)
     let cancelled = branch.happen(.cancel(9, 2))
     #expect(cancelled.answers == [])
@@ -39,7 +39,7 @@ import Testing
   func waitingBeyondMemory() throws {
     var policy = QueuePolicy()
     policy.lineCapacity = 2
-    var branch = TestBranch(policy: policy)
+    let branch = TestBranch(policy: policy)
     branch.arrive(.deposit, .deposit, .deposit)
     #expect(branch.happen(.cancel(9, 3)) == [.lookUp(9, 3)])
     let stored = CustomerOrder.deposit.customer(ticket: 3, issuedAt: branch.now.wall)
@@ -56,7 +56,7 @@ import Testing
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 2
     books.waiting[Line(service: .deposit, grade: .regular).index] = 2
-    var branch = TestBranch(books: books)
+    let branch = TestBranch(books: books)
     #expect(branch.open(.deposit).pages.count == 1)
     let stored = [1, 2].map { CustomerOrder.deposit.customer(ticket: $0, issuedAt: branch.now.wall) }
     let answer = QueueEvent.found(
@@ -72,7 +72,7 @@ import Testing
 
   @Test("a customer who was put off is cancelled and does not come back")
   func delayed() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     try branch.answer(.deposit1, .failed(reason: "no pen"))
@@ -80,12 +80,12 @@ import Testing
     #expect(cancelled.changes.contains { if case .finish(_, .delayed, _) = $0 { true } else { false } })
     #expect(cancelled.receipts.map(\.attempts) == [1])
     #expect(branch.pass(.seconds(60)).assigned == [])
-    #expect(branch.machine.isIdle)
+    #expect(branch.isIdle)
   }
 
   @Test("a dead letter is cancelled, and the day can be closed")
   func dead() throws {
-    var (branch, letter) = try branchWithDeadLetter()
+    let (branch, letter) = try branchWithDeadLetter()
     #expect(branch.happen(.cancel(9, 1)) == [.lookUp(9, 1)])
     let found = branch.happen(
       .found(9, ticket: 1, StoredCustomer(customer: letter, state: .dead, dueAt: nil)))
@@ -96,7 +96,7 @@ import Testing
 
   @Test("a customer at a window is not cancelled")
   func serving() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     #expect(branch.happen(.cancel(9, 1)) == [.reply(9, .refused(.wrongState(1, .serving)))])
@@ -105,17 +105,17 @@ import Testing
 
   @Test("a ticket that nobody knows is refused, for cancel and for requeue")
   func unknown() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     for event in [QueueEvent.cancel(9, 77), .requeue(9, 77)] {
       #expect(branch.happen(event) == [.lookUp(9, 77)])
       #expect(branch.happen(.found(9, ticket: 77, nil)) == [.reply(9, .refused(.noSuchTicket(77)))])
     }
-    #expect(!branch.machine.isUnsettled)
+    #expect(!branch.isUnsettled)
   }
 
   @Test("a ticket that was not spoken yet does not exist for an operator")
   func newcomer() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.ask(.deposit)
     branch.happen(.cancel(9, 1))
     let stored = CustomerOrder.deposit.customer(ticket: 1, issuedAt: branch.now.wall)
@@ -140,7 +140,7 @@ import Testing
 
   @Test("only a dead letter can be brought back")
   func requeueOthers() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     for (ticket, state) in [(1, CustomerState.serving), (2, .waiting)] as [(TicketNumber, CustomerState)] {
@@ -157,7 +157,7 @@ import Testing
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 600
     books.dead = 600
-    var branch = TestBranch(books: books)
+    let branch = TestBranch(books: books)
     let letters = (1...600 as ClosedRange<TicketNumber>).map { ticket in
       var letter = Customer.numbered(ticket)
       letter.crashes = 3
@@ -175,7 +175,7 @@ import Testing
 
   @Test("with no dead letters nobody is brought back, and that is said")
   func requeueNobody() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.happen(.requeueDead(9))
     #expect(branch.happen(.deadLoaded(9, [])) == [])
     #expect(branch.happen(.committed).answer(to: 9) == .requeued(0))

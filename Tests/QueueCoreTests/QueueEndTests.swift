@@ -7,7 +7,7 @@ import Testing
 @Suite struct QueueEndTests {
   @Test("an empty bank has drained at once, and says so once")
   func emptyDrain() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     #expect(branch.happen(.drain) == [.reportDrained])
     #expect(branch.happen(.drain) == [])
@@ -17,7 +17,7 @@ import Testing
 
   @Test("a drain serves everyone who waits, and is reported with the last completion")
   func drain() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     #expect(branch.happen(.drain) == [])
@@ -30,7 +30,7 @@ import Testing
 
   @Test("a drain goes on when a teller is lost, until its customer is served")
   func drainWithLoss() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.happen(.drain)
@@ -41,7 +41,7 @@ import Testing
 
   @Test("a drain waits for tickets that are not on disk yet")
   func drainWithNewcomers() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.ask(.deposit)
     #expect(branch.happen(.drain) == [])
@@ -51,7 +51,7 @@ import Testing
 
   @Test("a drain waits for customers who were put off, because they can still be served")
   func drainWithDelayed() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.happen(.drain)
@@ -62,7 +62,7 @@ import Testing
 
   @Test("a drain does not wait for a paused service")
   func drainWithPause() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.open(.loan)
     branch.happen(.pause(9, .loan))
@@ -74,7 +74,7 @@ import Testing
 
   @Test("a drain does not wait for a service without windows")
   func drainWithoutWindows() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .loan)
     branch.happen(.drain)
@@ -83,7 +83,7 @@ import Testing
 
   @Test("a drain does not wait for somebody who was put off and whose service is closed")
   func drainWithDelayedAndClosed() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     try branch.answer(.deposit1, .failed(reason: "no pen"))
@@ -93,7 +93,7 @@ import Testing
 
   @Test("a service that is paused while the bank drains ends the drain")
   func pauseWhileDraining() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     branch.happen(.drain)
@@ -104,7 +104,7 @@ import Testing
 
   @Test("finish ends those at a window and hands out nobody else")
   func finish() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit, windows: 2)
     branch.arrive(.deposit, .deposit, .deposit)
     #expect(branch.happen(.finish) == [])
@@ -117,7 +117,7 @@ import Testing
 
   @Test("finish cuts a drain short")
   func finishAfterDrain() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     branch.happen(.drain)
@@ -133,7 +133,7 @@ import Testing
   func vacate() throws {
     var policy = QueuePolicy()
     policy.maxCrashes = 1
-    var branch = TestBranch(policy: policy)
+    let branch = TestBranch(policy: policy)
     branch.open(.deposit, windows: 2)
     branch.arrive(.deposit, .deposit, .deposit)
     let lease = try #require(branch.lease(at: .deposit1))
@@ -153,29 +153,29 @@ import Testing
 
   @Test("somebody to serve is whoever comes in, waits before an open window, or will be tried again there")
   func waitingToServe() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
-    #expect(!branch.machine.hasWaitingToServe)
+    #expect(!branch.hasWaitingToServe)
     branch.ask(.deposit)
-    #expect(branch.machine.hasWaitingToServe, "its ticket is not on disk yet")
+    #expect(branch.hasWaitingToServe, "its ticket is not on disk yet")
     branch.happen(.committed)
-    #expect(!branch.machine.hasWaitingToServe, "it is at the window")
+    #expect(!branch.hasWaitingToServe, "it is at the window")
     branch.arrive(.deposit)
-    #expect(branch.machine.hasWaitingToServe)
+    #expect(branch.hasWaitingToServe)
     branch.happen(.pause(9, .deposit))
-    #expect(!branch.machine.hasWaitingToServe)
+    #expect(!branch.hasWaitingToServe)
     branch.happen(.resume(9, .deposit))
     try branch.answer(.deposit1, .failed(reason: "no pen"))
     try branch.answer(.deposit1)
-    #expect(branch.machine.hasWaitingToServe, "the first one is tried again")
+    #expect(branch.hasWaitingToServe, "the first one is tried again")
     branch.arrive(.loan)
     branch.happen(.scale(.deposit, windows: 0))
-    #expect(!branch.machine.hasWaitingToServe)
+    #expect(!branch.hasWaitingToServe)
   }
 
   @Test("a finished day is closed, and the next one begins with number 1 and the same pauses")
   func endDay() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.happen(.pause(9, .loan))
     branch.arrive(.deposit)
@@ -189,16 +189,16 @@ import Testing
 
   @Test("a day with somebody in line, put off, or among the dead letters is not closed")
   func endDayRefused() throws {
-    var waiting = TestBranch()
+    let waiting = TestBranch()
     waiting.arrive(.deposit)
-    var delayed = TestBranch()
+    let delayed = TestBranch()
     delayed.open(.deposit)
     delayed.arrive(.deposit)
     try delayed.answer(.deposit1, .failed(reason: "no pen"))
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 1
     books.dead = 1
-    for var branch in [waiting, delayed, TestBranch(books: books)] {
+    for branch in [waiting, delayed, TestBranch(books: books)] {
       branch.happen(.endDay)
       #expect(branch.machine.books.day == 1)
     }

@@ -8,7 +8,7 @@ import Testing
 
 extension QueueWorld {
   /// One thing happens, by chance.
-  mutating func step() {
+  func step() {
     switch chance.draw(0...99) {
     case 0..<18: enqueue()
     case 18..<38: commit()
@@ -32,10 +32,10 @@ extension QueueWorld {
     }
   }
 
-  mutating func anyService() -> Service { Service.allCases[Int(chance.draw(0...2))] }
-  mutating func anyTicket() -> TicketNumber { chance.draw(1...max(2, machine.books.issued + 1)) }
+  func anyService() -> Service { Service.allCases[Int(chance.draw(0...2))] }
+  func anyTicket() -> TicketNumber { chance.draw(1...max(2, machine.books.issued + 1)) }
 
-  private mutating func enqueue() {
+  private func enqueue() {
     let count = chance.draw(1...12)
     let orders = (0..<count).map { _ in
       let service = anyService()
@@ -51,7 +51,7 @@ extension QueueWorld {
   }
 
   /// The first of them come last, as far as they are held back for others, and these come in between.
-  private mutating func enqueue(_ orders: [CustomerOrder], inSlicesAs number: RequestNumber) {
+  private func enqueue(_ orders: [CustomerOrder], inSlicesAs number: RequestNumber) {
     let slice = Int(chance.draw(1...3))
     var held = Int(chance.draw(0...Int64(orders.count / 2))) / slice * slice
     var places = stride(from: held, to: orders.count, by: slice).map { $0..<min($0 + slice, orders.count) }
@@ -77,7 +77,7 @@ extension QueueWorld {
     }
   }
 
-  mutating func tellerComes() {
+  func tellerComes() {
     guard let window = tellers.keys.sorted().first(where: { tellers[$0] == .starting }) else { return }
     generations[window, default: 0] += 1
     tellers[window] = .idle
@@ -91,12 +91,12 @@ extension QueueWorld {
   }
 
   /// The first in hand is about to be answered for.
-  private mutating func takeFromHand(_ window: Window) {
+  private func takeFromHand(_ window: Window) {
     let rest = tellers[window]?.leases.dropFirst() ?? []
     tellers[window] = rest.isEmpty ? .idle : .holding(Array(rest))
   }
 
-  private mutating func tellerAnswers() {
+  private func tellerAnswers() {
     let all = holders()
     guard !all.isEmpty else { return }
     let (window, lease) = all[Int(chance.draw(0...Int64(all.count - 1)))]
@@ -114,7 +114,7 @@ extension QueueWorld {
     happen(.tellerAnswered(window, generations[window]!, lease, answer))
   }
 
-  private mutating func shortages() -> [Shortage] {
+  private func shortages() -> [Shortage] {
     (0..<chance.draw(1...3)).map { place in
       let needed = chance.draw(1...20)
       return Shortage(
@@ -122,7 +122,7 @@ extension QueueWorld {
     }
   }
 
-  private mutating func tellerDies() {
+  private func tellerDies() {
     let alive = tellers.keys.sorted().filter { tellers[$0] != .starting || chance.draw(0...4) == 0 }
     guard !alive.isEmpty else { return }
     let window = alive[Int(chance.draw(0...Int64(alive.count - 1)))]
@@ -133,7 +133,7 @@ extension QueueWorld {
   }
 
   /// A teller answers for somebody it does not hold: it must be ended, and nobody may come to harm.
-  private mutating func tellerLies() {
+  private func tellerLies() {
     guard let window = tellers.keys.sorted().last(where: { tellers[$0] != .starting }) else { return }
     let generation = generations[window] ?? 0
     let lease = Lease(ticket: anyTicket(), attempt: Int32(chance.draw(1...3)), generation: generation)
@@ -147,7 +147,7 @@ extension QueueWorld {
   }
 
   /// A teller sends its customer away for want of what cannot be: it is ended, and the customer waits again.
-  private mutating func lieAboutStock(_ window: Window, _ generation: Generation, _ lease: Lease) {
+  private func lieAboutStock(_ window: Window, _ generation: Generation, _ lease: Lease) {
     guard machine.numbers(of: window)?.lease == lease, tellers[window]?.leases.first == lease else { return }
     let one = Shortage(item: "kiwi", needed: 2, available: 1)
     let lies: [[Shortage]] = [
@@ -162,11 +162,11 @@ extension QueueWorld {
     }
   }
 
-  private mutating func tellersBeat() {
+  private func tellersBeat() {
     for (window, lease) in holders() { happen(.tellerProgressed(window, generations[window]!, lease)) }
   }
 
-  mutating func timePasses(_ span: TimeSpan) {
+  func timePasses(_ span: TimeSpan) {
     now.monotonic = now.monotonic + span
     now.attended = now.attended + span
     now.wall.milliseconds += span.milliseconds
@@ -174,7 +174,7 @@ extension QueueWorld {
   }
 
   /// From here on everything goes well: everyone who is no dead letter must be served.
-  mutating func goWell() {
+  func goWell() {
     if machine.isTakingIn { refuseCommit() }
     commit()
     happen(.resume(request(), nil))
@@ -215,7 +215,7 @@ extension QueueWorld {
     var refused = 0
     var sentAway = 0
     for seed in Self.seeds {
-      var world = QueueWorld(seed: seed)
+      let world = QueueWorld(seed: seed)
       for service in Service.allCases { world.happen(.scale(service, windows: 2)) }
       for _ in 0..<250 where world.faults.isEmpty { world.step() }
       if world.faults.isEmpty { world.goWell() }

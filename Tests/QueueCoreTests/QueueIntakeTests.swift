@@ -14,20 +14,20 @@ import Testing
 
   @Test("a ticket is spoken only after it is on disk")
   func spokenAfterCommit() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     let asked = branch.ask(.deposit, .loan, as: 7)
     #expect(asked.answers == [])
     #expect(asked.changes.count == 2)
-    #expect(branch.machine.isUnsettled)
+    #expect(branch.isUnsettled)
     let settled = branch.happen(.committed)
     #expect(settled.answer(to: 7) == .enqueued(IssuedTickets(day: 1, first: 1, last: 2)))
-    #expect(!branch.machine.isUnsettled)
+    #expect(!branch.isUnsettled)
     #expect(branch.happen(.committed) == [], "an answer leaves once")
   }
 
   @Test("a customer is not handed out before its ticket is on disk, although a teller is idle")
   func notServedBeforeCommit() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     #expect(branch.ask(.deposit).assigned == [])
     #expect(branch.machine.waitingCount == 0)
@@ -38,7 +38,7 @@ import Testing
 
   @Test("a new customer is staged with everything that was asked for")
   func stagedCustomer() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     let order = CustomerOrder(service: .loan, grade: .vip, amount: 12_345, account: 67)
     let expected = Customer(
       ticket: 1, service: .loan, grade: .vip, amount: 12_345, account: 67, issuedAt: branch.now.wall)
@@ -47,7 +47,7 @@ import Testing
 
   @Test("numbers are consecutive over requests, and each request is told its own")
   func consecutiveNumbers() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.ask(.deposit, .deposit, as: 1)
     branch.ask(.loan, as: 2)
     branch.ask(.deposit, .loan, .deposit, as: 3)
@@ -62,17 +62,17 @@ import Testing
     "between two slices everybody else's changes are committed, and nobody of the request is spoken of or served"
   )
   func commitBetweenSlices() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.ask(.loan, as: 4)
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 4, isLast: false))
-    #expect(branch.machine.hasPromises)
+    #expect(branch.hasPromises)
     #expect(branch.machine.books.issued == 1 && branch.machine.arriving?.first == 2)
-    #expect(!branch.machine.isIdle && branch.machine.hasWaitingToServe)
+    #expect(!branch.isIdle && branch.hasWaitingToServe)
     let between = branch.happen(.committed)
     #expect(between.answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
     #expect(between.assigned == [])
-    #expect(!branch.machine.isUnsettled && !branch.machine.hasPromises)
+    #expect(!branch.isUnsettled && !branch.hasPromises)
     #expect((branch.machine.waitingCount, branch.machine.issuedCount) == (1, 1))
     branch.happen(.enqueue(5, orders: [.deposit, .deposit], total: 4, isLast: true))
     #expect(branch.machine.books.issued == 5 && branch.machine.arriving == nil)
@@ -84,12 +84,12 @@ import Testing
 
   @Test("a full disk refuses all of a request of which slices were committed, and its numbers are free again")
   func refusedBetweenSlices() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 4, isLast: false))
     branch.happen(.committed)
     branch.happen(.enqueue(5, orders: [.deposit], total: 4, isLast: false))
     #expect(branch.happen(.commitRefused).answer(to: 5) == .refused(.diskFull))
-    #expect(!branch.machine.isTakingIn)
+    #expect(!branch.isTakingIn)
     #expect(branch.machine.books.issued == 0)
     branch.happen(.committed)
     #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
@@ -98,11 +98,11 @@ import Testing
 
   @Test("a request in slices is one request: it is spoken of after its last slice")
   func slices() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))
-    #expect(branch.machine.isTakingIn)
+    #expect(branch.isTakingIn)
     let last = branch.happen(.enqueue(5, orders: [.deposit], total: 3, isLast: true))
-    #expect(!branch.machine.isTakingIn)
+    #expect(!branch.isTakingIn)
     #expect(last.answers == [])
     #expect(branch.happen(.committed).answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 1, last: 3)))
   }
@@ -123,7 +123,7 @@ import Testing
     "others who come beside a large request take the next numbers, and its own follow one another all the same",
     arguments: [0, 1, 3, 4, 6])
   func beside(_ others: Int) {
-    var branch = TestBranch()
+    let branch = TestBranch()
     var people: [TicketNumber: Won] = [:]
     branch.arrive(.loan)
     func slice(_ amounts: ClosedRange<Won>, heldBack: Int64, isLast: Bool = false) -> QueueEvent {
@@ -158,7 +158,7 @@ import Testing
 
   @Test("those who are half taken in take up room in the queue for whoever comes beside them")
   func roomForAll() {
-    var branch = TestBranch(policy: limited(to: 6))
+    let branch = TestBranch(policy: limited(to: 6))
     branch.happen(.enqueue(5, orders: [.deposit], total: 5, isLast: false, heldBack: 2))
     #expect(
       branch.ask(.deposit, .deposit, as: 9).answer(to: 9) == .refused(.queueFull(waiting: 5, limit: 6)))
@@ -167,7 +167,7 @@ import Testing
 
   @Test("a request that is given up frees its numbers, and nobody else's tickets are touched")
   func abandoned() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .loan)
     branch.happen(.pause(6, .loan))
@@ -175,7 +175,7 @@ import Testing
     branch.ask(.deposit, as: 8)
     #expect(branch.happen(.committed).answers.count == 2)
     #expect(branch.happen(.intakeAbandoned) == [], "whoever gives it up has told its client")
-    #expect(branch.machine.books.issued == 3 && !branch.machine.isTakingIn && !branch.machine.isJammed)
+    #expect(branch.machine.books.issued == 3 && !branch.isTakingIn && !branch.isJammed)
     #expect(branch.machine.books.paused == [false, true, false])
     #expect(branch.happen(.intakeAbandoned) == [], "where nothing is taken in there is nothing to give up")
     #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 4, last: 4))])
@@ -183,7 +183,7 @@ import Testing
 
   @Test("a reset that waits for the tickets of a request that is given up happens at once")
   func resetAfterAbandoning() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     branch.happen(.enqueue(5, orders: [.deposit], total: 9, isLast: false))
     #expect(branch.happen(.reset(7)) == [])
@@ -194,37 +194,37 @@ import Testing
 
   @Test("a full queue refuses the whole request, and nothing is changed")
   func queueFull() {
-    var branch = TestBranch(policy: limited(to: 3))
+    let branch = TestBranch(policy: limited(to: 3))
     branch.arrive(.deposit, .deposit)
     let books = branch.machine.books
     let refused = branch.ask(.deposit, .deposit, as: 9)
     #expect(refused == [.reply(9, .refused(.queueFull(waiting: 2, limit: 3)))])
     #expect(branch.machine.books == books)
-    #expect(!branch.machine.isUnsettled)
+    #expect(!branch.isUnsettled)
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 3, last: 3))])
   }
 
   @Test("a request for nobody new is answered, however many wait")
   func nobodyNew() {
-    var branch = TestBranch(policy: limited(to: 1))
+    let branch = TestBranch(policy: limited(to: 1))
     branch.arrive(.deposit)
     #expect(branch.happen(.enqueue(9, orders: [], total: 0, isLast: true)).answers == [])
-    #expect(branch.machine.hasPromises)
+    #expect(branch.hasPromises)
     let answered = branch.happen(.committed)
     #expect(answered.answer(to: 9) == .enqueued(IssuedTickets(day: 1, first: 2, last: 1)))
   }
 
   @Test("the first slice is refused when the whole request does not fit")
   func queueFullForSlices() {
-    var branch = TestBranch(policy: limited(to: 3))
+    let branch = TestBranch(policy: limited(to: 3))
     let refused = branch.happen(.enqueue(9, orders: [.deposit], total: 4, isLast: false))
     #expect(refused.answer(to: 9) == .refused(.queueFull(waiting: 0, limit: 3)))
-    #expect(!branch.machine.isTakingIn)
+    #expect(!branch.isTakingIn)
   }
 
   @Test("a total beyond all numbers is refused and stops nothing")
   func absurdTotal() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     let refused = branch.happen(.enqueue(9, orders: [.deposit], total: .max, isLast: false))
     #expect(
@@ -233,7 +233,7 @@ import Testing
 
   @Test("customers at a window, put off, or not yet on disk take up room in the queue")
   func whoCounts() throws {
-    var branch = TestBranch(policy: limited(to: 3))
+    let branch = TestBranch(policy: limited(to: 3))
     branch.open(.deposit)
     branch.open(.loan)
     branch.arrive(.deposit, .loan)
@@ -245,7 +245,7 @@ import Testing
   @Test("a bank that is closing takes nobody in")
   func draining() {
     for event in [QueueEvent.drain, .finish] {
-      var branch = TestBranch()
+      let branch = TestBranch()
       branch.happen(event)
       #expect(branch.ask(.deposit, as: 9) == [.reply(9, .refused(.draining))])
       #expect(branch.machine.books.issued == 0)
@@ -254,7 +254,7 @@ import Testing
 
   @Test("a request that is half taken in when the bank begins to close is taken in to its end")
   func drainingBetweenSlices() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.happen(.enqueue(5, orders: [.deposit], total: 2, isLast: false))
     #expect(!branch.happen(.drain).contains(.reportDrained))
@@ -264,7 +264,7 @@ import Testing
 
   @Test("a full disk takes back the tickets that nobody was told of, and stages everything else again")
   func diskFull() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     let served = try branch.answer(.deposit1)
@@ -276,14 +276,14 @@ import Testing
     #expect(refused.changes == served.changes, "the receipt is staged again, and no ticket is")
     #expect(refused.acknowledged == [])
     #expect(branch.machine.books.issued == 2)
-    #expect(branch.machine.isJammed)
+    #expect(branch.isJammed)
     #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [1])
-    #expect(!branch.machine.isJammed)
+    #expect(!branch.isJammed)
   }
 
   @Test("what a full disk refused is staged again each time, until it is on disk")
   func diskFullAgain() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     let first = try branch.answer(.deposit1).changes
@@ -298,7 +298,7 @@ import Testing
     "while the disk is full nobody new is taken in, those who wait are served, and numbers go on without a gap"
   )
   func jammed() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     branch.ask(.deposit)
@@ -311,18 +311,18 @@ import Testing
 
   @Test("a full disk in the middle of a request takes back the slices that were taken in")
   func diskFullBetweenSlices() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))
     let refused = branch.happen(.commitRefused)
     #expect(refused.answer(to: 5) == .refused(.diskFull))
-    #expect(!branch.machine.isTakingIn)
+    #expect(!branch.isTakingIn)
     #expect(branch.machine.books.issued == 0)
     #expect(branch.machine.books.waitingInAll == 0)
   }
 
   @Test("while the disk is full every other change is refused too")
   func jammedOperator() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     branch.happen(.commitRefused)
     let events: [QueueEvent] = [

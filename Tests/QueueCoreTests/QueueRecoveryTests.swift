@@ -24,7 +24,7 @@ import Testing
 
   @Test("the first page is asked for when the first teller is ready, and not before")
   func firstPage() throws {
-    var branch = TestBranch(books: books(issued: 9, waiting: 3))
+    let branch = TestBranch(books: books(issued: 9, waiting: 3))
     #expect(branch.happen(.tick) == [])
     // Who is first is asked of the store meanwhile.
     #expect(branch.machine.oldestWaiting == nil)
@@ -38,7 +38,7 @@ import Testing
 
   @Test("a page is no larger than the memory of a line, however many wait")
   func boundedPage() throws {
-    var branch = TestBranch(books: books(issued: 10_000_000, waiting: 10_000_000))
+    let branch = TestBranch(books: books(issued: 10_000_000, waiting: 10_000_000))
     let page = try #require(branch.open(.deposit).pages.first)
     #expect(page.limit == branch.machine.policy.lineCapacity)
     #expect(branch.machine.waitingCount == 10_000_000)
@@ -46,7 +46,7 @@ import Testing
 
   @Test("whoever was at a window when the bank fell stands at the head again, and attempts count on")
   func headOfTheLine() throws {
-    var branch = TestBranch(books: books(issued: 2, waiting: 2))
+    let branch = TestBranch(books: books(issued: 2, waiting: 2))
     let page = try #require(branch.open(.deposit).pages.first)
     let leases = branch.happen(.pageLoaded(page.line, [stored(1, attempts: 2), stored(2)])).leases
     #expect(leases == [.deposit1: Lease(ticket: 1, attempt: 3, generation: 1)])
@@ -54,13 +54,13 @@ import Testing
 
   @Test("numbers go on behind the last one that was kept")
   func numbersGoOn() {
-    var branch = TestBranch(books: books(issued: 41))
+    let branch = TestBranch(books: books(issued: 41))
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 3, first: 42, last: 42))])
   }
 
   @Test("newcomers stand behind everyone who was kept")
   func newcomersBehind() throws {
-    var branch = TestBranch(books: books(issued: 2, waiting: 2))
+    let branch = TestBranch(books: books(issued: 2, waiting: 2))
     branch.arrive(.deposit)
     let page = try #require(branch.open(.deposit).pages.first)
     #expect(page.limit == 3)
@@ -72,7 +72,7 @@ import Testing
   @Test("a customer who was put off comes back at the moment that was kept")
   func delayed() {
     let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds + 4_000)
-    var branch = TestBranch(
+    let branch = TestBranch(
       books: books(issued: 1, delayed: 1),
       delayed: [DelayedCustomer(customer: stored(1, attempts: 1), dueAt: due)])
     branch.open(.deposit)
@@ -84,7 +84,7 @@ import Testing
   @Test("a customer whose moment passed while the bank was closed comes back at once")
   func overdue() {
     let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds - 4_000)
-    var branch = TestBranch(
+    let branch = TestBranch(
       books: books(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
     #expect(branch.open(.deposit).assigned == [1])
   }
@@ -92,7 +92,7 @@ import Testing
   @Test("nobody waits longer than the longest pause, although the calendar's clock was set back meanwhile")
   func clockSetBack() {
     let due = WallTime(milliseconds: .max)
-    var branch = TestBranch(
+    let branch = TestBranch(
       books: books(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
     branch.open(.deposit)
     #expect(branch.pass(.milliseconds(59_999)).assigned == [])
@@ -101,9 +101,9 @@ import Testing
 
   @Test("dead letters stay where they are, and keep the day open")
   func deadLetters() {
-    var branch = TestBranch(books: books(issued: 5, dead: 2))
+    let branch = TestBranch(books: books(issued: 5, dead: 2))
     branch.open(.deposit)
-    #expect(branch.machine.isIdle)
+    #expect(branch.isIdle)
     branch.happen(.endDay)
     #expect(branch.machine.books.day == 3)
     #expect(branch.happen(.drain) == [.reportDrained])

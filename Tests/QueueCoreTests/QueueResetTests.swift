@@ -7,20 +7,20 @@ import Testing
 @Suite struct QueueResetTests {
   @Test("a reset cancels everyone and begins the next day with number 1")
   func reset() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit, .loan, .deposit)
     branch.pass(.seconds(4))
     let reset = branch.happen(.reset(9))
     #expect(reset.changes == [.cancelEveryone(day: 1, at: branch.now.wall)])
     #expect(branch.machine.books == Books(day: 2, openedAt: branch.now.wall))
-    #expect(branch.machine.isIdle)
+    #expect(branch.isIdle)
     #expect(branch.happen(.committed).answer(to: 9) == .done)
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 2, first: 1, last: 1))])
   }
 
   @Test("those at a window are recalled, and each has a cancelled receipt and a recalled attempt")
   func recall() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     let reset = branch.happen(.reset(9))
@@ -40,7 +40,7 @@ import Testing
       TellerAnswer.returned, .done, .failed(reason: "no pen"),
     ])
   func answerToRecall(answer: TellerAnswer) {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
@@ -57,7 +57,7 @@ import Testing
 
   @Test("a recalled teller that does not answer is ended when its lease runs out, and once")
   func recallUnanswered() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.pass(.seconds(9))
@@ -71,7 +71,7 @@ import Testing
 
   @Test("a recalled teller that is lost leaves no lease behind that could run out")
   func recalledAndLost() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.happen(.reset(9))
@@ -87,7 +87,7 @@ import Testing
     "a reset waits for tickets that are not on disk yet, so that each of them is spoken before it is cancelled"
   )
   func waitsForTickets() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.ask(.deposit, as: 8)
     #expect(branch.happen(.reset(9)) == [])
     #expect(branch.machine.books.day == 1)
@@ -101,7 +101,7 @@ import Testing
 
   @Test("a reset that waits for tickets is refused with them when the disk is full")
   func refusedWithTickets() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.ask(.deposit, as: 8)
     branch.happen(.reset(9))
     let refused = branch.happen(.commitRefused)
@@ -112,7 +112,7 @@ import Testing
 
   @Test("a reset that the full disk refused is staged again and done when there is room")
   func stagedAgain() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     let changes = branch.happen(.reset(9)).changes
     let refused = branch.happen(.commitRefused)
@@ -123,7 +123,7 @@ import Testing
 
   @Test("those who were put off do not come back on the next day, and pauses hold")
   func delayedAndPauses() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     try branch.answer(.deposit1, .failed(reason: "no pen"))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct QueueShortageTests {
   @Test("while there is hardly any room nobody new comes, and everybody who is here is served")
   func shortage() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     branch.happen(.roomChanged(isShort: true))
@@ -22,7 +22,7 @@ import Testing
 
   @Test("while there is hardly any room the queue is not emptied at once; single orders are carried out")
   func orders() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit, .deposit)
     branch.happen(.roomChanged(isShort: true))
     #expect(branch.happen(.reset(50)).answer(to: 50) == .refused(.diskFull))
@@ -36,7 +36,7 @@ import Testing
 
   @Test("a pause that the disk refuses is answered at once, and is as if it had never been asked for")
   func refusedPause() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.happen(.pause(60, .loan))
     branch.happen(.committed)
     branch.happen(.pause(61, .deposit))

@@ -17,7 +17,7 @@ extension ItemID: ExpressibleByStringLiteral {
 
   @Test("what was ordered goes to the station and into the receipt")
   func payload() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.juice)
     let effects = branch.arrive(.juice("banana"), .juice("kiwi"))
     guard
@@ -37,7 +37,7 @@ extension ItemID: ExpressibleByStringLiteral {
   @Test(
     "too little in stock is an end and no failure: the receipt says what was missing, and the next one comes")
   func outOfStock() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.juice)
     branch.arrive(.juice("strawberry"), .juice("kiwi"))
     let effects = try branch.answer(.juice1, .outOfStock(Self.missing))
@@ -52,7 +52,7 @@ extension ItemID: ExpressibleByStringLiteral {
 
   @Test("a customer whose station dies comes back with what it ordered")
   func death() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.juice)
     branch.arrive(.juice("mango"))
     branch.kill(.juice1)
@@ -77,7 +77,7 @@ extension ItemID: ExpressibleByStringLiteral {
       (0...StockLimits.itemsPerOrder).map { Shortage(item: ItemID("fruit-\($0)"), needed: 1, available: 0) },
     ])
   func impossible(missing: [Shortage]) throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.juice)
     branch.arrive(.juice("kiwi"))
     let effects = try branch.answer(.juice1, .outOfStock(missing))
@@ -88,7 +88,7 @@ extension ItemID: ExpressibleByStringLiteral {
 
   @Test("a bank's window has no stock that could run out: a teller that says so is ended")
   func depositOutOfStock() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
     let effects = try branch.answer(.deposit1, .outOfStock(Self.missing))
@@ -97,7 +97,7 @@ extension ItemID: ExpressibleByStringLiteral {
 
   @Test("an order that is cancelled while it waits leaves a receipt with what it came for")
   func cancelled() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.juice("kiwi"))
     let number = branch.request()
     var effects = branch.happen(.cancel(number, 1))
@@ -119,7 +119,7 @@ extension ItemID: ExpressibleByStringLiteral {
     "a station that is told that nobody comes any more may give back whom it cannot begin to serve, and it counts as nothing",
     arguments: Closing.allCases)
   func givesBack(_ closing: Closing) throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.juice)
     branch.open(.deposit)
     branch.arrive(.juice("mango"), .juice("kiwi"), .deposit(.regular))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct QueueWindowsTests {
   @Test("a paused service hands out nobody, finishes whom it serves, and leaves the other service alone")
   func pauseOne() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.open(.loan)
     branch.arrive(.deposit, .deposit, .loan, .loan)
@@ -16,16 +16,16 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 9) == .done)
     #expect(try branch.answer(.deposit1).assigned == [])
     #expect(try branch.answer(.loan1).assigned == [4])
-    #expect(!branch.machine.isPaused)
+    #expect(!branch.isPaused)
     #expect(branch.machine.numbers(of: .deposit).isPaused)
     #expect(branch.happen(.resume(10, .deposit)).assigned == [2])
   }
 
   @Test("without a service every service is paused, and taken up again")
   func pauseAll() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.happen(.pause(9, nil))
-    #expect(branch.machine.isPaused)
+    #expect(branch.isPaused)
     branch.open(.deposit)
     branch.open(.loan)
     #expect(branch.arrive(.deposit, .loan).assigned == [])
@@ -34,10 +34,10 @@ import Testing
 
   @Test("a pause holds over a restart, from the books alone")
   func pauseOverRestart() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.happen(.pause(9, .loan))
     branch.happen(.committed)
-    var next = TestBranch(books: branch.machine.books)
+    let next = TestBranch(books: branch.machine.books)
     next.open(.loan)
     #expect(next.arrive(.loan).assigned == [])
     #expect(next.machine.numbers(of: .loan).isPaused)
@@ -46,7 +46,7 @@ import Testing
 
   @Test("more windows are opened at the places that follow")
   func scaleUp() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     #expect(branch.happen(.scale(.deposit, windows: 2)) == [.openWindow(.deposit1), .openWindow(.deposit2)])
     let third = Window(service: .deposit, place: 3)
     #expect(branch.happen(.scale(.deposit, windows: 3)) == [.openWindow(third)])
@@ -57,7 +57,7 @@ import Testing
 
   @Test("an idle teller whose window is closed goes at once; the highest place first")
   func scaleDownIdle() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit, windows: 2)
     #expect(
       branch.happen(.scale(.deposit, windows: 1)) == [.closeWindow(.deposit2), .dismissTeller(.deposit2)])
@@ -69,7 +69,7 @@ import Testing
 
   @Test("a closing window finishes its customer first, and gets no other")
   func scaleDownServing() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     #expect(branch.happen(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
@@ -85,7 +85,7 @@ import Testing
 
   @Test("a teller that becomes ready at a closing window is let go again")
   func readyAtClosingWindow() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.arrive(.deposit)
     branch.happen(.scale(.deposit, windows: 1))
     branch.happen(.scale(.deposit, windows: 0))
@@ -96,7 +96,7 @@ import Testing
 
   @Test("a window that is opened again while it closes keeps its teller and its customer")
   func reopenWhileClosing() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     branch.happen(.scale(.deposit, windows: 0))
@@ -108,7 +108,7 @@ import Testing
 
   @Test("a window that is opened again after its teller was let go gets a successor")
   func reopenAfterDismissal() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.happen(.scale(.deposit, windows: 0))
     branch.happen(.scale(.deposit, windows: 1))
@@ -119,7 +119,7 @@ import Testing
 
   @Test("an idle teller that is replaced goes at once, and its successor stays")
   func replaceIdle() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     #expect(branch.happen(.replace(.deposit1)) == [.dismissTeller(.deposit1)])
     #expect(branch.happen(.replace(.deposit1)) == [])
@@ -131,7 +131,7 @@ import Testing
 
   @Test("a teller that is replaced finishes its customer first")
   func replaceServing() throws {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     #expect(branch.happen(.replace(.deposit1)) == [])
@@ -145,7 +145,7 @@ import Testing
 
   @Test("where there is no teller there is nobody to replace")
   func replaceNobody() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     #expect(branch.happen(.replace(.deposit1)) == [])
     branch.happen(.scale(.deposit, windows: 1))
     #expect(branch.happen(.replace(.deposit1)) == [])
@@ -154,7 +154,7 @@ import Testing
 
   @Test("new rules hold from the next customer on, and the size of the memory stays")
   func adopt() {
-    var branch = TestBranch()
+    let branch = TestBranch()
     branch.open(.deposit)
     var policy = QueuePolicy()
     policy.lease = .seconds(1)

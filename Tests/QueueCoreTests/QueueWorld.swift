@@ -24,7 +24,7 @@ enum Teller: Equatable {
   var leases: [Lease] { if case .holding(let leases) = self { leases } else { [] } }
 }
 
-struct QueueWorld {
+final class QueueWorld {
   var machine: QueueMachine
   var chance: SeededGenerator
   let policy: QueuePolicy
@@ -65,9 +65,9 @@ struct QueueWorld {
     machine = QueueMachine(StoredQueue(books: kept.books, delayed: []), policy: policy, at: now)
   }
 
-  mutating func fault(_ words: String) { faults.append(words) }
+  func fault(_ words: String) { faults.append(words) }
 
-  mutating func happen(_ event: QueueEvent) {
+  func happen(_ event: QueueEvent) {
     var effects: [QueueEffect] = []
     machine.apply(event, at: now, into: &effects)
     var place = 0
@@ -78,7 +78,7 @@ struct QueueWorld {
     check()
   }
 
-  mutating func request() -> RequestNumber {
+  func request() -> RequestNumber {
     requests += 1
     open.insert(requests)
     return requests
@@ -86,7 +86,7 @@ struct QueueWorld {
 
   // MARK: - Effects
 
-  private mutating func perform(_ effect: QueueEffect, _ effects: inout [QueueEffect]) {
+  private func perform(_ effect: QueueEffect, _ effects: inout [QueueEffect]) {
     switch effect {
     case .stage(let change): stage(change)
     case .loadPage(let line, let after, let limit):
@@ -124,7 +124,7 @@ struct QueueWorld {
     }
   }
 
-  private mutating func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
+  private func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
     if open.remove(request) == nil { fault("request \(request) was answered twice") }
     switch answer {
     case .enqueued(let tickets):
@@ -140,7 +140,7 @@ struct QueueWorld {
     }
   }
 
-  private mutating func assign(_ window: Window, _ lease: Lease, _ customer: Customer) {
+  private func assign(_ window: Window, _ lease: Lease, _ customer: Customer) {
     assignments += 1
     let held = tellers[window]?.leases ?? []
     let isServed = !held.isEmpty && machine.numbers(of: window)?.lease == held.first
@@ -171,7 +171,7 @@ struct QueueWorld {
 
   // MARK: - The store
 
-  private mutating func stage(_ change: StoreChange) {
+  private func stage(_ change: StoreChange) {
     switch change {
     case .insert(let customer):
       if staged.customers[customer.ticket] != nil { fault("ticket \(customer.ticket) was issued twice") }
@@ -203,14 +203,14 @@ struct QueueWorld {
     }
   }
 
-  private mutating func move(
+  private func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, _ dueAt: WallTime?
   ) {
     if staged.customers[customer.ticket]?.state != from { fault("ticket \(customer.ticket) is not \(from)") }
     staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: to, dueAt: dueAt)
   }
 
-  mutating func commit() {
+  func commit() {
     staged.books = machine.books
     let isNewDay = staged.books.day != committed.books.day
     committed = staged
@@ -219,19 +219,19 @@ struct QueueWorld {
   }
 
   /// What stands under numbers that nobody was issued belongs to a request that will never be whole.
-  private mutating func withdrawArrivals() {
+  private func withdrawArrivals() {
     let issued = committed.books.issued
     committed.customers = committed.customers.filter { $0.key <= issued }
   }
 
-  mutating func refuseCommit() {
+  func refuseCommit() {
     withdrawArrivals()
     staged = committed
     happen(.commitRefused)
   }
 
   /// A request that is half taken in is given up: what others have staged is committed first.
-  mutating func abandonIntake() {
+  func abandonIntake() {
     commit()
     guard let given = machine.arriving else { return }
     open.remove(given.request)
@@ -241,7 +241,7 @@ struct QueueWorld {
   }
 
   /// The process is killed: what was not committed is gone, and so is every teller.
-  mutating func crash() {
+  func crash() {
     withdrawArrivals()
     staged = committed
     sentAway.removeAll()
@@ -258,7 +258,7 @@ struct QueueWorld {
 
   // MARK: - What must hold after every step
 
-  private mutating func check() {
+  private func check() {
     for words in machine.contradictions() { fault(words.description) }
     let books = machine.books
     let sum =

@@ -5,7 +5,7 @@ import BankModel
 import QueueCore
 import Testing
 
-struct TestBranch {
+final class TestBranch {
   private(set) var machine: QueueMachine
   var now = TestBranch.opening
   private var requests: RequestNumber = 0
@@ -22,7 +22,7 @@ struct TestBranch {
 
   /// Lets an event happen and returns what the queue wants done. After each event the books must agree.
   @discardableResult
-  mutating func happen(
+  func happen(
     _ event: QueueEvent, sourceLocation: SourceLocation = #_sourceLocation
   ) -> [QueueEffect] {
     var effects: [QueueEffect] = []
@@ -33,61 +33,61 @@ struct TestBranch {
 
   /// Time passes, and then the queue is told.
   @discardableResult
-  mutating func pass(_ span: TimeSpan) -> [QueueEffect] {
+  func pass(_ span: TimeSpan) -> [QueueEffect] {
     passQuietly(span)
     return happen(.tick)
   }
 
   /// Time passes, and the queue learns of it with the next event.
-  mutating func passQuietly(_ span: TimeSpan) {
+  func passQuietly(_ span: TimeSpan) {
     now.monotonic = now.monotonic + span
     now.attended = now.attended + span
     now.wall.milliseconds += span.milliseconds
   }
 
   /// Somebody sets the calendar's clock; the queue learns of it with the next event.
-  mutating func setCalendar(byMilliseconds change: Int64) { now.wall.milliseconds += change }
+  func setCalendar(byMilliseconds change: Int64) { now.wall.milliseconds += change }
 
-  mutating func request() -> RequestNumber {
+  func request() -> RequestNumber {
     requests += 1
     return requests
   }
 
   /// Customers ask for tickets, which are not on disk yet.
   @discardableResult
-  mutating func ask(_ orders: CustomerOrder..., as number: RequestNumber? = nil) -> [QueueEffect] {
+  func ask(_ orders: CustomerOrder..., as number: RequestNumber? = nil) -> [QueueEffect] {
     happen(.enqueue(number ?? request(), orders: orders, total: Int64(orders.count), isLast: true))
   }
 
   /// Customers get tickets, which are on disk at once.
   @discardableResult
-  mutating func arrive(_ orders: CustomerOrder...) -> [QueueEffect] {
+  func arrive(_ orders: CustomerOrder...) -> [QueueEffect] {
     let asked = happen(.enqueue(request(), orders: orders, total: Int64(orders.count), isLast: true))
     return asked + happen(.committed)
   }
 
   /// Opens windows of a service with a teller at each.
   @discardableResult
-  mutating func open(_ service: Service, windows: Int32 = 1) -> [QueueEffect] {
+  func open(_ service: Service, windows: Int32 = 1) -> [QueueEffect] {
     var effects = happen(.scale(service, windows: windows))
     for place in 1...windows { effects += ready(Window(service: service, place: place)) }
     return effects
   }
 
   @discardableResult
-  mutating func ready(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
+  func ready(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
     happen(.tellerReady(window, generation, pid: 100 * generation + window.place))
   }
 
   /// The teller at a window answers for the customer that it has.
   @discardableResult
-  mutating func answer(_ window: Window, _ answer: TellerAnswer = .done) throws -> [QueueEffect] {
+  func answer(_ window: Window, _ answer: TellerAnswer = .done) throws -> [QueueEffect] {
     let lease = try #require(self.lease(at: window), "\(window) has nobody")
     return happen(.tellerAnswered(window, lease.generation, lease, answer))
   }
 
   @discardableResult
-  mutating func kill(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
+  func kill(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
     happen(.tellerLost(window, generation, .signal(9)))
   }
 
@@ -98,7 +98,7 @@ struct TestBranch {
     machine.front(of: Line(service: service, grade: grade)).map(\.ticket)
   }
 
-  mutating func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
+  func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
 }
 
 extension Window {
@@ -178,4 +178,17 @@ extension [QueueEffect] {
       if case .loadPage(let line, let after, let limit) = $0 { (line, after, limit) } else { nil }
     }
   }
+}
+
+/// What is asked of the queue most often. The queue cannot be copied, and `#expect` copies what it takes apart.
+extension TestBranch {
+  var isTakingIn: Bool { machine.isTakingIn }
+  var isIdle: Bool { machine.isIdle }
+  var isUnsettled: Bool { machine.isUnsettled }
+  var hasWaitingToServe: Bool { machine.hasWaitingToServe }
+  var isJammed: Bool { machine.isJammed }
+  var hasPromises: Bool { machine.hasPromises }
+  var isTimerRunning: Bool { machine.isTimerRunning }
+  var isPaused: Bool { machine.isPaused }
+  var nextDeadline: MonotonicTime? { machine.nextDeadline }
 }
