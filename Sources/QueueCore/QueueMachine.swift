@@ -15,6 +15,7 @@
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
 import BankModel
+import Time
 
 /// The customers' queue as a pure state machine.
 public struct QueueMachine: Sendable {
