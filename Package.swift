@@ -14,7 +14,7 @@ let strictness: [SwiftSetting] =
 
 /// The modules in which the simulated histories and the property tests of `scripts/test` spend their time.
 let busyInTests: Set = [
-  "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Coordinator",
+  "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Coordinator",
   "Simulator",
 ]
 
@@ -64,63 +64,64 @@ let package = Package(
   ],
   dependencies: [],
   targets: [
-    // Floor 0: the ground. C headers and small shims.
+    // Floor 0: the ground. C headers and small shims, and the words for time.
     .target(name: "CLinux"),
     .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    floor("Time"),
 
     // Floor 1: words. No input, no output, no clock.
-    floor("BankModel"),
-    floor("Arguments"),
+    floor("BankModel", on: ["Time"]),
+    floor("Arguments", on: ["Time"]),
 
     // Floor 2: pure machines, the wire format, and the operating system without a word of banking.
-    floor("QueueCore", on: ["BankModel"]),
-    floor("StockCore", on: ["BankModel"]),
-    floor("VendingCore", on: ["BankModel"]),
+    floor("QueueCore", on: ["Time", "BankModel"]),
+    floor("StockCore", on: ["Time", "BankModel"]),
+    floor("VendingCore", on: ["Time", "BankModel"]),
     floor("Wire", on: ["BankModel"]),
-    floor("Posix", on: ["CLinux"]),
+    floor("Posix", on: ["CLinux", "Time"]),
 
     // Floor 3: machines meet the outside.
-    floor("Storage", on: ["BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
-    floor("Transport", on: ["BankModel", "Wire", "Posix", "CBuild"]),
-    floor("Supervision", on: ["BankModel"]),
-    floor("Logbook", on: ["BankModel", "Posix"]),
-    floor("Configuration", on: ["BankModel", "Arguments", "Posix"]),
+    floor("Storage", on: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
+    floor("Transport", on: ["Time", "BankModel", "Wire", "Posix", "CBuild"]),
+    floor("Supervision", on: ["Time", "BankModel"]),
+    floor("Logbook", on: ["Time", "Posix"]),
+    floor("Configuration", on: ["Time", "BankModel", "Arguments", "Posix"]),
 
     // Floor 4: one library a process.
-    floor("Teller", on: ["BankModel", "Wire", "Posix", "Transport", "Logbook"]),
-    floor("Guardian", on: ["BankModel", "Posix", "Supervision", "Logbook"]),
-    floor("ControlClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
+    floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
+    floor("Guardian", on: ["Time", "Posix", "Supervision", "Logbook"]),
+    floor("ControlClient", on: ["Time", "BankModel", "Wire", "Posix", "Transport"]),
     floor("StockClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("VendingClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     // What the processes of all services have in common.
     floor(
       "ServiceProcess",
-      on: ["BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
+      on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
 
     // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
     floor(
       "Coordinator",
       on: [
-        "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
+        "Time", "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision",
         "Logbook", "Configuration", "StockClient", "VendingClient", "VendingCore",
       ]),
     floor(
       "StockService",
       on: [
-        "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Time", "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
         "Configuration", "ServiceProcess",
       ]),
     // A juice station is a teller that asks the stock first.
-    floor("JuiceStation", on: ["BankModel", "Wire", "Posix", "StockClient", "Teller"]),
+    floor("JuiceStation", on: ["Time", "BankModel", "Wire", "Posix", "StockClient", "Teller"]),
 
     // The vending machine takes its drinks from the stock.
     floor(
       "VendingMachine",
       on: [
-        "BankModel", "QueueCore", "VendingCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Time", "BankModel", "QueueCore", "VendingCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
         "Configuration", "StockClient", "ServiceProcess",
       ]),
 
@@ -135,7 +136,8 @@ let package = Package(
     floor(
       "Console",
       on: [
-        "BankModel", "Arguments", "Wire", "Posix", "Transport", "Logbook", "Configuration", "ControlClient",
+        "Time", "BankModel", "Arguments", "Wire", "Posix", "Transport", "Logbook", "Configuration",
+        "ControlClient",
         "StockClient", "VendingClient", "Guardian",
       ]),
 
@@ -144,62 +146,71 @@ let package = Package(
     process(
       "bank-chaos",
       on: [
-        "Console", "BankModel", "Arguments", "Wire", "Posix", "ControlClient", "StockClient", "VendingClient",
+        "Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient", "StockClient",
+        "VendingClient",
       ]),
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
     floor(
       "Simulator",
       on: [
-        "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
+        "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision", "Logbook", "Configuration", "Teller", "JuiceStation", "Coordinator", "ServiceProcess",
         "StockService", "StockClient", "VendingMachine", "VendingClient", "CSQLite",
       ]),
-    process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Posix"]),
+    process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Time", "Posix"]),
 
     process(
       "bank-bench",
       on: [
-        "Console", "BankModel", "Arguments", "Configuration", "Coordinator", "Logbook", "QueueCore", "Wire",
+        "Console", "Time", "BankModel", "Arguments", "Configuration", "Coordinator", "Logbook", "QueueCore",
+        "Wire",
         "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient",
       ]),
-    process("bank-fuzz", on: ["Console", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
+    process(
+      "bank-fuzz", on: ["Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
 
     // A slow disk for the programs under test. Nothing stands on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
     // What the tests of all services have in common.
     .target(
-      name: "ServiceFixture", dependencies: ["BankModel", "Posix", "Transport", "Wire"],
+      name: "ServiceFixture", dependencies: ["Time", "BankModel", "Posix", "Transport", "Wire"],
       path: "Tests/ServiceFixture", swiftSettings: strictness + speed(of: "ServiceFixture")),
-    tests("QueueCoreTests", of: ["QueueCore", "BankModel"]),
-    tests("StockCoreTests", of: ["StockCore", "BankModel"]),
-    tests("VendingCoreTests", of: ["VendingCore", "BankModel"]),
-    tests("BankModelTests", of: ["BankModel"]),
-    tests("SupervisionTests", of: ["Supervision", "BankModel"]),
-    tests("PosixTests", of: ["Posix"]),
+    tests("QueueCoreTests", of: ["QueueCore", "Time", "BankModel"]),
+    tests("StockCoreTests", of: ["StockCore", "Time", "BankModel"]),
+    tests("VendingCoreTests", of: ["VendingCore", "Time", "BankModel"]),
+    tests("BankModelTests", of: ["Time", "BankModel"]),
+    tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
+    tests("TimeTests", of: ["Time"]),
+    tests("PosixTests", of: ["Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),
     tests(
       "TransportTests",
-      of: ["ServiceFixture", "Transport", "StockClient", "VendingClient", "BankModel", "Wire", "Posix"]),
-    tests("LogbookTests", of: ["Logbook", "BankModel", "Posix"]),
-    tests("ArgumentsTests", of: ["Arguments"]),
-    tests("WireTests", of: ["Wire", "BankModel"], exclude: ["Golden"]),
-    tests("LogbookReaderTests", of: ["Logbook", "BankModel", "Posix", "Console"]),
-    tests("ConfigurationTests", of: ["Configuration", "Arguments", "BankModel", "Posix"]),
+      of: [
+        "ServiceFixture", "Transport", "StockClient", "VendingClient", "Time", "BankModel", "Wire", "Posix",
+      ]),
+    tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
+    tests("ArgumentsTests", of: ["Arguments", "Time"]),
+    tests("WireTests", of: ["Wire", "Time", "BankModel"], exclude: ["Golden"]),
+    tests("LogbookReaderTests", of: ["Logbook", "Time", "BankModel", "Posix", "Console"]),
+    tests("ConfigurationTests", of: ["Configuration", "Arguments", "Time", "BankModel", "Posix"]),
     tests(
       "TellerTests",
-      of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "BankModel"]),
-    tests("StorageTests", of: ["BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
+      of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "Time", "BankModel"]),
+    tests(
+      "StorageTests",
+      of: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
     tests(
       "SimulatorTests",
       of: [
-        "Simulator", "BankModel", "Logbook", "Posix", "QueueCore", "StockCore", "VendingCore", "Storage",
+        "Simulator", "Time", "BankModel", "Logbook", "Posix", "QueueCore", "StockCore", "VendingCore",
+        "Storage",
         "CSQLite", "ServiceProcess", "StockService", "VendingMachine",
       ]),
     tests(
       "CoordinatorTests",
       of: [
-        "Coordinator", "Guardian", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore",
+        "Coordinator", "Guardian", "Time", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore",
         "StockClient",
         "StockCore", "Storage", "Supervision", "Transport", "VendingClient", "VendingCore", "Wire",
       ]),
@@ -208,14 +219,16 @@ let package = Package(
       of: [
         "ServiceFixture",
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
-        "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision", "Logbook",
+        "Time", "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision",
+        "Logbook",
         "ServiceProcess",
       ]),
     tests(
       "ServiceProcessTests",
       of: [
         "ServiceFixture",
-        "ServiceProcess", "BankModel", "Logbook", "Posix", "QueueCore", "Storage", "Transport", "Wire",
+        "ServiceProcess", "Time", "BankModel", "Logbook", "Posix", "QueueCore", "Storage", "Transport",
+        "Wire",
       ]),
     tests(
       "VendingMachineTests",
@@ -223,7 +236,7 @@ let package = Package(
         "ServiceFixture",
         "bank-stockd", "bank-vending", "VendingMachine", "VendingClient", "VendingCore", "Storage",
         "QueueCore",
-        "Transport", "StockClient", "BankModel", "Wire", "Posix", "ServiceProcess",
+        "Transport", "StockClient", "Time", "BankModel", "Wire", "Posix", "ServiceProcess",
       ]),
     tests(
       "EndToEndTests",
@@ -231,17 +244,17 @@ let package = Package(
         "bankctl", "bank-chaos", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd",
         "bank-vending", "bank-bench", "bank-fuzz", "bank-simulate", "CSQLite",
       ]),
-    tests("ControlClientTests", of: ["ControlClient", "BankModel", "Wire", "Posix"]),
+    tests("ControlClientTests", of: ["ControlClient", "Time", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
       of: [
         "Console", "bank-chaos", "ControlClient", "StockClient", "VendingClient", "Transport",
         "Configuration",
-        "Arguments", "BankModel", "Guardian", "Wire", "Posix",
+        "Arguments", "Time", "BankModel", "Guardian", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",
-      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Logbook", "Posix"]),
+      of: ["Guardian", "Coordinator", "Supervision", "Time", "Logbook", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,9 @@
 // How a length of time is written: `700ms`, `1.1s`, `5m`, `2h`, `1m30s`.
 // Owns: the grammar and the exact conversion to and from nanoseconds.
-// Must not know any clock. Invariant: `parse(print(n)) == n` for every n of 0 or more, and nothing is ever rounded:
+// Must not know any clock. Invariant: `parse(print(span)) == span` for every span, and nothing is ever rounded:
 // a text that is no whole number of nanoseconds, or does not fit in 64 bits, is a typed refusal.
+
+import Time
 
 /// Reads and writes lengths of time.
 ///
@@ -44,9 +46,8 @@ public enum DurationText {
 
   /// Reads a length of time.
   ///
-  /// - Returns: Nanoseconds, 0 or more.
   /// - Throws: A ``Failure``; nothing is rounded or cut off.
-  public static func parse(_ text: String) throws(Failure) -> Int64 {
+  public static func parse(_ text: String) throws(Failure) -> TimeSpan {
     var rest = Array(text.utf8)[...]
     guard let first = rest.first else { throw .empty }
     if first == UInt8(ascii: "-") { throw .negative }
@@ -62,26 +63,23 @@ public enum DurationText {
       nextUnit = index + 1
       total = try add(number, of: units[index].nanoseconds, to: total)
     }
-    return total
+    return TimeSpan(nanoseconds: total)
   }
 
-  /// Writes a length of time so that ``parse(_:)`` gives the same number back.
-  ///
-  /// A number below 0, which `parse` never gives, is written with a minus sign.
-  public static func print(_ nanoseconds: Int64) -> String {
-    let sign = nanoseconds < 0 ? "-" : ""
-    let magnitude = nanoseconds.magnitude
+  /// Writes a length of time so that ``parse(_:)`` gives the same one back.
+  public static func print(_ span: TimeSpan) -> String {
+    let magnitude = span.nanoseconds.magnitude
     switch magnitude {
     case 0: return "0s"
-    case ..<1000: return "\(sign)\(magnitude)ns"
-    case ..<1_000_000: return sign + DecimalText.print(magnitude, places: 3) + "us"
-    case ..<1_000_000_000: return sign + DecimalText.print(magnitude, places: 6) + "ms"
+    case ..<1000: return "\(magnitude)ns"
+    case ..<1_000_000: return DecimalText.print(magnitude, places: 3) + "us"
+    case ..<1_000_000_000: return DecimalText.print(magnitude, places: 6) + "ms"
     default: break
     }
     let hours = magnitude / 3_600_000_000_000
     let minutes = magnitude / 60_000_000_000 % 60
     let seconds = magnitude % 60_000_000_000
-    var text = sign
+    var text = ""
     if hours > 0 { text += "\(hours)h" }
     if minutes > 0 { text += "\(minutes)m" }
     if seconds > 0 { text += DecimalText.print(seconds, places: 9) + "s" }

@@ -2,6 +2,8 @@
 // Owns: the result of parsing. Must not know how it was read or what will be done.
 // Invariant: every value in it was checked, every required operand is there, no option excludes another.
 
+import Time
+
 /// A command with its checked options and operands.
 public struct Invocation: Sendable, Hashable {
   /// The command as the table describes it.
@@ -26,10 +28,8 @@ public struct Invocation: Sendable, Hashable {
   public func integer(_ option: String) -> Int64? { options.integer(option) }
   /// The text of an option, or nil.
   public func text(_ option: String) -> String? { options.text(option) }
-  /// The duration of an option in nanoseconds, or nil.
-  public func durationNanoseconds(_ option: String) -> Int64? { options.durationNanoseconds(option) }
   /// The duration of an option, or nil.
-  public func duration(_ option: String) -> Duration? { options.duration(option) }
+  public func duration(_ option: String) -> TimeSpan? { options.duration(option) }
   /// The speed factor of an option, or nil.
   public func speed(_ option: String) -> SpeedFactor? { options.speed(option) }
 }

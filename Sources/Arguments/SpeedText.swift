@@ -3,6 +3,8 @@
 // Must not know what is simulated. Invariant: a factor is a whole number of thousandths above zero, or "max";
 // every text gives a factor or a typed refusal, and dividing never traps.
 
+import Time
+
 /// A factor that divides every simulated duration.
 public enum SpeedFactor: Sendable, Hashable, CustomStringConvertible {
   /// A factor in thousandths, 1…1,000,000,000,000: 500 is `0.5`.
@@ -16,23 +18,15 @@ public enum SpeedFactor: Sendable, Hashable, CustomStringConvertible {
   /// The text that ``SpeedText/parse(_:)`` reads back.
   public var description: String { SpeedText.print(self) }
 
-  /// A duration divided by this factor, cut off to whole nanoseconds.
-  ///
-  /// - Parameter nanoseconds: A duration; below 0 counts as 0.
-  /// - Returns: 0 or more. A result that does not fit in 64 bits is the largest number that does.
-  public func dividing(nanoseconds: Int64) -> Int64 {
-    guard nanoseconds > 0, case .thousandths(let factor) = self else { return 0 }
-    guard factor > 0 else { return .max }
-    let product = nanoseconds.multipliedFullWidth(by: 1000)
+  /// A duration divided by this factor, cut off to whole nanoseconds; the longest there is where it would be longer.
+  public func dividing(_ duration: TimeSpan) -> TimeSpan {
+    guard duration > .zero, case .thousandths(let factor) = self else { return .zero }
+    guard factor > 0 else { return TimeSpan(nanoseconds: .max) }
+    let product = duration.nanoseconds.multipliedFullWidth(by: 1000)
     // The quotient fits exactly when it is below 2⁶³, which holds when the doubled high word is below the factor.
     let doubledHigh = product.high << 1 | Int64(product.low >> 63)
-    guard doubledHigh < factor else { return .max }
-    return factor.dividingFullWidth(product).quotient
-  }
-
-  /// A duration divided by this factor; see ``dividing(nanoseconds:)``. Longer than 292 years counts as that.
-  public func dividing(_ duration: Duration) -> Duration {
-    .nanoseconds(dividing(nanoseconds: duration.wholeNanoseconds))
+    guard doubledHigh < factor else { return TimeSpan(nanoseconds: .max) }
+    return TimeSpan(nanoseconds: factor.dividingFullWidth(product).quotient)
   }
 }
 
@@ -85,16 +79,5 @@ public enum SpeedText {
     case .max: "max"
     case .thousandths(let thousandths): DecimalText.print(thousandths.magnitude, places: 3)
     }
-  }
-}
-
-extension Duration {
-  /// The duration in nanoseconds, cut off, and held within what 64 bits can say.
-  var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carried) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-    if overflow || carried { return seconds < 0 ? .min : .max }
-    return sum
   }
 }

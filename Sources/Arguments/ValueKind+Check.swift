@@ -3,6 +3,8 @@
 // `UsageError+…` turns a `ValueError` into sentences.
 // Invariant: any text whatever gives a value or a typed error; arithmetic is checked, nothing traps.
 
+import Time
+
 /// Why a text is not a value of the kind that was asked for.
 public indirect enum ValueError: Error, Sendable, Hashable {
   /// Nothing was written where a value is needed.
@@ -42,7 +44,7 @@ extension ValueKind {
     case .integerOrWord(let range, let words):
       return try Self.integerOrWord(text, in: range, words)
     case .duration:
-      return .duration(nanoseconds: try Self.duration(text))
+      return .duration(try Self.duration(text))
     case .speed:
       return .speed(try Self.speed(text))
     case .choice(let choices):
@@ -92,7 +94,7 @@ extension ValueKind {
     throw .notAChoice(text, choices: choices.map(\.value), suggestions: suggestions)
   }
 
-  private static func duration(_ text: String) throws(ValueError) -> Int64 {
+  private static func duration(_ text: String) throws(ValueError) -> TimeSpan {
     do {
       return try DurationText.parse(text)
     } catch {

@@ -3,6 +3,8 @@
 // Must not know which option a value belongs to: the parser adds that to an error.
 // Invariant: a `Value` exists only after its text was checked against its kind.
 
+import Time
+
 /// One of the words a choice accepts.
 public struct Choice: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The word the program works with, and help shows.
@@ -100,8 +102,8 @@ public enum Value: Sendable, Hashable {
   case flag
   /// A number within its range.
   case integer(Int64)
-  /// A duration in nanoseconds, 0 or more.
-  case duration(nanoseconds: Int64)
+  /// A duration.
+  case duration(TimeSpan)
   /// A speed factor.
   case speed(SpeedFactor)
   /// A choice in its canonical spelling, a path, a text or a date.

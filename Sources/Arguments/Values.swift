@@ -3,6 +3,8 @@
 // Invariant: asking for a name the table does not declare, or for another type than it declares, is a mistake in
 // the program, not in its input, and stops it with a sentence that names the mistake. Input alone cannot get there.
 
+import Time
+
 /// Values by the names the table gives them.
 public struct Values: Sendable, Hashable {
   private var kinds: [String: ValueKind] = [:]
@@ -62,16 +64,10 @@ public struct Values: Sendable, Hashable {
     return values.compactMap { if case .text(let text) = $0 { text } else { nil } }
   }
 
-  /// The duration in nanoseconds, 0 or more; nil when none was given.
-  public func durationNanoseconds(_ name: String) -> Int64? {
-    let values = values(name, asked: "a duration") { $0 == .duration }
-    return values.lazy.compactMap { if case .duration(let nanoseconds) = $0 { nanoseconds } else { nil } }
-      .first
-  }
-
   /// The duration; nil when none was given.
-  public func duration(_ name: String) -> Duration? {
-    durationNanoseconds(name).map { .nanoseconds($0) }
+  public func duration(_ name: String) -> TimeSpan? {
+    let values = values(name, asked: "a duration") { $0 == .duration }
+    return values.lazy.compactMap { if case .duration(let span) = $0 { span } else { nil } }.first
   }
 
   /// The speed factor; nil when none was given.

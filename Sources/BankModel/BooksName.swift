@@ -3,6 +3,8 @@
 // Invariant: no other books give the same name, nor does a later ticket of the same number in an older copy of these
 // books: that one was issued at another moment. Tickets from before the books had a name keep the names that they had.
 
+import Time
+
 /// The name of a bank's books, which its orders at the stock carry.
 public struct BooksName: Hashable, Sendable {
   /// The number, drawn once.

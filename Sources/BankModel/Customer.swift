@@ -1,6 +1,8 @@
 // Owns who stands in the queue: ticket numbers, days, money, and a customer with its history in numbers.
 // It knows no line, no teller and no disk. Everything here is a plain value.
 
+import Time
+
 /// The number on a ticket: 1, 2, 3 … within one business day.
 public typealias TicketNumber = Int64
 

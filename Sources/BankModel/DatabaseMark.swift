@@ -5,6 +5,8 @@
 // Invariant: a crash between any two of these writings makes no mismatch, and nothing is written while there is one that
 // the operator has to decide, so it is told until the right file is back or the operator goes on.
 
+import Time
+
 /// One opening of a bank, as a database beside it remembers it.
 public struct BankMark: Hashable, Sendable, Codable {
   /// The number in the name of the bank's books.

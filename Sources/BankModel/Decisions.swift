@@ -2,6 +2,8 @@
 // what was decided counts when it is on disk. It knows no machine and no store.
 // Invariant: a machine hears of every commit of what it has staged, and of every one that was refused.
 
+import Time
+
 /// What a machine hears of its store.
 public protocol StoreEvents {
   /// Everything that was staged is on disk.

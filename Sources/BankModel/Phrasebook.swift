@@ -1,6 +1,8 @@
 // Owns the sentences of the domain that more than one process speaks: the tellers' lines and the closing message.
 // It knows no terminal and no log. The Korean sentences are the originals', to the letter.
 
+import Time
+
 /// A language that the branch speaks.
 public enum Language: UInt8, Sendable, Codable, CaseIterable {
   case korean = 1

@@ -1,6 +1,8 @@
 // Owns what remains of a customer: the receipt with its transfer, and the attempts that came before it.
 // It knows no disk. Exactly one receipt ends every ticket; the shape of these values is the shape of the books.
 
+import Time
+
 /// How a ticket ended.
 public enum Outcome: UInt8, CaseIterable, Sendable, Codable {
   /// The work was done, once.

@@ -2,6 +2,8 @@
 // It knows no connection and no disk. The raw values stand in the database and in
 // messages: they are never given a new meaning.
 
+import Time
+
 /// The name under which something is asked of the stock, chosen by whoever asks. The same name again gets the same
 /// answer and changes nothing.
 public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {

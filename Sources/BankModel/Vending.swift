@@ -2,6 +2,8 @@
 // of its money is. It knows no connection and no disk. The raw values stand in the database and in messages: they are
 // never given a new meaning.
 
+import Time
+
 /// What a vending machine holds and takes at most, in one place.
 public enum VendingLimits {
   /// What may be put in at a time, in won.

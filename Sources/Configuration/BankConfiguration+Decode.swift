@@ -30,8 +30,8 @@ extension BankConfiguration {
       throw ConfigurationError(
         path: path, key: "retry_limit", line: retryLine,
         reason: .retryOrder(
-          first: DurationText.print(configuration.retryFirst.nanoseconds),
-          limit: DurationText.print(configuration.retryLimit.nanoseconds)))
+          first: DurationText.print(configuration.retryFirst),
+          limit: DurationText.print(configuration.retryLimit)))
     }
     return configuration
   }

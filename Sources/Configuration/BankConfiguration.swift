@@ -4,6 +4,7 @@
 // Failure: none here; `BankConfiguration.decode` refuses what is out of bounds.
 
 import BankModel
+import Time
 
 /// One value for each service.
 public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {

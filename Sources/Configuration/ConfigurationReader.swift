@@ -4,6 +4,7 @@
 
 import Arguments
 import BankModel
+import Time
 
 /// One value of the file with its full key.
 struct ConfigurationReader {
@@ -101,18 +102,17 @@ struct ConfigurationReader {
 
   func span(in bounds: ClosedRange<TimeSpan>) throws(ConfigurationError) -> TimeSpan {
     guard case .string(let text) = node.content else { throw expected(.duration) }
-    let nanoseconds: Int64
+    let span: TimeSpan
     do throws(DurationText.Failure) {
-      nanoseconds = try DurationText.parse(text)
+      span = try DurationText.parse(text)
     } catch {
       throw fail(.duration(text, error))
     }
-    let span = TimeSpan(nanoseconds: nanoseconds)
     guard bounds.contains(span) else {
       throw fail(
         .outOfRange(
-          text, from: DurationText.print(bounds.lowerBound.nanoseconds),
-          to: DurationText.print(bounds.upperBound.nanoseconds)))
+          text, from: DurationText.print(bounds.lowerBound),
+          to: DurationText.print(bounds.upperBound)))
     }
     return span
   }

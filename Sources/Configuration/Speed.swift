@@ -3,7 +3,7 @@
 // Invariant: a factor is above zero. Nothing here can fail or trap.
 
 import Arguments
-import BankModel
+import Time
 
 /// A factor that divides every simulated span of time.
 public enum Speed: Sendable, Hashable {
@@ -25,7 +25,7 @@ public enum Speed: Sendable, Hashable {
 
   /// The span at this speed, cut off to whole nanoseconds.
   public func scaled(_ span: TimeSpan) -> TimeSpan {
-    TimeSpan(nanoseconds: factor.dividing(nanoseconds: span.nanoseconds))
+    factor.dividing(span)
   }
 
   /// The text that an option takes: `10`, `0.5`, `max`.

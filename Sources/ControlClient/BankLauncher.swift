@@ -4,6 +4,7 @@
 // client.
 // Failure: ControlError; `programMissing` names the places, `coordinatorEnded` how it ended.
 import Posix
+import Time
 
 /// What a coordinator is started with.
 public struct LaunchOrder: Sendable, Equatable {

@@ -4,6 +4,7 @@
 // Failure: SystemError, which only a broken kernel or a lack of memory brings about.
 import Glibc
 import Posix
+import Time
 
 /// What a client waits for.
 enum Wish {
@@ -15,7 +16,7 @@ enum Wish {
 
 extension ControlConnection {
   /// Waits until the socket is ready; false where the deadline came first.
-  func becomesReady(_ wish: Wish, until deadline: MonotonicInstant?) throws(ControlError) -> Bool {
+  func becomesReady(_ wish: Wish, until deadline: MonotonicTime?) throws(ControlError) -> Bool {
     do throws(SystemError) {
       return try Waiting.becomesReady(wish, of: socket.rawValue, until: deadline)
     } catch {
@@ -28,7 +29,7 @@ enum Waiting {
   /// Waits until a descriptor is ready. `poll(2)`
   ///
   /// - Returns: false where the deadline came first; nil as a deadline waits for ever.
-  static func becomesReady(_ wish: Wish, of fd: CInt, until deadline: MonotonicInstant?) throws(SystemError)
+  static func becomesReady(_ wish: Wish, of fd: CInt, until deadline: MonotonicTime?) throws(SystemError)
     -> Bool
   {
     var item = pollfd(fd: fd, events: wish.events, revents: 0)
@@ -45,7 +46,7 @@ enum Waiting {
   }
 
   /// Rounded up, so that a wait never ends just before its deadline and spins.
-  private static func milliseconds(until deadline: MonotonicInstant?) -> CInt {
+  private static func milliseconds(until deadline: MonotonicTime?) -> CInt {
     guard let deadline else { return -1 }
     let (left, overflow) = deadline.nanoseconds.subtractingReportingOverflow(
       SystemClock.monotonic().nanoseconds)

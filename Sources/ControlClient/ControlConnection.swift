@@ -6,6 +6,7 @@
 // Failure: ControlError. After any but `timedOut` the connection is of no more use.
 import BankModel
 import Posix
+import Time
 import Transport
 import Wire
 
@@ -14,12 +15,12 @@ public final class ControlConnection {
   /// How long a conversation may stand still at its various points.
   public struct Patience: Sendable, Equatable {
     /// For the answer to hello. A coordinator that is busy with a large commit answers a little later.
-    public var hello: Duration
+    public var hello: TimeSpan
     /// Between two portions of the same frame, and for the coordinator to take in what is sent.
-    public var stall: Duration
+    public var stall: TimeSpan
 
     /// Sets both.
-    public init(hello: Duration = .seconds(10), stall: Duration = .seconds(30)) {
+    public init(hello: TimeSpan = .seconds(10), stall: TimeSpan = .seconds(30)) {
       self.hello = hello
       self.stall = stall
     }
@@ -37,7 +38,7 @@ public final class ControlConnection {
   let socket: FileDescriptor
   let patience: Patience
   private var inbound = FrameDecoder(maximumBodyLength: FrameLimits.control)
-  private var lastArrival: MonotonicInstant
+  private var lastArrival: MonotonicTime
   private var nextNumber: UInt32 = 1
   private var hasEnded = false
   /// What the coordinator had still said when it was found to be gone.
@@ -112,7 +113,7 @@ public final class ControlConnection {
   ///
   /// - Parameter deadline: nil waits for as long as the coordinator lives.
   /// - Returns: nil where none came before the deadline.
-  public func next(until deadline: MonotonicInstant?) throws(ControlError) -> ControlReply? {
+  public func next(until deadline: MonotonicTime?) throws(ControlError) -> ControlReply? {
     guard let message = try receive(until: deadline) else { return nil }
     switch message {
     case .reply(let reply): return reply
@@ -126,7 +127,7 @@ public final class ControlConnection {
   ///
   /// - Parameter patience: How long to wait; nil for as long as the coordinator lives.
   /// - Throws: `timedOut` where it does not come in time.
-  public func call(_ command: ControlCommand, within patience: Duration?) throws(ControlError)
+  public func call(_ command: ControlCommand, within patience: TimeSpan?) throws(ControlError)
     -> ControlAnswer
   {
     let number = try send(command)
@@ -141,7 +142,7 @@ public final class ControlConnection {
   /// dropped.
   ///
   /// - Returns: Whether it has, before the deadline.
-  public func awaitEnd(until deadline: MonotonicInstant?) -> Bool {
+  public func awaitEnd(until deadline: MonotonicTime?) -> Bool {
     while true {
       do throws(ControlError) {
         guard try receive(until: deadline) != nil else { return false }
@@ -166,7 +167,7 @@ extension ControlConnection {
   }
 
   /// The next message, or nil at the deadline.
-  private func receive(until deadline: MonotonicInstant?) throws(ControlError) -> BankMessage? {
+  private func receive(until deadline: MonotonicTime?) throws(ControlError) -> BankMessage? {
     while true {
       if !heard.isEmpty { return heard.removeFirst() }
       if let message = try takeMessage() { return message }
@@ -175,7 +176,7 @@ extension ControlConnection {
       if try takeIn() { continue }
       if hasEnded { continue }
       let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
-      let limit = MonotonicInstant.earliest(deadline, stall)
+      let limit = MonotonicTime.earliest(deadline, stall)
       if try becomesReady(.read, until: limit) { continue }
       if let stall, stall == limit { throw .timedOut(what: "the rest of a message") }
       return nil

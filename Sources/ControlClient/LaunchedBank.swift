@@ -4,6 +4,7 @@
 // Invariant: the process is this client's child, so how it ended can always be found out.
 // Failure: ControlError; a conversation that breaks off is explained by the way in which the process ended.
 import Posix
+import Time
 
 /// A coordinator that was started here.
 public final class LaunchedBank {
@@ -13,7 +14,7 @@ public final class LaunchedBank {
   public let process: ChildProcess
 
   /// How long a process that has closed its descriptor may take to end.
-  private static let farewell = Duration.seconds(10)
+  private static let farewell = TimeSpan.seconds(10)
 
   init(_ connection: ControlConnection, _ process: ChildProcess) {
     self.connection = connection
@@ -27,7 +28,7 @@ public final class LaunchedBank {
   /// Waits until the process has ended.
   ///
   /// - Returns: How it ended; nil where it had not by the deadline.
-  public func awaitExit(until deadline: MonotonicInstant?) -> ExitStatus? {
+  public func awaitExit(until deadline: MonotonicTime?) -> ExitStatus? {
     Self.awaitExit(of: process, until: deadline)
   }
 
@@ -37,7 +38,7 @@ public final class LaunchedBank {
     return .coordinatorEnded(status.asCoordinator)
   }
 
-  private static func awaitExit(of process: ChildProcess, until deadline: MonotonicInstant?) -> ExitStatus? {
+  private static func awaitExit(of process: ChildProcess, until deadline: MonotonicTime?) -> ExitStatus? {
     if let status = process.reap() { return status }
     // A wait that the kernel refuses is as good as one that was in vain.
     guard (try? Waiting.becomesReady(.read, of: process.fd, until: deadline)) == true else { return nil }

@@ -5,6 +5,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Transport
 import Wire
 
@@ -80,14 +81,14 @@ final class AnswerStreams {
       for session in server.sessions.values where !session.streams.isEmpty { ready.insert(session.id) }
     }
     guard isDue, queue.engine.isKept else { return }
-    let begin = SystemClock.moment().monotonic
+    let begin = SystemClock.monotonic()
     defer {
-      let end = SystemClock.moment().monotonic
+      let end = SystemClock.monotonic()
       // While customers are served the pages have an eighth of the time, however many are wanted.
-      let rest = queue.machine.serving > 0 ? end.since(begin).nanoseconds * Int64(ViewingTime.rest) : 0
-      due = end + max(Coordinator.roundPause, TimeSpan(nanoseconds: rest))
+      let rest = queue.machine.serving > 0 ? end.since(begin) * ViewingTime.rest : .zero
+      due = end + max(Coordinator.roundPause, rest)
     }
-    let until = MonotonicInstant(begin + ClientLimits.turn)
+    let until = begin + ClientLimits.turn
     let clients = ready.sorted()
     ready.removeAll()
     // Whoever was next when the time was up comes first now.
@@ -119,7 +120,7 @@ final class AnswerStreams {
     for session in server.sessions.values { session.streams.removeAll() }
   }
 
-  private func pump(_ session: ControlSession, _ number: UInt32, until: MonotonicInstant) {
+  private func pump(_ session: ControlSession, _ number: UInt32, until: MonotonicTime) {
     while session.isOpen, let stream = session.streams[number] {
       guard SystemClock.monotonic() < until else {
         // The windows come first; the rest is made in the next turn.

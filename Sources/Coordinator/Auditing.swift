@@ -5,6 +5,7 @@
 import BankModel
 import QueueCore
 import StockClient
+import Time
 import VendingClient
 import Wire
 

@@ -11,6 +11,7 @@ import Posix
 import QueueCore
 import StockClient
 import Storage
+import Time
 import VendingClient
 import Wire
 
@@ -74,7 +75,7 @@ final class Audits {
   private func begin() {
     guard current == nil, !seats.isEmpty else { return }
     let strangers = HomeAudit(home: context.home).strangers(known: knownProcesses)
-    let nextLook = strangers.isEmpty ? nil : context.now.monotonic + TimeSpan(HomeAudit.nextLook)
+    let nextLook = strangers.isEmpty ? nil : context.now.monotonic + HomeAudit.nextLook
     current = Auditing(seats, strangers, nextLook: nextLook, books: context.booksName)
     seats.removeAll()
   }
@@ -87,7 +88,7 @@ final class Audits {
     audit.strangers.formIntersection(HomeAudit(home: context.home).strangers(known: knownProcesses))
     audit.looks += 1
     let isDone = audit.strangers.isEmpty || HomeAudit.areToStay(audit.strangers, after: audit.looks)
-    audit.nextLook = isDone ? nil : context.now.monotonic + TimeSpan(HomeAudit.nextLook)
+    audit.nextLook = isDone ? nil : context.now.monotonic + HomeAudit.nextLook
   }
 
   // MARK: - The rows
@@ -162,8 +163,8 @@ final class Audits {
   // MARK: - The stock
 
   /// How long the stock may take to say anything at all, and how long it and the machine may count every row of theirs.
-  private static let patience = Duration.seconds(10)
-  private static let longestCount = Duration.seconds(300)
+  private static let patience = TimeSpan.seconds(10)
+  private static let longestCount = TimeSpan.minutes(5)
 
   /// Whether there is somebody to be asked. Where the services were told to go nothing can be asked any more, and that is no
   /// finding: the bank closes in a moment, and whoever wants to know looks into the closed one.

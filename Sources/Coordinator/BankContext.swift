@@ -9,6 +9,7 @@ import Logbook
 import Posix
 import QueueCore
 import StockClient
+import Time
 
 /// One bank, as all parts of its coordinator know it.
 final class BankContext {
@@ -64,8 +65,7 @@ final class BankContext {
   /// However long a turn was, it counts for a fraction of a lease, and of what a silent process behind the windows has.
   func listenByLease() {
     let shortest = min(configuration.lease, configuration.standstill)
-    let fraction = TimeSpan(nanoseconds: shortest.nanoseconds / 4)
-    loop.attend(inStridesOf: .nanoseconds(min(fraction, .seconds(1)).nanoseconds))
+    loop.attend(inStridesOf: min(shortest / 4, .seconds(1)))
   }
 
   /// The configuration was read again.

@@ -4,6 +4,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// What clients are told of the bank as it is.

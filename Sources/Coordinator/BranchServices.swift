@@ -9,6 +9,7 @@ import Logbook
 import Posix
 import QueueCore
 import StockClient
+import Time
 import VendingClient
 import Wire
 
@@ -159,9 +160,7 @@ final class BranchServices {
   var nextDeadline: MonotonicTime? {
     // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.
     let release = queue.engine.isWorking ? releases.nextDeadline : nil
-    let others = [stock.nextDeadline, vending.nextDeadline].compactMap(\.self).min()
-    guard let other = others.map({ MonotonicTime(nanoseconds: $0.nanoseconds) }) else { return release }
-    return release.map { min($0, other) } ?? other
+    return .earliest(release, stock.nextDeadline, vending.nextDeadline)
   }
 
   // MARK: - Their files

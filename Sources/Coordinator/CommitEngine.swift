@@ -8,6 +8,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 
 /// The writing side of a store.
 final class CommitEngine {
@@ -75,7 +76,7 @@ final class CommitEngine {
     // A million dead letters are not brought back in one breath.
     let isLong = if case .loadDead = effect { true } else { false }
     if isEmptying
-      || isLong && SystemClock.moment().monotonic.since(context.now.monotonic) >= LongRequests.turn
+      || isLong && SystemClock.monotonic().since(context.now.monotonic) >= LongRequests.turn
     {
       postponed.append(effect)
       return nil
@@ -109,7 +110,7 @@ final class CommitEngine {
   }
 
   /// Writes more of a reset, until a moment at most.
-  func emptyFurther(until: MonotonicInstant) throws(StoreError) {
+  func emptyFurther(until: MonotonicTime) throws(StoreError) {
     while isEmptying, SystemClock.monotonic() < until { try store.emptyFurther() }
   }
 
@@ -141,7 +142,7 @@ final class CommitEngine {
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
     precondition(
       canCommit, "nothing is committed beside what the store has forgotten, or in the middle of a reset")
-    let begin = SystemClock.moment().monotonic
+    let begin = SystemClock.monotonic()
     try store.commit(books, arriving: arriving)
     context.takeTime()
     stagedSince = nil

@@ -1,7 +1,7 @@
 // Owns the decision when the open transaction is committed while nobody waits for it. It knows no store and no clock.
 // Invariant: what is staged is committed within `gather` or `longestPause` of the last commit, whichever is longer.
 
-import BankModel
+import Time
 
 /// How far apart commits are while the bank is busy.
 ///
@@ -20,9 +20,7 @@ struct CommitPacing {
   /// A commit took from one moment to another.
   mutating func committed(from begin: MonotonicTime, to end: MonotonicTime) {
     lastCommit = end
-    let wanted = end.since(begin).nanoseconds.multipliedReportingOverflow(by: Self.rest)
-    pause =
-      wanted.overflow ? Self.longestPause : min(TimeSpan(nanoseconds: wanted.partialValue), Self.longestPause)
+    pause = min(end.since(begin) * Self.rest, Self.longestPause)
   }
 
   /// When changes that nobody waits for are committed: at once after a quiet time.

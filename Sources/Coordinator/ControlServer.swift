@@ -3,6 +3,7 @@
 
 import BankModel
 import Posix
+import Time
 import Transport
 import Wire
 
@@ -73,18 +74,14 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   package func flush() { writeAll() }
 
   /// When the listener, for which there was no descriptor left, is to be heard again.
-  package var nextDeadline: MonotonicTime? {
-    nextListening.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
-  }
+  package var nextDeadline: MonotonicTime? { nextListening }
 
   /// When somebody is judged next by what was heard, in the time that was attended.
-  package var nextJudgement: MonotonicTime? {
-    nextCheck.map { MonotonicTime(nanoseconds: $0.nanoseconds) }
-  }
+  package var nextJudgement: MonotonicTime? { nextCheck }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   package func keepTime(_ now: Moment) {
     let attended = Kernel.makes("blamesClientsForItsOwnPause") ? now.monotonic : now.attended
-    keepTime(MonotonicInstant(now.monotonic), attended: MonotonicInstant(attended))
+    keepTime(now.monotonic, attended: attended)
   }
 }

@@ -7,6 +7,7 @@ import Configuration
 import Logbook
 import Posix
 import QueueCore
+import Time
 import Wire
 
 extension Coordinator {

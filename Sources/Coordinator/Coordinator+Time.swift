@@ -2,10 +2,10 @@
 // Invariant: whatever a part waits for is asked for here, or the loop would sleep over it; and whoever is judged by what was
 // heard is judged in the time that was attended.
 
-import BankModel
 import Logbook
 import Posix
 import QueueCore
+import Time
 
 extension Coordinator {
   /// Whether a moment of the steady clock has come.
@@ -41,8 +41,8 @@ extension Coordinator {
   }
 
   /// When the loop has to wake up by itself.
-  var nextDeadline: MonotonicInstant? {
-    if hasOwnWork { return MonotonicInstant(context.now.monotonic) }
+  var nextDeadline: MonotonicTime? {
+    if hasOwnWork { return context.now.monotonic }
     var earliest = queue.nextDeadline
     func consider(_ moment: MonotonicTime?) {
       if let moment { earliest = min(earliest ?? moment, moment) }
@@ -61,8 +61,7 @@ extension Coordinator {
     consider(audits.nextDeadline)
     consider(home.nextDeadline)
     consider(context.bindings.guardianship?.nextDeadline)
-    let deadline = earliest.map { MonotonicInstant($0) }
-    guard let flush = context.log.nextFlush else { return deadline }
-    return min(deadline ?? flush, flush)
+    consider(context.log.nextFlush)
+    return earliest
   }
 }

@@ -14,6 +14,7 @@ import Posix
 import QueueCore
 import StockClient
 import Supervision
+import Time
 import Transport
 import Wire
 
@@ -51,7 +52,7 @@ package final class Coordinator {
 
   /// How long the coordinator stays awake after a word: about as long as a teller takes to answer who has nothing to do.
   /// With tellers who sleep it made 38,000 customers a second of 36,000, and theirs builds on it; see `TellerProcess`.
-  private static let wakefulness = Duration.microseconds(50)
+  private static let wakefulness = TimeSpan.microseconds(50)
   static let roundPause = TimeSpan.milliseconds(1)
   /// Somebody has just spoken and may speak again.
   private var isAwaited = false
@@ -249,7 +250,7 @@ package final class Coordinator {
     services.advance()
     audits.advance()
     reportProgress()
-    context.log.flushIfDue(MonotonicInstant(context.now.monotonic))
+    context.log.flushIfDue(context.now.monotonic)
     wasRound = true
     roundDue = context.now.monotonic + Self.roundPause
   }

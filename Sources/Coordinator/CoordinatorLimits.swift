@@ -1,6 +1,7 @@
 // Owns how much the coordinator takes upon itself at once, and how long it waits for what it has asked for itself. It knows
 // nothing of what is counted. Invariant: nobody notices these numbers but by the time that something takes.
 
+import Time
 import Wire
 
 /// How much is done at once.
@@ -14,7 +15,7 @@ package struct CoordinatorLimits: Sendable {
   /// Customers of a request that was never whole who are taken out in one turn.
   package var withdrawn = 4_096
   /// How long the stock may take to give back what a cancelled ticket holds.
-  package var release = Duration.seconds(10)
+  package var release = TimeSpan.seconds(10)
 
   /// Those of a bank that is open.
   package init() {}

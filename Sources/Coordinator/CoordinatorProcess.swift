@@ -9,6 +9,7 @@ import Logbook
 import Posix
 import QueueCore
 import Storage
+import Time
 import Transport
 import Wire
 
@@ -199,11 +200,10 @@ public enum CoordinatorProcess {
     }
     try home.examineDatabase()
     let store = try SQLiteStore(inspecting: home.database)
-    let now = WallTime(milliseconds: SystemClock.wallMilliseconds())
     let inspector = try Inspector(
       home: home, loop: loop, server: server, store: store, memory: store,
       booksName: try store.knownBooksName() ?? .none,
-      now: now)
+      now: SystemClock.wall())
     try server.adopt(FileDescriptor(owning: descriptor))
     try inspector.run()
     return 0

@@ -7,6 +7,7 @@
 import BankModel
 import QueueCore
 import Storage
+import Time
 import Wire
 
 /// What these books and the databases beside them know of each other.

@@ -8,6 +8,7 @@ import Logbook
 import Posix
 import QueueCore
 import Supervision
+import Time
 import Wire
 
 /// The end of the bank.

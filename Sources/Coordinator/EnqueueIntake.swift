@@ -5,6 +5,7 @@
 
 import BankModel
 import QueueCore
+import Time
 import Wire
 
 /// Requests for tickets, in the order of their arrival.

@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 import Transport
 import Wire
 
@@ -39,7 +40,7 @@ final class Followers {
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
     var earliest = tickets.nextDeadline
     func consider(_ moment: MonotonicTime) { earliest = min(earliest ?? moment, moment) }
-    if let due = views.audience.nextDeadline { consider(MonotonicTime(nanoseconds: due.nanoseconds)) }
+    if let due = views.audience.nextDeadline { consider(due) }
     if views.watcherCount > 0, changed || isTimerRunning { consider(toldAt + Self.watchPause) }
     return earliest
   }

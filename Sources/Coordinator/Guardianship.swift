@@ -6,11 +6,11 @@
 // Failure: a guardian that cannot live is started again slower and slower, but never less often than once a second, for as
 // long as the bank is open: a bank without one would end with the next death of its coordinator.
 
-import BankModel
 import Glibc
 import Logbook
 import Posix
 import Supervision
+import Time
 
 /// The tie between a coordinator and whoever watches over it.
 final class Guardianship {

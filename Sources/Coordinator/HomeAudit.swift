@@ -4,6 +4,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 
 /// Looks at a home from outside.
 struct HomeAudit {
@@ -11,7 +12,7 @@ struct HomeAudit {
 
   /// After how long it is looked again for a process that nobody knows, and how often: one that is just ending may need
   /// a while on a busy machine, and whoever is still there afterwards is reported.
-  static let nextLook = Duration.milliseconds(200)
+  static let nextLook = TimeSpan.milliseconds(200)
   private static let looks = 15
   /// How often it is looked at most where somebody may be on the way to an end, or to a bank.
   private static let longestLooks = 150
@@ -39,7 +40,7 @@ struct HomeAudit {
   }
 
   /// How long it may take somebody to open a bank that is being looked into.
-  private static let opening = Duration.seconds(12)
+  private static let opening = TimeSpan.seconds(12)
 
   /// Whether those who are still there after so many looks are there to stay.
   static func areToStay(_ strangers: Set<Stranger>, after looks: Int) -> Bool {

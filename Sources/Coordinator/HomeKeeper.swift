@@ -4,17 +4,17 @@
 // Invariants: what was removed and could not be made good is owed until it is; and once the database is gone nothing is
 // promised, and the store of a home that is gone is never closed: by then the same names can belong to another bank.
 
-import BankModel
 import Logbook
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// The home of an open bank, kept whole.
 final class HomeKeeper {
   /// How long a bank without its database stays to say so. Whoever removes a whole home has time to finish, and no guardian
   /// opens another bank in its place meanwhile.
-  private static let farewell = Duration.milliseconds(500)
+  private static let farewell = TimeSpan.milliseconds(500)
 
   private let context: BankContext
   private let queue: QueueDriver
@@ -28,7 +28,7 @@ final class HomeKeeper {
   private var freshLosses: [HomeWatch.Loss] = []
   private var owed: Set<HomeWatch.Loss> = []
   /// Why nobody is served any more, and until when that is said; nil while the database is there.
-  private var leave: (failure: Failure, until: MonotonicInstant)?
+  private var leave: (failure: Failure, until: MonotonicTime)?
 
   init(
     _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor,

@@ -3,6 +3,7 @@
 
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// The lock of a home, as long as this object lives or until it is released.
@@ -10,9 +11,9 @@ final class HomeLock {
   private var lock: LockFile?
 
   /// How long whoever only looks into a closed bank is waited for.
-  private static let patience = Duration.seconds(5)
+  private static let patience = TimeSpan.seconds(5)
   /// The same, where an open bank waits meanwhile.
-  private static let shortPatience = Duration.milliseconds(100)
+  private static let shortPatience = TimeSpan.milliseconds(100)
 
   /// Takes the lock, or says who has it.
   ///

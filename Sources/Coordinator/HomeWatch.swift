@@ -4,8 +4,8 @@
 // the notes alone are replaced by the bank itself, and count as missing when there are none.
 // Failure: SystemError where the kernel has no watch left; a bank lives without one.
 
-import BankModel
 import Posix
+import Time
 
 /// Watches over the names in a home.
 final class HomeWatch {
@@ -37,7 +37,7 @@ final class HomeWatch {
   }
 
   /// When what is missing is to be made good; nil while nothing is.
-  var repairAt: MonotonicTime? { names.repairAt.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
+  var repairAt: MonotonicTime? { names.repairAt }
 
   /// What is missing now.
   func losses() -> [Loss] { losses(in: names.losses()) }

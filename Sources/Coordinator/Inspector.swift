@@ -6,6 +6,7 @@ import Glibc
 import Posix
 import QueueCore
 import Storage
+import Time
 import Transport
 import Wire
 
@@ -54,7 +55,7 @@ final class Inspector {
     }
     server.onEnd = { [unowned self] _ in hasEnded = true }
     while !hasEnded {
-      try loop.runOnce(until: server.nextJudgement.map { MonotonicInstant(loop.wake(for: $0)) })
+      try loop.runOnce(until: server.nextJudgement.map { loop.wake(for: $0) })
       server.keepTime(loop.moment())
       answerAll()
       server.flush()
@@ -102,7 +103,7 @@ final class Inspector {
     if strangers.contains(where: \.mayBeOpening) { return nil }
     var looks = 0
     while !strangers.isEmpty, !HomeAudit.areToStay(strangers, after: looks) {
-      _ = poll(nil, 0, CInt(clamping: HomeAudit.nextLook.wholeMilliseconds))
+      _ = poll(nil, 0, CInt(clamping: HomeAudit.nextLook.milliseconds))
       looks += 1
       let present = outside.strangers(known: [CurrentProcess.pid])
       if present.contains(where: \.mayBeOpening) { return nil }

@@ -9,6 +9,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// The way in.
@@ -165,19 +166,19 @@ final class Intake {
         beginTurn()
       }
       if let part = order.uncounted { lookThrough(part, of: order) } else { takeSlice(of: order) }
-      if line.current != nil, SystemClock.moment().monotonic >= until { return }
+      if line.current != nil, SystemClock.monotonic() >= until { return }
     }
   }
 
   /// The turn has ended in which customers were taken in and, perhaps, committed: others come first for a while.
   func endTurn() {
-    if pacing.began != nil { pacing.end(at: SystemClock.moment().monotonic, serving: queue.machine.serving) }
+    if pacing.began != nil { pacing.end(at: SystemClock.monotonic(), serving: queue.machine.serving) }
   }
 
   /// Nobody of a large request is taken in, or out, before this moment.
   func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
 
-  private func beginTurn() { if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) } }
+  private func beginTurn() { if pacing.began == nil { pacing.begin(at: SystemClock.monotonic()) } }
 
   /// Takes those in who need not wait for a large request, nor for those of one who are to be taken out.
   private func takeInBeside(until: MonotonicTime) {
@@ -191,7 +192,7 @@ final class Intake {
       pacing.someoneCame()
       if let key = order.key, answerKnown(key, order) { continue }
       takeSlice(of: order)
-      guard SystemClock.moment().monotonic < until else {
+      guard SystemClock.monotonic() < until else {
         hasMoreBeside = true
         return
       }
@@ -335,7 +336,7 @@ final class Intake {
     guard var current = line.current, current.request == order.request,
       let entry = requests.entry(order.request)
     else { return }
-    let moment = SystemClock.moment().monotonic
+    let moment = SystemClock.monotonic()
     if let toldAt = current.toldAt, moment.since(toldAt) < Self.progressPause { return }
     current.toldAt = moment
     line.current = current

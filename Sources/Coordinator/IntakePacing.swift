@@ -3,7 +3,7 @@
 // that both need is the slower part: after a turn in which customers were taken in and committed beside others, these
 // have the coordinator for themselves for twice as long as that took.
 
-import BankModel
+import Time
 
 /// How a large request shares the coordinator with everybody else.
 struct IntakePacing {
@@ -38,7 +38,7 @@ struct IntakePacing {
     let span = moment.since(began)
     self = IntakePacing()
     guard isShared, span >= Self.unnoticed else { return }
-    rest(until: moment + TimeSpan(nanoseconds: span.nanoseconds * Self.restFactor))
+    rest(until: moment + span * Self.restFactor)
   }
 
   /// Nobody is taken in, or out, before a moment, and this turn does not count.

@@ -5,6 +5,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Transport
 import Wire
 
@@ -41,7 +42,7 @@ final class LiveViews {
     guard followers.views.audience.isOwed, !context.isCutOff else { return }
     // Whoever has asked for something comes first.
     server.flush()
-    if followers.views.audience.tell(at: MonotonicInstant(context.now.monotonic), show) {
+    if followers.views.audience.tell(at: context.now.monotonic, show) {
       followers.views.tidy()
     }
   }

@@ -7,6 +7,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// Requests that are served in pieces, and those that wait for them.
@@ -92,7 +93,7 @@ final class LongRequests {
   /// - Returns: the requests that have waited, in the order of asking, when nothing is in their way any more.
   func advance() -> [(request: ControlRequest, session: ControlSession)] {
     guard hasWork else { return [] }
-    let until = MonotonicInstant(SystemClock.moment().monotonic + Self.turn)
+    let until = SystemClock.monotonic() + Self.turn
     guard queue.emptyFurther(until: until) else { return [] }
     tellProgress()
     guard !queue.engine.isEmptying else { return [] }
@@ -103,7 +104,7 @@ final class LongRequests {
 
   private func tellProgress() {
     guard !told.isEmpty else { return }
-    let moment = SystemClock.moment().monotonic
+    let moment = SystemClock.monotonic()
     guard moment.since(toldAt) >= Self.tellPause else { return }
     toldAt = moment
     for request in told.keys.sorted() {

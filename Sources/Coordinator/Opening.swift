@@ -4,9 +4,9 @@
 // are as they shall be; one that cannot open ends by itself, and serves nobody before.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// The opening of the bank.

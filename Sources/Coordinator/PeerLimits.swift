@@ -2,7 +2,7 @@
 // It must not know what happens to whoever breaks one: that is said where it is found out.
 // Invariant: each is above what a peer of this build ever needs, so only a broken or hostile one meets it.
 
-import BankModel
+import Time
 import Transport
 import Wire
 

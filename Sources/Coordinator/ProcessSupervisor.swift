@@ -8,6 +8,7 @@ import Glibc
 import Logbook
 import Posix
 import Supervision
+import Time
 import Transport
 import Wire
 

@@ -4,10 +4,9 @@
 // Invariant: nothing here waits: a watcher that does not read costs nothing.
 // Failure: without a socket for the answers there are none; the signs are given all the same.
 
-import BankModel
 import Glibc
-import Logbook
 import Posix
+import Time
 
 /// A coordinator's signs of progress.
 final class Pulse {
@@ -41,8 +40,8 @@ final class Pulse {
 
   /// A guardian gets four within its patience, and a manager two.
   private var pause: TimeSpan? {
-    let guardians = isGuarded ? TimeSpan(nanoseconds: patience.nanoseconds / 4) : nil
-    let managers = notifier?.watchdog.map { TimeSpan($0 / 2) }
+    let guardians = isGuarded ? patience / 4 : nil
+    let managers = notifier?.watchdog.map { $0 / 2 }
     return [guardians, managers].compactMap { $0 }.min()
   }
 
@@ -56,7 +55,7 @@ final class Pulse {
     if isGuarded {
       listen()
       number += 1
-      message = message.withPulse(number, patience: .nanoseconds(patience.nanoseconds))
+      message = message.withPulse(number, patience: patience)
     }
     notifier?.tell(message)
     onBeat?()

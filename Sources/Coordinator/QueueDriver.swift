@@ -8,6 +8,7 @@ import BankModel
 import Logbook
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// Looks at everything that happens to a queue, and lets it happen.
@@ -236,7 +237,7 @@ final class QueueDriver {
   }
 
   /// Writes more of a reset, until a moment at most; false where the store has failed.
-  func emptyFurther(until: MonotonicInstant) -> Bool {
+  func emptyFurther(until: MonotonicTime) -> Bool {
     do throws(StoreError) { try engine.emptyFurther(until: until) } catch {
       fail(error)
       return false

@@ -8,6 +8,7 @@ import BankModel
 import Posix
 import QueueCore
 import StockClient
+import Time
 import Wire
 
 /// Gives back what cancelled tickets hold of the stock.
@@ -20,7 +21,7 @@ package final class ReleaseQueue {
   private let stock: StockClient
   private let books: BooksName
   /// How long the stock may take to answer.
-  private let patience: Duration
+  private let patience: TimeSpan
   /// Tickets of which the stock was asked and has not answered.
   private var asked: Set<TicketOfDay> = []
   /// There may be notes that no walk has come by.
@@ -48,7 +49,7 @@ package final class ReleaseQueue {
   static let longPause = TimeSpan.seconds(30)
 
   /// A queue that has asked for nothing.
-  package init(_ stock: StockClient, _ books: BooksName = .none, patience: Duration = .seconds(10)) {
+  package init(_ stock: StockClient, _ books: BooksName = .none, patience: TimeSpan = .seconds(10)) {
     self.stock = stock
     self.books = books
     self.patience = patience
@@ -144,7 +145,7 @@ package final class ReleaseQueue {
   }
 
   private func refused(_ ticket: TicketOfDay, _ words: String) {
-    if refusedAt == nil { refusedAt = SystemClock.moment().monotonic + Self.longPause }
+    if refusedAt == nil { refusedAt = SystemClock.monotonic() + Self.longPause }
     guard refused[ticket] == nil else { return }
     if refused.count < Self.remembered { refused[ticket] = words }
     onTrouble?(ticket, words)
@@ -153,6 +154,6 @@ package final class ReleaseQueue {
   /// There is no use in going on: it begins anew after a pause.
   private func tryLater() {
     walk = nil
-    retryAt = retryAt ?? SystemClock.moment().monotonic + Self.pause
+    retryAt = retryAt ?? SystemClock.monotonic() + Self.pause
   }
 }

@@ -5,6 +5,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// The requests of clients, on their way to the part that serves them and back.
@@ -123,7 +124,7 @@ final class RequestRouter {
   private func asksTooMuch(_ session: ControlSession) -> Bool {
     session.openRequests >= ClientLimits.openRequests || session.openReadings >= ClientLimits.openReadings
       || session.channel.backlog >= server.share
-      || SystemClock.monotonic() >= MonotonicInstant(context.now.monotonic + ClientLimits.turn)
+      || SystemClock.monotonic() >= context.now.monotonic + ClientLimits.turn
   }
 
   /// Hears those again who had asked for too much at once.

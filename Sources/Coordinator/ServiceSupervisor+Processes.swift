@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import Posix
 import Supervision
+import Time
 import Transport
 import Wire
 

@@ -8,6 +8,7 @@ import Posix
 import QueueCore
 import StockCore
 import Storage
+import Time
 import Wire
 
 /// Audits the stock of a home in which nobody works.
@@ -21,7 +22,7 @@ struct StockInspection {
   let memory: SQLiteStore
 
   /// How long a stock service that is just ending may keep its lock.
-  private static let patience = Duration.seconds(3)
+  private static let patience = TimeSpan.seconds(3)
 
   /// Adds what is found to a report.
   func audit(_ store: any QueueReading, into report: inout AuditReport) throws(StoreError) {

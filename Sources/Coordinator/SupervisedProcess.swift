@@ -4,6 +4,7 @@
 import BankModel
 import Posix
 import Supervision
+import Time
 import Transport
 import Wire
 

@@ -4,6 +4,7 @@
 import BankModel
 import Posix
 import Supervision
+import Time
 import Wire
 
 /// One process behind the windows.

@@ -3,6 +3,7 @@
 
 import BankModel
 import Supervision
+import Time
 import Wire
 
 /// One window and the teller process behind it.

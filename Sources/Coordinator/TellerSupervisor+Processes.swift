@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import Posix
 import Supervision
+import Time
 import Transport
 import Wire
 
@@ -72,7 +73,7 @@ extension TellerSupervisor: ProcessSupervisor {
   private func floods(_ post: SupervisedTeller) -> Bool {
     post.beats += 1
     guard post.beats > TellerLimits.beats else { return false }
-    let now = SystemClock.moment().monotonic
+    let now = SystemClock.monotonic()
     defer { (post.beats, post.beatsSince) = (0, now) }
     return now.since(post.beatsSince) < .seconds(1)
   }

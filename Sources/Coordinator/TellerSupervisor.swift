@@ -7,6 +7,7 @@ import Glibc
 import Logbook
 import Posix
 import Supervision
+import Time
 import Transport
 import Wire
 

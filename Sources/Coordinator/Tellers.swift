@@ -9,6 +9,7 @@ import Logbook
 import Posix
 import QueueCore
 import Supervision
+import Time
 import Wire
 
 /// The tellers, between their processes and the queue.

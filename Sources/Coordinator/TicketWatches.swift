@@ -7,6 +7,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 
 /// Clients who wait for the end of tickets.
 struct TicketWatches {
@@ -83,10 +84,10 @@ struct TicketWatches {
   /// Counts what was put off, if there was a rest since the last time.
   mutating func count(at now: MonotonicTime) {
     guard !changes.isEmpty, now >= due else { return }
-    let begin = SystemClock.moment().monotonic
+    let begin = SystemClock.monotonic()
     countAll()
-    let end = SystemClock.moment().monotonic
-    due = end + TimeSpan(nanoseconds: end.since(begin).nanoseconds * Self.rest)
+    let end = SystemClock.monotonic()
+    due = end + end.since(begin) * Self.rest
   }
 
   private mutating func countAll() {

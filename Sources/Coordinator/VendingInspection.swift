@@ -8,6 +8,7 @@ import Posix
 import QueueCore
 import StockCore
 import Storage
+import Time
 import Transport
 import VendingCore
 import Wire
@@ -21,7 +22,7 @@ struct VendingInspection {
   let memory: SQLiteStore
 
   /// How long a process that is just ending may keep its lock.
-  private static let patience = Duration.seconds(3)
+  private static let patience = TimeSpan.seconds(3)
 
   /// Adds what is found to a report.
   func audit(into report: inout AuditReport) throws(StoreError) {

@@ -2,9 +2,9 @@
 // It must not know what the coordinator does.
 // Invariant: it is signalled only while it is certainly this coordinator's process.
 // Failure: none; a signal that comes too late reaches nobody.
-import BankModel
 import Posix
 import Supervision
+import Time
 
 /// The coordinator in a guardian's care.
 struct GuardedCoordinator {

@@ -7,6 +7,7 @@
 import Glibc
 import Logbook
 import Posix
+import Time
 
 /// The home of a guarded bank.
 struct GuardedHome {
@@ -62,7 +63,7 @@ struct GuardedHome {
   private static let logLimit: Int64 = 1 << 20
 
   /// How long whoever only looks into a closed bank is waited for.
-  private static let patience = Duration.seconds(5)
+  private static let patience = TimeSpan.seconds(5)
 
   /// Takes the home.
   ///

@@ -3,11 +3,11 @@
 // datagram, and everybody of this user could send one, so what does not name the coordinator's process is not heard.
 // Invariant: everything that a coordinator has said is heard before its end is judged.
 // Failure: a coordinator that cannot be started is told to the policy as one that has ended.
-import BankModel
 import Glibc
 import Logbook
 import Posix
 import Supervision
+import Time
 
 extension Guardian {
   /// Starts the first coordinator.
@@ -62,7 +62,7 @@ extension Guardian {
       words += ["--guardian", "\(CurrentProcess.pid)"]
       environment[ServiceNotifier.addressVariable] = home.socket
       if let interval = order.manager?.watchdog {
-        environment[ServiceNotifier.watchdogVariable] = "\(TimeSpan(interval).nanoseconds / 1_000)"
+        environment[ServiceNotifier.watchdogVariable] = "\(interval.nanoseconds / 1_000)"
       }
     }
     if policy.hasOpened { words.append("--recover") }
@@ -100,7 +100,7 @@ extension Guardian {
   }
 
   /// Makes the socket and the log good that somebody has removed; the lock is left to the coordinator while there is one.
-  func keepHome(_ now: MonotonicInstant) {
+  func keepHome(_ now: MonotonicTime) {
     guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
     // Without its home there is nothing to be guarded, and the coordinator ends by itself.
     guard !home.isGone(equipment) else { return watch.putOff() }
@@ -164,7 +164,7 @@ extension Guardian {
     }
     let now = loop.moment()
     let silence = Standstill(patience: patience ?? Standstill.patience, at: now.attended)
-    loop.attend(inStridesOf: .nanoseconds(silence.patience.nanoseconds / 4))
+    loop.attend(inStridesOf: silence.patience / 4)
     ward = GuardedCoordinator(
       process: process, registration: registration, since: now.monotonic, silence: silence)
   }
@@ -184,7 +184,7 @@ extension Guardian {
     loop.deregister(ward.registration)
     // Whatever it has still said comes before its end.
     hearWard()
-    let uptime = SystemClock.moment().monotonic.since(ward.since)
+    let uptime = SystemClock.monotonic().since(ward.since)
     log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {
       $0.field("child", ward.pid)
       switch end {
@@ -212,7 +212,7 @@ extension Guardian {
     lastEnd = end
     if pid > 0 { onNews?(.ended(end, pid: pid)) }
     let wasStopping = policy.phase == .stopping
-    let now = SystemClock.moment().monotonic
+    let now = SystemClock.monotonic()
     // The coordinator that saw it cannot say so any more: the way to this process was in the home.
     if let equipment, home.isGone(equipment) { policy.lost() }
     switch policy.ended(end, at: now) {
@@ -286,10 +286,10 @@ extension Guardian {
 
   /// Whoever says something goes on; how long it may be silent it says itself.
   private func hearProgress(_ message: ServiceMessage) {
-    ward?.silence.heard(at: loop.moment().attended, patience: message.patience.map { TimeSpan($0) })
+    ward?.silence.heard(at: loop.moment().attended, patience: message.patience)
     guard let number = message.pulse, let ward else { return }
     self.ward?.hasReported = true
-    loop.attend(inStridesOf: .nanoseconds(ward.silence.patience.nanoseconds / 4))
+    loop.attend(inStridesOf: ward.silence.patience / 4)
     let answer = ServiceMessage().with("MAINPID", "\(CurrentProcess.pid)").withPulse(number)
     // One who does not read the answer is none the worse for it.
     _ = try? Datagrams.send(answer.bytes, to: home.answers)

@@ -4,11 +4,11 @@
 // Invariant: there is never more than one coordinator under a guardian, and none is started before the end of the one
 // before it was seen.
 // Failure: a coordinator that cannot be started counts as one that died before it was ready.
-import BankModel
 import Glibc
 import Logbook
 import Posix
 import Supervision
+import Time
 
 /// The guardian of one bank.
 public final class Guardian {
@@ -97,7 +97,7 @@ public final class Guardian {
     loop = try EventLoop()
     policy = GuardianPolicy(
       phase: ward?.phase ?? .opening, hasOpened: ward?.hasOpened ?? false, policy: restarts,
-      seed: RandomSeed.fromSystem(), at: SystemClock.moment().monotonic)
+      seed: RandomSeed.fromSystem(), at: SystemClock.monotonic())
     // From here on no signal can end this process and leave a coordinator behind that nobody knows of.
     signalSource = try SignalSource(Self.signals, on: loop) { [unowned self] report in
       hear(signal: report.signal)
@@ -140,11 +140,10 @@ public final class Guardian {
 
   // MARK: - Time
 
-  private var nextDeadline: MonotonicInstant? {
+  private var nextDeadline: MonotonicTime? {
     let judgement = ward.map { loop.wake(for: $0.nextJudgement) }
     let moments =
-      [restartAt, pulseAt, judgement].compactMap { $0 }.map { MonotonicInstant($0) }
-      + [log?.nextFlush, watch?.repairAt].compactMap { $0 }
+      [restartAt, pulseAt, judgement, log?.nextFlush, watch?.repairAt].compactMap { $0 }
     return moments.min()
   }
 
@@ -154,7 +153,7 @@ public final class Guardian {
       restart()
     }
     keepPulse(now)
-    keepHome(MonotonicInstant(now))
+    keepHome(now)
   }
 
   /// While there is no coordinator that could give signs of progress, because the next one is waited for, the guardian
@@ -168,7 +167,7 @@ public final class Guardian {
       manager.tell(.watchdog)
       pulseAt = nil
     }
-    if pulseAt == nil { pulseAt = now + TimeSpan(interval / 2) }
+    if pulseAt == nil { pulseAt = now + interval / 2 }
   }
 
   // MARK: - Wishes from outside

@@ -4,8 +4,8 @@
 // left to whoever was starting it; one whose database is gone is given up; any other one is opened again, slower and
 // slower where opening does not work.
 // Failure: none; giving up is a verdict.
-import BankModel
 import Supervision
+import Time
 
 /// How a coordinator ended, as far as its guardian can see.
 public enum CoordinatorEnd: Sendable, Equatable {

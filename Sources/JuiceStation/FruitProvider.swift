@@ -9,6 +9,7 @@ import BankModel
 import Posix
 import StockClient
 import Teller
+import Time
 import Wire
 
 /// Gets the fruit for one juice at a time from the stock service.
@@ -18,7 +19,7 @@ public final class FruitProvider: Provider {
 
   private let loop: EventLoop
   private var client: StockClient?
-  private var patience = Duration.seconds(5)
+  private var patience = TimeSpan.seconds(5)
   /// What the branch makes; nil until the stock has said so.
   private var assortment: Assortment?
   /// The welcome of the stock service under which it has said so: another process may have read another file.
@@ -35,7 +36,7 @@ public final class FruitProvider: Provider {
     guard let socket = orders.stockSocket else { return }
     client = StockClient(socket: socket, loop: loop)
     // The worker itself gives up after two beats, and asks for its next customer.
-    patience = .nanoseconds(orders.beatMicroseconds.multipliedReportingOverflow(by: 2_000).partialValue)
+    patience = .microseconds(orders.beatMicroseconds) * 2
   }
 
   /// Begins to get the fruit for a juice.
@@ -48,12 +49,12 @@ public final class FruitProvider: Provider {
   }
 
   /// When ``endTurn()`` has something to do by itself.
-  public var nextDeadline: MonotonicInstant? { client?.nextDeadline }
+  public var nextDeadline: MonotonicTime? { client?.nextDeadline }
 
   /// The end of a turn of the loop.
   public func endTurn() { client?.endTurn() }
 
-  private var deadline: MonotonicInstant { SystemClock.monotonic() + patience }
+  private var deadline: MonotonicTime { SystemClock.monotonic() + patience }
 
   private func askForRecipes() {
     guard let client else { return answer(.unknown("the orders name no stock service")) }

@@ -7,6 +7,7 @@
 
 import Glibc
 import Posix
+import Time
 
 extension LogFile {
   static func open(_ path: String) throws(SystemError) -> FileDescriptor {
@@ -42,11 +43,11 @@ extension LogFile {
   }
 
   /// How long a file may be missing before it is made anew: whoever removes a whole home has time to finish.
-  private static let pause: Duration = .milliseconds(500)
+  private static let pause: TimeSpan = .milliseconds(500)
 
   /// Whether what is written is found under the name of the log. A file that has lost the name is made anew when it has
   /// been missing for a while; its directory is not, which is for whoever looks after the home.
-  func hasPlace(at now: MonotonicInstant) -> Bool {
+  func hasPlace(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil
       return true
@@ -55,7 +56,7 @@ extension LogFile {
       missingSince = now
       return false
     }
-    return now - since >= Self.pause && beginAnew()
+    return now.since(since) >= Self.pause && beginAnew()
   }
 
   /// Makes the file anew where somebody has removed it, without waiting any longer.

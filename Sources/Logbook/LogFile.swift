@@ -6,8 +6,8 @@
 // Failure: opening throws. Afterwards nothing here ends or delays the process: lines that cannot be kept are
 // counted, and the next line that can be says how many are missing.
 
-import BankModel
 import Posix
+import Time
 
 /// Writes the log of one worker.
 ///
@@ -15,9 +15,9 @@ import Posix
 /// ``flushIfDue(_:)``, so that a busy worker makes some two hundred writes a second and not one a line. Not Sendable.
 public final class LogFile {
   /// How long after a write the next lines are gathered.
-  public static let gathering: Duration = .milliseconds(5)
+  public static let gathering: TimeSpan = .milliseconds(5)
   /// How long after a failed write the next is tried.
-  public static let retry: Duration = .seconds(1)
+  public static let retry: TimeSpan = .seconds(1)
   /// How many bytes of lines may wait.
   static let bufferLimit = 64 << 10
 
@@ -34,7 +34,7 @@ public final class LogFile {
   /// The file is rotated before a line that would take it beyond this; later than the limit where a rotation failed.
   var rotationSize: Int64
   /// Since when the name does not lead to the open file; nil while it does.
-  var missingSince: MonotonicInstant?
+  var missingSince: MonotonicTime?
 
   private let identity: [UInt8]
   /// How every line of one level and one millisecond begins: a busy worker writes dozens of them, and to write the time
@@ -43,7 +43,7 @@ public final class LogFile {
   private var headMoment: WallTime?
   private var headLevel = LogLevel.info
   private var buffer: [UInt8] = []
-  private var lastWrite = MonotonicInstant(nanoseconds: 0)
+  private var lastWrite = MonotonicTime(nanoseconds: 0)
   /// The latest moment that stands in a line.
   private var latest: Moment?
   private var isFailing = false
@@ -89,7 +89,7 @@ public final class LogFile {
     event: StaticString, level: LogLevel = .info, at moment: Moment = SystemClock.moment(),
     _ fill: (inout LogFields) -> Void = { _ in }
   ) {
-    let now = MonotonicInstant(moment.monotonic)
+    let now = moment.monotonic
     if isFailing { flushIfDue(now) }
     if dropped > 0, !isFailing {
       let count = dropped
@@ -97,16 +97,16 @@ public final class LogFile {
       append("log_dropped", .warn, moment, now) { $0.field("count", count) }
     }
     append(event, level, moment, now, fill)
-    if !isFailing, now - lastWrite >= Self.gathering { flush(at: now) }
+    if !isFailing, now.since(lastWrite) >= Self.gathering { flush(at: now) }
   }
 
   /// When ``flushIfDue(_:)`` wants to be called; nil while nothing waits.
-  public var nextFlush: MonotonicInstant? {
+  public var nextFlush: MonotonicTime? {
     buffer.isEmpty ? nil : lastWrite + (isFailing ? Self.retry : Self.gathering)
   }
 
   /// Writes what waits, if it has waited long enough.
-  public func flushIfDue(_ now: MonotonicInstant) {
+  public func flushIfDue(_ now: MonotonicTime) {
     if let nextFlush, now >= nextFlush { flush(at: now) }
   }
 
@@ -116,7 +116,7 @@ public final class LogFile {
 
 extension LogFile {
   private func append(
-    _ event: StaticString, _ level: LogLevel, _ moment: Moment, _ now: MonotonicInstant,
+    _ event: StaticString, _ level: LogLevel, _ moment: Moment, _ now: MonotonicTime,
     _ fill: (inout LogFields) -> Void
   ) {
     precondition(!isFilling, "an event is not written from within another")
@@ -151,7 +151,7 @@ extension LogFile {
   }
 
   /// Rotates before a line that would make the file too long, and drops the line where there is no room for it.
-  private func makeRoom(forLineAt begin: Int, _ now: MonotonicInstant) {
+  private func makeRoom(forLineAt begin: Int, _ now: MonotonicTime) {
     if size + Int64(buffer.count) > rotationSize, size + Int64(begin) > 0, !isFailing {
       let line = Array(buffer[begin...])
       buffer.removeSubrange(begin...)
@@ -169,7 +169,7 @@ extension LogFile {
     dropped += 1
   }
 
-  private func flush(at now: MonotonicInstant, isLast: Bool = false) {
+  private func flush(at now: MonotonicTime, isLast: Bool = false) {
     guard !buffer.isEmpty else { return }
     var written = 0
     isFailing = !isLast && !hasPlace(at: now)

@@ -6,6 +6,7 @@
 // as they were written within the gathering time of each other.
 // Failure: LogFailure from `next()`.
 import Posix
+import Time
 
 /// Follows the logs of several workers as one.
 ///
@@ -16,14 +17,14 @@ import Posix
 public final class LogFollower {
   private let reader: LogReader
   private let watch: LogWatch
-  private let gathering: Duration
+  private let gathering: TimeSpan
   private var isLive = false
   /// While a batch is told: lines up to this time of day (in milliseconds) may be told, no line before them
   /// can still come.
   private var horizon: Int64?
-  private var nextBatch: MonotonicInstant?
-  /// The time of day in milliseconds since 1970 UTC; tests have a day of their own.
-  var wallClock: () -> Int64 = SystemClock.wallMilliseconds
+  private var nextBatch: MonotonicTime?
+  /// The time of day; tests have a day of their own.
+  var wallClock: () -> WallTime = SystemClock.wall
 
   /// A stamp this far ahead of the clock, in milliseconds, comes from a clock that was set back since:
   /// waiting for its time to come would take too long.
@@ -35,7 +36,7 @@ public final class LogFollower {
   ///   come in order. A line is told one to two such times after it was written.
   /// - Throws: ``LogFailure/unknownWorker(_:known:)`` where there are logs and none of that name.
   public init(
-    _ query: LogQuery, on loop: EventLoop, gathering: Duration = .milliseconds(20)
+    _ query: LogQuery, on loop: EventLoop, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {
     self.gathering = gathering
     // Watched first: what changes between the first look and the watch would be lost otherwise.
@@ -68,7 +69,7 @@ public final class LogFollower {
   }
 
   /// When to ask again even if nothing happens on the loop; nil for never.
-  public var deadline: MonotonicInstant? {
+  public var deadline: MonotonicTime? {
     guard let news = watch.firstNews else { return nextBatch }
     return min(news + gathering, nextBatch ?? news + gathering)
   }
@@ -89,7 +90,7 @@ public final class LogFollower {
     }
     // The clock is read before the files: what is stamped later may stand in a file that was just read to its
     // end.
-    horizon = wallClock() - gathering.wholeMilliseconds
+    horizon = wallClock().milliseconds - gathering.milliseconds
     try reader.merge.refill()
   }
 

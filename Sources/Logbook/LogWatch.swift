@@ -7,6 +7,7 @@
 // Failure: LogFailure.system, kept until somebody asks for the news.
 import Glibc
 import Posix
+import Time
 
 /// Watches a directory of logs on an event loop.
 final class LogWatch {
@@ -30,7 +31,7 @@ final class LogWatch {
   private var news = News.none
   private var failure: LogFailure?
   /// When the first of the news came that nobody has taken yet.
-  private(set) var firstNews: MonotonicInstant?
+  private(set) var firstNews: MonotonicTime?
 
   init(_ path: String, on loop: EventLoop) throws(LogFailure) {
     self.path = path

@@ -7,6 +7,7 @@
 // Failure: SystemError; a stale registration is never an error when it is taken out.
 import CLinux
 import Glibc
+import Time
 
 /// Waits for descriptors and calls their handlers, on one thread.
 ///
@@ -23,7 +24,7 @@ public final class EventLoop {
   public var onWake: (() -> Void)?
 
   /// When events were last fetched, or looked for in vain.
-  public private(set) var wokeAt = MonotonicInstant(nanoseconds: 0)
+  public private(set) var wokeAt = MonotonicTime(nanoseconds: 0)
 
   /// The time in which this loop has listened: whoever waits for a word of others takes deadlines from it, so that
   /// nobody is blamed for the time in which this process was stopped or waited for a disk.
@@ -112,10 +113,10 @@ public final class EventLoop {
   }
 
   /// Brings ``attended`` up to a reading of the steady clock within a turn, in which nobody was heard since the last.
-  public func attend(until moment: MonotonicInstant) { attended.advance(to: moment) }
+  public func attend(until moment: MonotonicTime) { attended.advance(to: moment) }
 
   /// The most of one turn that counts as attended; a fraction of the shortest patience that is taken from it.
-  public func attend(inStridesOf span: Duration) { attended.stride = span }
+  public func attend(inStridesOf span: TimeSpan) { attended.stride = span }
 
   /// Hears everybody who has said something by now, without waiting: what comes before somebody is judged.
   ///
@@ -134,7 +135,7 @@ public final class EventLoop {
   ///   wait.
   /// - Returns: the number of events fetched, 0 when the deadline came first. Some may have fallen on nobody.
   @discardableResult
-  public func runOnce(until deadline: MonotonicInstant?) throws(SystemError) -> Int {
+  public func runOnce(until deadline: MonotonicTime?) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let fetched = try systemCall("epoll_wait", on: "") {
       // Inside the retry: after an interruption only what is left of the time may be waited for.
@@ -162,11 +163,11 @@ public final class EventLoop {
   ///   - ask: asks the one who is to answer, without waiting, and says whether there was an answer; for as long as the
   ///     span lasts nobody else is heard. nil hears everybody all the time.
   /// - Returns: the number of events fetched, 0 when the time was over.
-  public func runAwake(for span: Duration, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
+  public func runAwake(for span: TimeSpan, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let isLeftOut = leftOut > 0 || span <= .zero
     // Set when nothing was there at once: most of the time something is, and the clock need not be read for it.
-    var end: MonotonicInstant?
+    var end: MonotonicTime?
     while true {
       if let ask {
         listened()
@@ -202,7 +203,7 @@ public final class EventLoop {
   }
 
   /// Whether the time is not over that began when this was asked first.
-  private func isEarly(_ end: inout MonotonicInstant?, _ span: Duration) -> Bool {
+  private func isEarly(_ end: inout MonotonicTime?, _ span: TimeSpan) -> Bool {
     if let end { return wokeAt < end }
     end = wokeAt + span
     return span > .zero

@@ -2,6 +2,7 @@
 // It must not know why somebody calls.
 import CLinux
 import Glibc
+import Time
 
 extension Kernel {
   @inline(__always)
@@ -104,7 +105,7 @@ extension Kernel {
   /// Waits for the first event, until the deadline; nil for as long as it takes.
   @inline(__always)
   static func wait(
-    in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>, until deadline: MonotonicInstant?
+    in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>, until deadline: MonotonicTime?
   ) -> CInt {
     if let simulated { return hand(simulated, epoll, batch, until: deadline) }
     guard let deadline else { return linux_epoll_wait(epoll, batch, -1) }
@@ -115,8 +116,7 @@ extension Kernel {
   @inline(__always)
   static func look(in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>) -> CInt {
     if let simulated {
-      return hand(
-        simulated, epoll, batch, until: MonotonicInstant(nanoseconds: simulated.monotonicNanoseconds))
+      return hand(simulated, epoll, batch, until: simulated.monotonic)
     }
     return linux_epoll_wait(epoll, batch, 0)
   }
@@ -124,7 +124,7 @@ extension Kernel {
   @inline(never)
   private static func hand(
     _ simulated: any SystemCalls, _ epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>,
-    until deadline: MonotonicInstant?
+    until deadline: MonotonicTime?
   ) -> CInt {
     guard let events = simulated.ready(in: epoll, atMost: Int(LINUX_EVENT_BATCH), until: deadline) else {
       errno = EAGAIN

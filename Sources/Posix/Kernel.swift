@@ -5,6 +5,7 @@
 // Failure: as the calls themselves: -1 and errno.
 import CLinux
 import Glibc
+import Time
 
 /// What a process asks of its kernel, under the names and with the results of the manual: -1 and `errno` for a failure
 /// (a number of a descriptor, of bytes, or 0 otherwise). A simulated kernel answers in place of Linux.
@@ -15,10 +16,10 @@ public protocol SystemCalls: AnyObject {
   /// Whether a mistake is to be made here, to see that it is found. See ``Kernel/makes(_:)``.
   func makes(_ mistake: StaticString) -> Bool
 
-  /// CLOCK_MONOTONIC, in nanoseconds. `clock_gettime(2)`
-  var monotonicNanoseconds: Int64 { get }
-  /// CLOCK_REALTIME, in nanoseconds since 1970 UTC. `clock_gettime(2)`
-  var realNanoseconds: Int64 { get }
+  /// CLOCK_MONOTONIC. `clock_gettime(2)`
+  var monotonic: MonotonicTime { get }
+  /// CLOCK_REALTIME. `clock_gettime(2)`
+  var wall: WallTime { get }
   /// 64 random bits. `getrandom(2)`
   func random() -> UInt64
 
@@ -55,7 +56,7 @@ public protocol SystemCalls: AnyObject {
   func remove(_ descriptor: CInt, from epoll: CInt) -> CInt
   /// What is ready now, at most so many; nothing when the deadline has come. Nobody waits here: nil, and thereby EAGAIN,
   /// says that the process is to be left alone until something is ready or the deadline has come. `epoll_wait(2)`
-  func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicInstant?) -> [(UInt64, Readiness)]?
+  func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]?
 
   /// Lets others run. `sched_yield(2)`
   func giveWay()

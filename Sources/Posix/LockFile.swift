@@ -6,6 +6,7 @@
 // Failure: SystemError; a lock that somebody else holds is an outcome.
 import CLinux
 import Glibc
+import Time
 
 /// A held lock, released when the value ends. `flock(2)`
 public struct LockFile: ~Copyable {
@@ -27,7 +28,7 @@ public struct LockFile: ~Copyable {
   /// process.
   /// - Parameter patience: how long visitors are waited for; a holder never is.
   /// - Throws: ELOOP where the path is a symbolic link, ENOENT where its directory is missing, and so on.
-  public static func acquire(path: String, patience: Duration = .zero) throws(SystemError) -> Outcome {
+  public static func acquire(path: String, patience: TimeSpan = .zero) throws(SystemError) -> Outcome {
     let descriptor = try FileDescriptor.open(path, [.readWrite, .create, .noFollow], mode: 0o600)
     let number = descriptor.rawValue
     let deadline = SystemClock.monotonic() + patience

@@ -5,6 +5,7 @@
 // while nobody touches the directories.
 // Failure: SystemError where the kernel has no watch left.
 import Glibc
+import Time
 
 /// Watches over names in a few directories.
 public final class NameWatch {
@@ -20,14 +21,14 @@ public final class NameWatch {
   public var onLoss: (([String]) -> Void)?
   /// When what is lost is to be made good; nil while nothing is. Whoever removes a whole directory has time to finish:
   /// nothing is put back into it meanwhile.
-  public private(set) var repairAt: MonotonicInstant?
+  public private(set) var repairAt: MonotonicTime?
 
   private struct Identity: Hashable {
     var device: UInt64
     var inode: UInt64
   }
 
-  private static let pause = Duration.milliseconds(500)
+  private static let pause = TimeSpan.milliseconds(500)
 
   private let loop: EventLoop
   private let directories: [String]

@@ -4,6 +4,7 @@
 // used again.
 // Failure: nil, false or an empty list; whatever is read here may have changed by the time it is looked at.
 import Glibc
+import Time
 
 /// The processes of the machine. `proc(5)`
 public enum ProcessTable {
@@ -67,14 +68,14 @@ public enum ProcessTable {
 
   /// For how long a process has been there, to a hundredth of a second; nil where there is none. proc_pid_stat(5)
   /// counts from the boot, with the time that the machine slept: `CLOCK_BOOTTIME`.
-  public static func age(of pid: pid_t) -> Duration? {
+  public static func age(of pid: pid_t) -> TimeSpan? {
     guard let started = startTime(pid) else { return nil }
     let ticks = Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
     var now = timespec()
     clock_gettime(CLOCK_BOOTTIME, &now)
     let (seconds, rest) = Int64(clamping: started).quotientAndRemainder(dividingBy: ticks)
-    let start = Duration.seconds(seconds) + .milliseconds(rest * 1_000 / ticks)
-    return max(.zero, .seconds(Int64(now.tv_sec)) + .nanoseconds(Int64(now.tv_nsec)) - start)
+    let start = TimeSpan.seconds(seconds) + .milliseconds(rest * 1_000 / ticks)
+    return .seconds(Int64(now.tv_sec)) + .nanoseconds(Int64(now.tv_nsec)) - start
   }
 
   /// The short name of a process (15 bytes at most); nil where there is none. /proc/PID/comm

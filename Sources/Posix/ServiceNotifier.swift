@@ -3,6 +3,7 @@
 // Invariant: telling never waits and never fails the service: a manager that does not listen misses the message.
 // Failure: nil where there is no manager, or its address is of a kind that is not understood.
 import Glibc
+import Time
 
 /// Tells a service manager how this service is. `sd_notify(3)`, `sd_watchdog_enabled(3)`
 public struct ServiceNotifier: Sendable, Equatable {
@@ -18,10 +19,10 @@ public struct ServiceNotifier: Sendable, Equatable {
   /// A path, or an abstract address behind an `@`.
   public let address: String
   /// Within which time the manager wants a sign of life; nil where it does not. Half of it is a good pause.
-  public let watchdog: Duration?
+  public let watchdog: TimeSpan?
 
   /// The manager at an address.
-  public init(address: String, watchdog: Duration? = nil) {
+  public init(address: String, watchdog: TimeSpan? = nil) {
     self.address = address
     self.watchdog = watchdog
   }

@@ -2,6 +2,7 @@
 // They are saved in the same transaction as the changes that they count, so both always agree on disk.
 
 import BankModel
+import Time
 
 /// The numbers of the present business day.
 ///

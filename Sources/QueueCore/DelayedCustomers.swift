@@ -2,6 +2,7 @@
 // It knows no clock. Invariant: no child is due before its parent.
 
 import BankModel
+import Time
 
 /// Customers who are put off, the earliest first.
 struct DelayedCustomers: Sendable {

@@ -2,6 +2,7 @@
 // A ticket is in nobody's hands before `committed`: until then its customer is a newcomer who cannot be handed out.
 
 import BankModel
+import Time
 
 extension QueueMachine {
   /// Gives tickets to a slice of customers. The first slice of a request decides whether all of it is taken.

@@ -2,6 +2,7 @@
 // empty the queue, end the day. Each request is answered once, and only when what it did is on disk.
 
 import BankModel
+import Time
 
 extension QueueMachine {
   /// Dead letters that are brought back in one go.

@@ -2,6 +2,7 @@
 // Whatever it says holds between two events, never in the middle of one.
 
 import BankModel
+import Time
 
 extension QueueMachine {
   /// The numbers of one service at this moment.

@@ -3,6 +3,7 @@
 // late, and harmless, or a breach of the conversation, and the teller is replaced.
 
 import BankModel
+import Time
 
 extension QueueMachine {
   /// Gives every idle teller of a service the first customer of the highest grade who waits for this service.

@@ -15,6 +15,7 @@
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
 import BankModel
+import Time
 
 /// The customers' queue as a pure state machine. There is one of it: a copy would cost a shell hundreds of instructions
 /// whenever it asks something, so none can be made.

@@ -1,7 +1,7 @@
 // Owns the numbers by which the queue decides. It knows no file from which they might come.
 // Whoever reads them from outside has checked their ranges.
 
-import BankModel
+import Time
 
 /// The rules of the queue that an operator may set.
 public struct QueuePolicy: Sendable, Equatable {
@@ -35,7 +35,6 @@ public struct QueuePolicy: Sendable, Equatable {
   /// The pause before the next attempt of a customer who has failed so many times.
   public func pause(afterFailures failures: Int32) -> TimeSpan {
     let doublings = min(max(Int64(failures) - 1, 0), 40)
-    let (pause, overflow) = retryFirst.nanoseconds.multipliedReportingOverflow(by: 1 << doublings)
-    return overflow ? retryLimit : min(TimeSpan(nanoseconds: pause), retryLimit)
+    return min(retryFirst * (1 << doublings), retryLimit)
   }
 }

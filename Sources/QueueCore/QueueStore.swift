@@ -3,6 +3,7 @@
 // sees everything that was staged before. All customers that are kept belong to the present business day.
 
 import BankModel
+import Time
 
 /// One change to what is kept.
 public enum StoreChange: Sendable, Equatable {

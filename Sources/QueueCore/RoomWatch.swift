@@ -2,7 +2,7 @@
 // Invariant: the next look is fixed when the shortage begins, and after that only by looking: whatever else happens to a
 // store that is short, however often, puts nothing off. A store that is not short is never looked at.
 
-import BankModel
+import Time
 
 /// The looks of one store that may be short of room.
 public struct RoomWatch: Sendable, Equatable {

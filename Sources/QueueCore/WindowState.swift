@@ -3,6 +3,7 @@
 // others may have been handed out ahead, who are served in the order in which they came.
 
 import BankModel
+import Time
 
 /// One window as the queue sees it.
 struct WindowState: Sendable {

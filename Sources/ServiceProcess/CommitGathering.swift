@@ -3,7 +3,7 @@
 // the first of them do. To commit for these few alone would keep all the others waiting for two commits.
 // Invariant: a client that asks one thing after the other never waits; nobody waits longer than a quarter of a commit.
 
-import BankModel
+import Time
 
 /// When the open transaction is to be committed.
 struct CommitGathering {
@@ -19,12 +19,12 @@ struct CommitGathering {
     answered = requests
     ended = end
     // One commit that was slow is not the disk's pace.
-    took = TimeSpan(nanoseconds: (3 * took.nanoseconds + end.since(begin).nanoseconds) / 4)
+    took = (took * 3 + end.since(begin)) / 4
   }
 
   /// The moment for a transaction of so many requests of which the first came at a moment; the past for at once.
   func due(_ requests: Int, since first: MonotonicTime) -> MonotonicTime {
-    let pause = min(TimeSpan(nanoseconds: took.nanoseconds / 4), Self.longest)
+    let pause = min(took / 4, Self.longest)
     let isExpectingMore = requests < answered && first.since(ended) <= took
     return isExpectingMore ? first + pause : first
   }

@@ -4,6 +4,7 @@
 // but the way there.
 
 import Posix
+import Time
 import Transport
 import Wire
 
@@ -66,14 +67,14 @@ final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Coda
   /// Whether nobody is connected.
   var isEmpty: Bool { all.allSatisfy { $0.sessions.isEmpty } }
   /// When ``keepTime(_:)`` wants to be called.
-  var nextDeadline: MonotonicInstant? {
-    var earliest: MonotonicInstant?
+  var nextDeadline: MonotonicTime? {
+    var earliest: MonotonicTime?
     for socket in all { earliest = .earliest(earliest, socket.nextDeadline) }
     return earliest
   }
 
   /// See `ServiceSocket`.
-  func keepTime(_ moment: MonotonicInstant) { for socket in all { socket.keepTime(moment) } }
+  func keepTime(_ moment: MonotonicTime) { for socket in all { socket.keepTime(moment) } }
   /// Writes everything that was said since the last time.
   func flush() { for socket in all { socket.flush() } }
   /// Whatever is heard from now on is as if it had not come.

@@ -7,6 +7,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// What an effect asks of whoever drives the machine.
@@ -128,9 +129,9 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     guard failure == nil else { return }
     if let retry = machine.retry { happen(retry, at: now) }
     guard failure == nil, machine.isUnsettled else { return }
-    let begin = SystemClock.moment().monotonic
+    let begin = SystemClock.monotonic()
     do throws(StoreError) { try store.commit() } catch { return storeFailed(error, at: now) }
-    gathering.committed(staged.count, from: begin, to: SystemClock.moment().monotonic)
+    gathering.committed(staged.count, from: begin, to: SystemClock.monotonic())
     persistence.committed(staged)
     forgetStaged()
     retryAt = nil

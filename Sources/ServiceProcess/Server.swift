@@ -9,6 +9,7 @@ import Logbook
 import Posix
 import QueueCore
 import Storage
+import Time
 import Transport
 import Wire
 
@@ -18,7 +19,7 @@ public final class Server<Handler: ServiceHandler> {
     var call: Handler.Call
     var command: Handler.Command
     /// In the time that was attended: when a service that is not ready for it excuses itself.
-    var deadline: MonotonicInstant
+    var deadline: MonotonicTime
   }
 
   private let service: Handler
@@ -146,7 +147,7 @@ public final class Server<Handler: ServiceHandler> {
   /// Hears everybody, and does what follows from it.
   ///
   /// - Parameter limit: When it is waited no longer; nil for as long as there is nothing to do.
-  public func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
+  public func turn(until limit: MonotonicTime? = nil) throws(SystemError) {
     try loop.runOnce(until: .earliest(nextDeadline, limit))
     service.clock.turn()
     sockets.keepTime(service.clock.instant)
@@ -154,19 +155,19 @@ public final class Server<Handler: ServiceHandler> {
     endTurn()
   }
 
-  private var nextDeadline: MonotonicInstant? {
+  private var nextDeadline: MonotonicTime? {
     // The kernel has taken a long answer at once: the rest of it can be said without waiting for anybody.
     if !driver.machine.isUnsettled, questions.contains(where: isDue) { return service.clock.instant }
     // Whoever does not read is waited for by the loop, and not by the clock. There is no key path here, because one keeps the
     // compiler from making this for each service: with them a turn takes twice the instructions.
-    var patience: MonotonicInstant?
+    var patience: MonotonicTime?
     for question in questions where question.call.hasRoom {
       patience = .earliest(patience, question.deadline)
     }
     return .earliest(
       sockets.nextDeadline, log.nextFlush, watch?.nextDeadline, service.views.nextDeadline,
       service.nextDeadline, patience.map { loop.attended.wake(for: $0) },
-      driver.commitDue.map { MonotonicInstant($0) }, driver.roomDue.map { MonotonicInstant($0) })
+      driver.commitDue, driver.roomDue)
   }
 
   private func endTurn() {

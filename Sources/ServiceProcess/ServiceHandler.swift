@@ -5,6 +5,7 @@ import BankModel
 import Logbook
 import Posix
 import QueueCore
+import Time
 import Transport
 import Wire
 
@@ -68,7 +69,7 @@ public protocol ServiceHandler: AnyObject {
   /// Hands what is on disk to those who follow.
   func publish()
   /// When there is something to do by itself; nil for never.
-  var nextDeadline: MonotonicInstant? { get }
+  var nextDeadline: MonotonicTime? { get }
 }
 
 extension ServiceHandler {
@@ -81,7 +82,7 @@ extension ServiceHandler {
   /// Nothing follows.
   public func afterCommit() {}
   /// Never.
-  public var nextDeadline: MonotonicInstant? { nil }
+  public var nextDeadline: MonotonicTime? { nil }
 }
 
 /// What a request comes to.
@@ -91,7 +92,7 @@ public enum ServiceReaction<Event, Reply> {
   /// Something happens to the machine, which answers under the number of the call.
   case event(Event)
   /// The answer is on disk: it is given when nothing is staged, and the service is ready for it.
-  case question(within: Duration = .zero)
+  case question(within: TimeSpan = .zero)
   /// The service answers by itself.
   case later
 }

@@ -6,6 +6,7 @@
 // Failure: none; where the kernel has no watch left, the service lives without one, and says so.
 
 import Posix
+import Time
 import Transport
 import Wire
 
@@ -51,10 +52,10 @@ final class ServiceWatch {
   }
 
   /// When ``endTurn(_:)`` has something to do by itself.
-  var nextDeadline: MonotonicInstant? { names?.repairAt }
+  var nextDeadline: MonotonicTime? { names?.repairAt }
 
   /// Does what is to be done about what was removed. Comes before anything is committed in a turn.
-  func keepTime(_ now: MonotonicInstant) {
+  func keepTime(_ now: MonotonicTime) {
     if !lost.isEmpty { meet(lost) }
     guard let names, let due = names.repairAt, due <= now else { return }
     let missing = names.losses()

@@ -1,15 +1,15 @@
 // Owns the moment that a turn of a service works with. It decides nothing.
 // Invariant: within a turn all parts of a service have the same moment.
 
-import BankModel
 import Posix
+import Time
 
 /// The time of a service.
 public final class TurnClock {
   /// The moment of this turn.
   public private(set) var now = SystemClock.moment()
   /// The same by the steady clock.
-  public var instant: MonotonicInstant { MonotonicInstant(now.monotonic) }
+  public var instant: MonotonicTime { now.monotonic }
 
   /// A clock that shows the present.
   public init() {}

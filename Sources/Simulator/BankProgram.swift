@@ -9,6 +9,7 @@ import Coordinator
 import Logbook
 import Posix
 import QueueCore
+import Time
 import Transport
 
 /// A coordinator that runs on a simulated host.
@@ -45,7 +46,7 @@ final class BankProgram: SimulatedProgram {
     var limits = CoordinatorLimits()
     (limits.slice, limits.listPart) = (plan.slice, Int(plan.slice))
     (limits.gap, limits.withdrawn) = (2 * plan.slice, Int(plan.slice))
-    limits.release = .nanoseconds(plan.stock.releasePatience.nanoseconds)
+    limits.release = plan.stock.releasePatience
     coordinator = try Coordinator(
       home: home.path, configurationFile: ConfigurationScribe.path,
       configuration: Self.configuration(number, of: world),

@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// Somebody who writes the configuration.
 struct ConfigurationScribe {

@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// What one history is like.
 struct FaultPlan {

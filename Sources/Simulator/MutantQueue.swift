@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// The real machine with something wrong around it.
 struct MutantQueue {
@@ -25,7 +26,7 @@ struct MutantQueue {
     case .buriesTooEarly:
       policy.maxCrashes -= 1
       policy.maxFailures -= 1
-    case .expiresTooEarly: policy.lease = TimeSpan(nanoseconds: policy.lease.nanoseconds / 2)
+    case .expiresTooEarly: policy.lease = policy.lease / 2
     default: break
     }
     return policy

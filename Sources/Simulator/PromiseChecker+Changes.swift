@@ -3,6 +3,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 extension PromiseChecker {
   /// Follows a change to what is kept.

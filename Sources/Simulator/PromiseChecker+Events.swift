@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 import Wire
 
 /// What one event has brought about so far.

@@ -6,6 +6,7 @@
 import BankModel
 import QueueCore
 import Storage
+import Time
 import Wire
 
 /// A ticket of a day, as one number.

@@ -7,6 +7,7 @@
 import BankModel
 import Coordinator
 import QueueCore
+import Time
 
 /// Looks at what happens to the queue of one coordinator.
 final class QueueWatch: QueueWitness {

@@ -4,6 +4,7 @@
 
 import BankModel
 import Coordinator
+import Time
 import Transport
 import Wire
 

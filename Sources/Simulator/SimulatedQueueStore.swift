@@ -5,6 +5,7 @@
 import BankModel
 import QueueCore
 import Storage
+import Time
 
 /// The store of a simulated coordinator.
 final class SimulatedQueueStore: QueueStore {

@@ -8,6 +8,7 @@ import JuiceStation
 import Posix
 import QueueCore
 import Teller
+import Time
 import Wire
 
 /// A worker, as the simulated world knows it.
@@ -73,7 +74,7 @@ final class SimulatedProvider: Provider {
   private unowned let process: SimulatedProcess
   private let real: FruitProvider?
   /// An answer that needs nobody else, and when it comes.
-  private var ready: (lease: Lease, due: MonotonicInstant)?
+  private var ready: (lease: Lease, due: MonotonicTime)?
 
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
     self.process = process
@@ -100,7 +101,7 @@ final class SimulatedProvider: Provider {
     real.provide(assignment)
   }
 
-  var nextDeadline: MonotonicInstant? {
+  var nextDeadline: MonotonicTime? {
     [real?.nextDeadline, ready?.due].compactMap(\.self).min()
   }
 

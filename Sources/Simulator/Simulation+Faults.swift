@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import QueueCore
 import Storage
+import Time
 import Wire
 
 extension Simulation {

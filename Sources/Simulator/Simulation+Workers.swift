@@ -4,6 +4,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 import Wire
 
 extension Simulation {

@@ -6,6 +6,7 @@ import BankModel
 import Glibc
 import QueueCore
 import Storage
+import Time
 import Wire
 
 /// A history of the bank that is decided by a seed.

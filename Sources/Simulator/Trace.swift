@@ -2,7 +2,7 @@
 // It must not decide anything. Invariant: two histories with the same digest went the same way, to the byte on the
 // wire. Words are made only where somebody reads them.
 
-import BankModel
+import Time
 
 /// The record of one history.
 struct Trace {

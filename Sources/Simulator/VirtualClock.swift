@@ -2,7 +2,7 @@
 // It must not know what happens at any moment. Nothing here reads a clock of the machine, so a history takes as long
 // as it takes to compute. Invariant: the forward clock never goes back. There is nothing that can fail.
 
-import BankModel
+import Time
 
 /// Both clocks of the simulated world.
 struct VirtualClock {

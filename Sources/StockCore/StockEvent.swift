@@ -2,6 +2,7 @@
 // Events are requests and past tenses, effects are imperatives, performed in order.
 
 import BankModel
+import Time
 
 /// A number by which the answer to a request finds its way back. It means nothing to the stock.
 public typealias RequestNumber = UInt64

@@ -2,6 +2,7 @@
 // rows that follow. It decides for all items of an order before it touches a shelf.
 
 import BankModel
+import Time
 
 extension StockMachine {
   /// Items that are not known begin with what they are furnished with.

@@ -13,6 +13,7 @@
 // above the limit.
 
 import BankModel
+import Time
 
 /// The stock as a pure state machine.
 public struct StockMachine: Sendable {

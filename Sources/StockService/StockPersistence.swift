@@ -6,6 +6,7 @@ import Posix
 import QueueCore
 import ServiceProcess
 import StockCore
+import Time
 import Wire
 
 /// The store of a stock, as its machine is driven over it.

@@ -3,6 +3,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 extension Transactions {
   /// The last opening of a bank with which this database was used; nil where it knows of none.

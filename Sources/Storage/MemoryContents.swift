@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// The reverse of one step.
 enum MemoryStep {

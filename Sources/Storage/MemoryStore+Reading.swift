@@ -3,6 +3,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 extension MemoryStore {
   /// The next waiting customers of a line, by number, beginning behind `after`.

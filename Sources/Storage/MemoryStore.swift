@@ -5,6 +5,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// A store that forgets everything when the process ends, and before that only what it is told to.
 public final class MemoryStore: QueueStore {

@@ -5,6 +5,7 @@
 import BankModel
 import QueueCore
 import StockCore
+import Time
 
 extension SQLiteStockStore {
   /// What is known of an order. See `StockStore`.

@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// What the books say of one day.
 struct DayRow {

@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 extension SQLiteStore {
   /// Reads the books and the delayed customers; begins day 1 in a new store. See `QueueStore`.

@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 extension SQLiteStore {
   /// Writes one change into the open transaction.

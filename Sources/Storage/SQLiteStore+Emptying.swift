@@ -5,6 +5,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// The emptying of the queue, as far as it has come.
 struct QueueSweep {

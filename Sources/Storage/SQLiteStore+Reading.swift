@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 extension SQLiteStore {
   // MARK: Customers

@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 import VendingCore
 
 extension SQLiteVendingStore {

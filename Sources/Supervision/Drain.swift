@@ -10,6 +10,7 @@
 // that is looked at can make a drain go back.
 
 import BankModel
+import Time
 
 /// What a drain wants done.
 public enum DrainAction: Sendable, Equatable {

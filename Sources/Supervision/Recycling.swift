@@ -2,7 +2,7 @@
 // It knows no process and no clock. Invariant: of all workers one at most is being replaced, and the next one's turn
 // comes only when the successor of the one before is at work, or will never be.
 
-import BankModel
+import Time
 
 /// When a worker has worked long enough.
 public struct RecyclePolicy: Sendable, Equatable {

@@ -6,6 +6,7 @@
 // Invariant: deaths in a row are deaths with nothing good in between.
 
 import BankModel
+import Time
 
 /// The rules of starting again.
 public struct RestartPolicy: Sendable, Equatable {
@@ -96,9 +97,7 @@ public struct RestartHistory: Sendable {
   private mutating func decision(after deaths: Int) -> RestartDecision {
     guard deaths < policy.patience else { return .giveUp }
     let doublings = min(deaths - 1, 30)
-    let (full, overflow) = policy.firstPause.nanoseconds.multipliedReportingOverflow(
-      by: 1 << Int64(doublings))
-    let bounded = overflow ? policy.longestPause.nanoseconds : min(full, policy.longestPause.nanoseconds)
+    let bounded = min(policy.firstPause * (1 << Int64(doublings)), policy.longestPause).nanoseconds
     return .after(TimeSpan(nanoseconds: bounded / 2 + chance.draw(0...max(bounded / 2, 1))))
   }
 }

@@ -6,7 +6,7 @@
 // thirty times as long. Who waits for a disk could not be ended anyway, and whom a debugger holds is somebody's decision.
 // Invariant: moments are of the time that the judge attended, so what the judge missed is held against nobody.
 
-import BankModel
+import Time
 
 /// Whether one process stands still.
 public struct Standstill: Sendable {

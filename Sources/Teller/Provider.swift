@@ -6,6 +6,7 @@
 
 import BankModel
 import Posix
+import Time
 import Wire
 
 /// Gets what a customer needs, without making the worker's loop wait.
@@ -20,7 +21,7 @@ public protocol Provider: AnyObject {
   func provide(_ assignment: Assignment)
 
   /// When ``endTurn()`` has something to do by itself; nil for never.
-  var nextDeadline: MonotonicInstant? { get }
+  var nextDeadline: MonotonicTime? { get }
 
   /// The end of a turn of the loop: sends what is to be sent, and gives up what has taken too long.
   func endTurn()

@@ -5,6 +5,7 @@
 
 import BankModel
 import Logbook
+import Time
 import Wire
 
 /// The log of one teller.

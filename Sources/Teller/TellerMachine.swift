@@ -5,6 +5,7 @@
 // Failure: whatever the coordinator says out of turn ends this process and nothing else.
 
 import BankModel
+import Time
 import Wire
 
 /// A teller at its window, as a state machine.
@@ -207,7 +208,7 @@ extension TellerMachine {
     guard !isClosingSoon else { return giveBack(service.assignment, orders, now, &actions) }
     service.isDelayed = true
     service.providedBy = nil
-    let quarter = TimeSpan(nanoseconds: TimeSpan.microseconds(orders.beatMicroseconds).nanoseconds / 4)
+    let quarter = TimeSpan.microseconds(orders.beatMicroseconds) / 4
     service.asksAgainAt = now + min(Self.pause, quarter)
     state = .serving(orders, service)
     // Whoever answers that it is not possible now is at work, and so is who has heard it.
@@ -325,13 +326,5 @@ extension TellerOrders {
       return "this is generation \(generation) of \(name) and not \(assignment.generation)"
     }
     return nil
-  }
-}
-
-extension TimeSpan {
-  /// A span of whole microseconds.
-  fileprivate static func microseconds(_ count: Int64) -> TimeSpan {
-    let (product, overflow) = count.multipliedReportingOverflow(by: 1000)
-    return TimeSpan(nanoseconds: overflow ? .max : product)
   }
 }

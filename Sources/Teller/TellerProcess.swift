@@ -3,9 +3,9 @@
 // Invariant: one thread, one loop; while there is no customer and nothing to be written it waits for ever.
 // Failure: a system that cannot wait ends the process. A log that cannot be opened does not: customers come first.
 
-import BankModel
 import Logbook
 import Posix
+import Time
 import Transport
 import Wire
 
@@ -16,7 +16,7 @@ public final class TellerProcess {
   /// How long a teller stays awake after a word: about as long as the coordinator takes to answer where its hands are
   /// free. With tellers who fall asleep at once and have to be woken, two cores served 43,000 customers a second and
   /// not 65,000; whose work takes longer than this does not notice.
-  private static let wakefulness = Duration.microseconds(50)
+  private static let wakefulness = TimeSpan.microseconds(50)
 
   private let loop: EventLoop
   private let channel: MessageChannel<WindowMessage, TellerMessage>
@@ -79,12 +79,12 @@ public final class TellerProcess {
   /// Waits for the next thing to happen, and does what there is to do.
   ///
   /// - Parameter deadline: no longer than this; nil for as long as it takes.
-  public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
+  public func turn(until deadline: MonotonicTime? = nil) throws(SystemError) {
     isAwaited = try (isAwaited ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()
     if let due = machine.wakeAt {
       let now = SystemClock.monotonic()
-      if now >= MonotonicInstant(due) { apply(.timeCame) }
+      if now >= due { apply(.timeCame) }
     }
     settle()
   }
@@ -153,12 +153,12 @@ public final class TellerProcess {
     return try loop.runAwake(for: Self.wakefulness) { [unowned self] in channel.receiveNow() }
   }
 
-  private func nextDeadline(until deadline: MonotonicInstant?) -> MonotonicInstant? {
-    let own = Self.earlier(machine.wakeAt.map { MonotonicInstant($0) }, log?.output.nextFlush)
+  private func nextDeadline(until deadline: MonotonicTime?) -> MonotonicTime? {
+    let own = Self.earlier(machine.wakeAt, log?.output.nextFlush)
     return Self.earlier(own, Self.earlier(provider?.nextDeadline, deadline))
   }
 
-  private static func earlier(_ one: MonotonicInstant?, _ other: MonotonicInstant?) -> MonotonicInstant? {
+  private static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
     guard let one, let other else { return one ?? other }
     return min(one, other)
   }

@@ -4,6 +4,7 @@
 // Failure: none here.
 
 import BankModel
+import Time
 import Wire
 
 /// Something that happened to the teller.

@@ -4,14 +4,15 @@
 // and whoever came last before the rest is followed by the next one after it.
 
 import Posix
+import Time
 
 /// The time of those who look on.
 public enum ViewingTime {
   /// The longest in one go.
-  public static let turn = Duration.milliseconds(1)
+  public static let turn = TimeSpan.milliseconds(1)
   /// After so much time on them the loop does something else for so many times as long: with any number of them the others
   /// have seven eighths of its time. To read what they are told takes time of the same processors, too.
-  public static let rest = 7
+  public static let rest: Int64 = 7
 }
 
 /// Those who look on. Not Sendable: everything happens on the loop's thread.
@@ -33,14 +34,14 @@ public final class Audience<Viewer: AnyObject> {
   /// Whether all that is owed waits for readers.
   public private(set) var waitsForReaders = false
   /// Before this nobody is told anything.
-  public var due = MonotonicInstant(nanoseconds: 0)
+  public var due = MonotonicTime(nanoseconds: 0)
 
-  private let clock: () -> MonotonicInstant
+  private let clock: () -> MonotonicTime
   /// Who comes first the next time.
   private var first = 0
 
   /// Nobody yet.
-  public init(clock: @escaping () -> MonotonicInstant = SystemClock.monotonic) { self.clock = clock }
+  public init(clock: @escaping () -> MonotonicTime = SystemClock.monotonic) { self.clock = clock }
 
   /// Takes somebody in.
   public func admit(_ viewer: Viewer) { all.append(viewer) }
@@ -52,7 +53,7 @@ public final class Audience<Viewer: AnyObject> {
   public func hasNews() { (isOwed, waitsForReaders) = (true, false) }
 
   /// When ``tell(at:_:)`` has something to do by itself; nil where that is found out by the loop.
-  public var nextDeadline: MonotonicInstant? { isOwed && !waitsForReaders ? due : nil }
+  public var nextDeadline: MonotonicTime? { isOwed && !waitsForReaders ? due : nil }
 
   /// Shows everybody what comes next, again and again, until the time is up or nobody reads any more; not before the rest
   /// is over.
@@ -61,16 +62,16 @@ public final class Audience<Viewer: AnyObject> {
   ///   their share. Asked about a viewer that was taken out meanwhile it says ``Step/isCurrent``.
   /// - Returns: whether it was their turn.
   @discardableResult
-  public func tell(at now: MonotonicInstant, _ show: (Viewer) -> Step) -> Bool {
+  public func tell(at now: MonotonicTime, _ show: (Viewer) -> Step) -> Bool {
     guard isOwed, now >= due else { return false }
     let begin = clock()
     isOwed = goRound(until: begin + ViewingTime.turn, show)
     let end = clock()
-    due = end + (end - begin) * ViewingTime.rest
+    due = end + end.since(begin) * ViewingTime.rest
     return true
   }
 
-  private func goRound(until deadline: MonotonicInstant, _ show: (Viewer) -> Step) -> Bool {
+  private func goRound(until deadline: MonotonicTime, _ show: (Viewer) -> Step) -> Bool {
     while true {
       let viewers = all
       var (isOwed, wasTold) = (false, false)

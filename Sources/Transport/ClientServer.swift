@@ -7,6 +7,7 @@
 
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// A listening socket and its clients. Whoever serves them inherits it and says what becomes of a request. Not Sendable:
@@ -29,7 +30,7 @@ open class ClientServer<
   private final var room: Int
   private final var lastID: UInt64 = 0
   /// When those who say nothing are looked for next, in the time that was attended; nil while there are no clients.
-  package private(set) final var nextCheck: MonotonicInstant?
+  package private(set) final var nextCheck: MonotonicTime?
   private final var unflushed: [Session] = []
 
   /// A server that nobody can connect to yet.
@@ -123,24 +124,24 @@ open class ClientServer<
   // MARK: Time
 
   /// When the listener, for which there was no descriptor left, is to be heard again, by the steady clock.
-  package final var nextListening: MonotonicInstant? { listener?.nextDeadline }
+  package final var nextListening: MonotonicTime? { listener?.nextDeadline }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   ///
   /// - Parameters:
   ///   - moment: now, by the steady clock.
   ///   - now: the same in the time that was attended; time in which nobody was heard counts for nothing.
-  package final func keepTime(_ moment: MonotonicInstant, attended now: MonotonicInstant) {
+  package final func keepTime(_ moment: MonotonicTime, attended now: MonotonicTime) {
     listener?.keepTime(moment)
     guard let due = nextCheck, due <= now else { return }
     for session in present {
       let silence = session.silence(until: now)
-      if !session.isGreeted, now - session.connectedAt >= limits.hello {
-        refuse(session, .hello, "no hello within \(limits.hello.wholeMilliseconds) ms")
+      if !session.isGreeted, now.since(session.connectedAt) >= limits.hello {
+        refuse(session, .hello, "no hello within \(limits.hello.milliseconds) ms")
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused,
         silence >= limits.midFrame
       {
-        let patience = limits.midFrame.wholeMilliseconds
+        let patience = limits.midFrame.milliseconds
         refuse(session, .malformed, "silent in the middle of a frame for \(patience) ms")
       }
     }

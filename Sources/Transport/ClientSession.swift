@@ -4,6 +4,7 @@
 // Failure: the end of the channel; the session is of no more use then.
 
 import Posix
+import Time
 import Wire
 
 /// One client of a ``ClientServer``.
@@ -22,12 +23,12 @@ open class ClientSession<Question: FrameMessage, Answer: AnswerMessage> {
   /// Those that are told of changes until their client leaves.
   package final var views = 0
   /// In the time that was attended, as all that a client is judged by.
-  final let connectedAt: MonotonicInstant
+  final let connectedAt: MonotonicTime
   /// Whether something was said to it since the last flush.
   final var isUnflushed = false
   /// What was heard last when this was looked at last, and since when there was nothing else.
-  private final var lastHeard: MonotonicInstant
-  private final var silentSince: MonotonicInstant
+  private final var lastHeard: MonotonicTime
+  private final var silentSince: MonotonicTime
 
   /// A client that has just connected.
   public required init(id: UInt64, channel: Channel) {
@@ -42,8 +43,8 @@ open class ClientSession<Question: FrameMessage, Answer: AnswerMessage> {
   public final var isOpen: Bool { channel.isOpen }
 
   /// For how long nothing was heard, to the fineness with which this is asked.
-  final func silence(until now: MonotonicInstant) -> Duration {
+  final func silence(until now: MonotonicTime) -> TimeSpan {
     if channel.lastReceiveAt != lastHeard { (lastHeard, silentSince) = (channel.lastReceiveAt, now) }
-    return now - silentSince
+    return now.since(silentSince)
   }
 }

@@ -6,6 +6,7 @@
 
 import Glibc
 import Posix
+import Time
 
 /// A listening socket that accepts connections, and goes on doing so after descriptors had run out.
 ///
@@ -16,7 +17,7 @@ public final class Listener {
   public var onConnection: ((consuming FileDescriptor) -> Void)?
 
   /// How long nobody is accepted after even the spare descriptor was of no use.
-  private static let rest = Duration.milliseconds(100)
+  private static let rest = TimeSpan.milliseconds(100)
   /// Connections that are accepted in one turn, so that a crowd at the door does not hold up those who are in.
   private static let crowd = 64
 
@@ -27,7 +28,7 @@ public final class Listener {
   private let farewell: [UInt8]
   private var spare: FileDescriptor?
   private var registration: Registration?
-  private var restsUntil: MonotonicInstant?
+  private var restsUntil: MonotonicTime?
 
   /// Begins to listen. The caller holds the lock on what is served, so a socket that is there is a leftover.
   ///
@@ -65,10 +66,10 @@ public final class Listener {
   // MARK: Time
 
   /// When ``keepTime(_:)`` wants to be called; nil while the socket is watched.
-  public var nextDeadline: MonotonicInstant? { restsUntil }
+  public var nextDeadline: MonotonicTime? { restsUntil }
 
   /// Watches the socket again when it has rested.
-  public func keepTime(_ now: MonotonicInstant) {
+  public func keepTime(_ now: MonotonicTime) {
     if let restsUntil, restsUntil <= now { watchAgain() }
   }
 

@@ -6,6 +6,7 @@
 // Failure: a `ChannelEnd`. Input from the peer can end this channel and nothing else.
 
 import Posix
+import Time
 import Wire
 
 /// A non-blocking stream socket on an ``EventLoop`` that carries frames with one message each.
@@ -27,7 +28,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   public var lastWord: ((ChannelEnd) -> Outgoing?)?
 
   /// When bytes last arrived; at first the moment at which the channel was made.
-  public internal(set) var lastReceiveAt: MonotonicInstant
+  public internal(set) var lastReceiveAt: MonotonicTime
   /// Whether the channel has not ended.
   public internal(set) var isOpen = true
   /// Whether reading is paused; see ``pauseReading()``.

@@ -7,6 +7,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// The channel on descriptor 3.
@@ -34,10 +35,10 @@ public final class ParentLink {
   /// The opening of the bank that the service is to write down; nil where it has.
   private var bank: BankMark?
   private var hasWorked = false
-  private var progressAt = MonotonicInstant(nanoseconds: 0)
+  private var progressAt = MonotonicTime(nanoseconds: 0)
 
   /// The shortest time between two reports of progress.
-  private static let progressPause = Duration.seconds(1)
+  private static let progressPause = TimeSpan.seconds(1)
 
   /// Says hello on a connected socket.
   public init(_ descriptor: consuming FileDescriptor, loop: EventLoop, role: PeerRole) throws(SystemError) {
@@ -94,7 +95,7 @@ public final class ParentLink {
   /// To be called by the work itself, and never by a clock: what is told is that it goes on.
   public func progressed() {
     let now = SystemClock.monotonic()
-    guard state == .atWork, now - progressAt >= Self.progressPause else { return }
+    guard state == .atWork, now.since(progressAt) >= Self.progressPause else { return }
     progressAt = now
     say(.beat(WorkerMessage.progress))
   }

@@ -7,6 +7,7 @@
 
 import BankModel
 import Posix
+import Time
 import Wire
 
 /// A client of a service, on an ``EventLoop`` of the caller's. Not Sendable.
@@ -33,11 +34,11 @@ public final class ServiceClient<Command: ServiceCommand> {
   private let path: String
   private let loop: EventLoop
   private let build: String
-  private let helloPatience: Duration
+  private let helloPatience: TimeSpan
   private var names = OrderNames(seed: RandomSeed.fromSystem())
   private var channel: Channel?
-  private var connectedAt = MonotonicInstant(nanoseconds: 0)
-  private var retryAt: MonotonicInstant?
+  private var connectedAt = MonotonicTime(nanoseconds: 0)
+  private var retryAt: MonotonicTime?
   private var pause = ServiceClient.firstPause
   private var lastNumber: UInt32 = 0
   private var open: [UInt32: OpenRequest] = [:]
@@ -49,7 +50,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   private struct OpenRequest {
     var request: ServiceRequest<Command>
     /// In the time that was attended: whoever was stopped, or did something else for long, listens before it despairs.
-    var deadline: MonotonicInstant
+    var deadline: MonotonicTime
     var sendings = 0
     /// Whether it is with the service that is there now.
     var isSent = false
@@ -67,8 +68,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
   }
 
-  private static var firstPause: Duration { .milliseconds(10) }
-  private static var longestPause: Duration { .milliseconds(250) }
+  private static var firstPause: TimeSpan { .milliseconds(10) }
+  private static var longestPause: TimeSpan { .milliseconds(250) }
   /// How often a question that may take minutes is sent: a service that ends over it each time would never be at work.
   private static var longSendings: Int { 2 }
 
@@ -81,7 +82,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   ///   audit takes its time.
   public init(
     socket path: String, loop: EventLoop, build: String = BuildIdentity.current,
-    helloPatience: Duration = .seconds(10)
+    helloPatience: TimeSpan = .seconds(10)
   ) {
     self.path = path
     self.loop = loop
@@ -104,7 +105,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   ///   - order: the name that makes a change repeatable by the caller too, after a crash of its own.
   ///   - deadline: until then the request is sent again whenever the service has come back.
   public func ask(
-    _ command: Command, as order: OrderID? = nil, until deadline: MonotonicInstant,
+    _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ listener: @escaping Listener
   ) {
     lastNumber &+= 1
@@ -113,7 +114,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     // Brought up to now first: what passed since the caller last listened is not taken from the patience for this answer.
     let now = SystemClock.monotonic()
     loop.attend(until: now)
-    let patience = max(.zero, deadline - now)
+    let patience = deadline.since(now)
     open[lastNumber] = OpenRequest(
       request: request, deadline: loop.attended.now + patience, listener: listener)
     if isConnected { send(lastNumber) } else { connectIfDue() }
@@ -132,7 +133,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// Not from within a handler of the loop.
   /// - Throws: `tryLater` where no answer came in time; the same order may be asked again.
   public func call(
-    _ command: Command, as order: OrderID? = nil, within patience: Duration
+    _ command: Command, as order: OrderID? = nil, within patience: TimeSpan
   ) throws(Trouble) -> Answer {
     var outcome: Result<Answer, Trouble>?
     let deadline = SystemClock.monotonic() + patience
@@ -142,7 +143,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   }
 
   /// Waits for the next thing to happen, no longer than until the deadline, and does what there is to do.
-  public func turn(until deadline: MonotonicInstant?) throws(Trouble) {
+  public func turn(until deadline: MonotonicTime?) throws(Trouble) {
     endTurn()
     do throws(SystemError) { try loop.runOnce(until: .earliest(nextDeadline, deadline)) } catch {
       throw .system(error)
@@ -153,10 +154,10 @@ public final class ServiceClient<Command: ServiceCommand> {
   // MARK: - Turns
 
   /// When ``endTurn()`` has something to do by itself; nil for never.
-  public var nextDeadline: MonotonicInstant? {
+  public var nextDeadline: MonotonicTime? {
     // Without a key path, which keeps the compiler from making this for one service alone: with it a question costs a
     // quarter more instructions.
-    var deadline: MonotonicInstant?
+    var deadline: MonotonicTime?
     for request in open.values { deadline = min(deadline ?? request.deadline, request.deadline) }
     var earliest = deadline.map { loop.attended.wake(for: $0) }
     let own =
@@ -174,7 +175,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     let now = loop.attended.now
     // What has come while nobody listened is heard before anything is given up.
     if isOverdue(now) { while channel?.receiveNow() == true {} }
-    if channel != nil, !isConnected, now - connectedAt >= helloPatience {
+    if channel != nil, !isConnected, now.since(connectedAt) >= helloPatience {
       channel?.close()
       lastTrouble = Remark(.noAnswer)
     }
@@ -188,9 +189,9 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
   }
 
-  private func isOverdue(_ now: MonotonicInstant) -> Bool {
+  private func isOverdue(_ now: MonotonicTime) -> Bool {
     channel != nil
-      && (!isConnected && now - connectedAt >= helloPatience
+      && (!isConnected && now.since(connectedAt) >= helloPatience
         || open.values.contains { $0.deadline <= now })
   }
 

@@ -5,6 +5,7 @@
 import Glibc
 import BankModel
 import Posix
+import Time
 import Wire
 
 /// The paths of one service of one bank.

@@ -2,6 +2,7 @@
 // Invariant: each limit is above what a client of this build ever needs, so only a broken or hostile one meets it.
 
 import Glibc
+import Time
 import Wire
 
 /// The limits on the clients of a server.
@@ -11,11 +12,11 @@ public struct ServiceLimits: Sendable {
   /// Connections that wait to be accepted.
   public var backlog: CInt = 512
   /// How long a client may take to say hello.
-  public var hello: Duration = .seconds(5)
+  public var hello: TimeSpan = .seconds(5)
   /// How long a client may be silent in the middle of a frame.
-  public var midFrame: Duration = .seconds(10)
+  public var midFrame: TimeSpan = .seconds(10)
   /// How often the two are looked at, while there are clients.
-  public var check: Duration = .seconds(2)
+  public var check: TimeSpan = .seconds(2)
   /// The longest body of a frame, in either direction.
   public var frame = FrameLimits.control
   /// Bytes that may wait for a client that does not read.

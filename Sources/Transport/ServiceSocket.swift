@@ -3,6 +3,7 @@
 // waits for all of them together.
 
 import Posix
+import Time
 import Wire
 
 /// One client of a ``ServiceSocket``.
@@ -125,14 +126,14 @@ public final class ServiceSocket<
   }
 
   /// When ``keepTime(_:)`` wants to be called; nil while there are no clients and everybody can come in.
-  public var nextDeadline: MonotonicInstant? {
+  public var nextDeadline: MonotonicTime? {
     .earliest(nextListening, nextCheck.map { loop.attended.wake(for: $0) })
   }
 
   /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   ///
   /// - Parameter moment: now, by the steady clock.
-  public func keepTime(_ moment: MonotonicInstant) {
+  public func keepTime(_ moment: MonotonicTime) {
     loop.attend(until: moment)
     keepTime(moment, attended: Kernel.makes("servicesBlameClients") ? moment : loop.attended.now)
   }

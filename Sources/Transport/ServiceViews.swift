@@ -5,6 +5,7 @@
 // Failure: none; a client that is too slow may follow again.
 
 import Posix
+import Time
 import Wire
 
 /// Where a viewer of a service comes from who was told something before, and is not up to the present yet.
@@ -70,7 +71,7 @@ public final class ServiceViews<
   ///   - tooSlow: the last answer to whoever was.
   public init(
     topics: Int = 1, frame: Int = FrameLimits.control, tooSlow: Result,
-    clock: @escaping () -> MonotonicInstant = SystemClock.monotonic
+    clock: @escaping () -> MonotonicTime = SystemClock.monotonic
   ) {
     feeds = Array(repeating: AnswerFeed(frame: frame), count: topics)
     self.tooSlow = tooSlow
@@ -137,10 +138,10 @@ public final class ServiceViews<
   }
 
   /// When ``tell(at:)`` has something to do by itself.
-  public var nextDeadline: MonotonicInstant? { audience.nextDeadline }
+  public var nextDeadline: MonotonicTime? { audience.nextDeadline }
 
   /// Tells those who look on what they have not seen, for as long as they may have. What is staged is published before.
-  public func tell(at now: MonotonicInstant) {
+  public func tell(at now: MonotonicTime) {
     if audience.tell(at: now, show) { tidy() }
   }
 

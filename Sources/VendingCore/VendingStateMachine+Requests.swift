@@ -2,6 +2,7 @@
 // It writes rows and never reads one: what the store knows is handed in.
 
 import BankModel
+import Time
 
 extension VendingStateMachine {
   /// The answer to a request that was heard before.

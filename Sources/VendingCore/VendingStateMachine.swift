@@ -17,6 +17,7 @@
 // Invariant, at all times: money put in = balance + price of purchases + given back; the balance covers every intent.
 
 import BankModel
+import Time
 
 /// A vending machine's money as a pure state machine.
 public struct VendingStateMachine: Sendable {

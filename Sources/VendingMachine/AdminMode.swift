@@ -7,6 +7,7 @@ import BankModel
 import Posix
 import ServiceProcess
 import StockClient
+import Time
 import Wire
 
 /// The machine as its manager has it.
@@ -15,9 +16,9 @@ final class AdminMode {
   private let stock: StockClient
   private let clock: TurnClock
   /// How long the stock may take.
-  private let patience: Duration
+  private let patience: TimeSpan
 
-  init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: TurnClock, _ patience: Duration) {
+  init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: TurnClock, _ patience: TimeSpan) {
     self.patience = patience
     self.shelf = shelf
     self.stock = stock
@@ -49,7 +50,7 @@ final class AdminMode {
   }
 
   private func ask(
-    _ command: StockCommand, as order: OrderID, until deadline: MonotonicInstant,
+    _ command: StockCommand, as order: OrderID, until deadline: MonotonicTime,
     _ answer: @escaping (VendingResult) -> Void
   ) {
     stock.ask(command, as: order, until: deadline) { [weak self] result in

@@ -7,6 +7,7 @@ import BankModel
 import Posix
 import ServiceProcess
 import StockClient
+import Time
 import VendingCore
 import Wire
 
@@ -92,7 +93,7 @@ final class CustomerMode<Machine: VendingDecisions> {
 
   private var again: [PurchaseNumber] = []
   /// When the stock is asked once more to put back what it would not; nil while there is nothing.
-  private(set) var nextDeadline: MonotonicInstant?
+  private(set) var nextDeadline: MonotonicTime?
 
   /// Asks the stock once more, some time after it would not.
   func endTurn() {

@@ -6,6 +6,7 @@
 import BankModel
 import Posix
 import StockClient
+import Time
 import Wire
 
 /// What there is of the drinks, as the stock tells it.
@@ -26,11 +27,11 @@ final class DrinkShelf {
   /// Whether the stock keeps these products.
   private var isIntroduced = false
   /// When a stock that would not hear of the products is told of them again.
-  private var introduceAt: MonotonicInstant?
+  private var introduceAt: MonotonicTime?
   /// Those who wait until it does.
-  private var waiting: [(deadline: MonotonicInstant, body: (Bool) -> Void)] = []
+  private var waiting: [(deadline: MonotonicTime, body: (Bool) -> Void)] = []
 
-  private static let introductionPause = Duration.seconds(1)
+  private static let introductionPause = TimeSpan.seconds(1)
 
   init(_ table: ProductTable, _ stock: StockClient) {
     self.table = table
@@ -44,12 +45,12 @@ final class DrinkShelf {
   var isKnown: Bool { picture != nil && isIntroduced }
 
   /// Does something when the stock keeps these products, or when that did not come to be in time.
-  func whenKnown(until deadline: MonotonicInstant, _ body: @escaping (Bool) -> Void) {
+  func whenKnown(until deadline: MonotonicTime, _ body: @escaping (Bool) -> Void) {
     if isKnown { body(true) } else { waiting.append((deadline, body)) }
   }
 
   /// When ``endTurn(_:)`` has something to do by itself; nil for never.
-  var nextDeadline: MonotonicInstant? {
+  var nextDeadline: MonotonicTime? {
     let earliest = waiting.map(\.deadline).min()
     guard let introduceAt else { return earliest }
     return min(earliest ?? introduceAt, introduceAt)
@@ -103,7 +104,7 @@ final class DrinkShelf {
   }
 
   /// A stock that is away tells nothing for now; nobody waits for it here.
-  func endTurn(_ now: MonotonicInstant) {
+  func endTurn(_ now: MonotonicTime) {
     if !gates.isEmpty, !stock.isConnected { openGates { _ in true } }
     if let due = introduceAt, due <= now {
       introduceAt = nil

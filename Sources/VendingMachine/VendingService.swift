@@ -8,6 +8,7 @@ import Posix
 import QueueCore
 import ServiceProcess
 import StockClient
+import Time
 import Transport
 import VendingCore
 import Wire
@@ -15,15 +16,15 @@ import Wire
 /// How long the machine waits for the stock.
 package struct StockPatience: Sendable {
   /// Until it has told anything, for somebody who looks.
-  package var look = Duration.seconds(8)
+  package var look = TimeSpan.seconds(8)
   /// Until it has handed a drink out; the purchase is given up then. Less than a client waits.
-  package var purchase = Duration.seconds(8)
+  package var purchase = TimeSpan.seconds(8)
   /// Until it has done what the manager wants.
-  package var manager = Duration.seconds(8)
+  package var manager = TimeSpan.seconds(8)
   /// Until it has put back what a purchase holds; it is asked again then.
-  package var release = Duration.seconds(3_600)
+  package var release = TimeSpan.minutes(60)
   /// Before it is asked again for what it would not do.
-  package var pause = Duration.seconds(1)
+  package var pause = TimeSpan.seconds(1)
 
   package init() {}
 }
@@ -46,7 +47,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   let shelf: DrinkShelf
   private let stock: StockClient
   /// How long who looks waits for the stock.
-  private let patience: Duration
+  private let patience: TimeSpan
   private let customerMode: CustomerMode<Machine>
   private let adminMode: AdminMode
   private let viewers = ViewerTable<Machine>()
@@ -101,7 +102,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   }
 
   /// When the stock, or somebody who waits for it, needs a turn.
-  package var nextDeadline: MonotonicInstant? {
+  package var nextDeadline: MonotonicTime? {
     .earliest(stock.nextDeadline, customerMode.nextDeadline, shelf.nextDeadline)
   }
 

@@ -3,6 +3,7 @@
 
 import ControlClient
 import Posix
+import Time
 
 extension Bench {
   func measureCommands() throws(BenchFailure) {
@@ -10,7 +11,7 @@ extension Bench {
     for words in [["--version"], ["status"], ["enqueue", "1"]] {
       var figures: [Double] = []
       for _ in 0..<20 * thoroughness.rounds {
-        figures.append(try command(words, at: bank.home).milliseconds)
+        figures.append(try command(words, at: bank.home).inMilliseconds)
       }
       add("commands", "bankctl \(words.joined(separator: " "))", "ms", Samples(figures))
     }
@@ -18,7 +19,7 @@ extension Bench {
   }
 
   /// Runs `bankctl` on a home and waits for its end; the time from before its start until after its end.
-  func command(_ words: [String], at home: BankHome) throws(BenchFailure) -> Duration {
+  func command(_ words: [String], at home: BankHome) throws(BenchFailure) -> TimeSpan {
     let begin = SystemClock.monotonic()
     let process = try BenchFailure.system { () throws(SystemError) in
       try ChildProcess.spawn(
@@ -27,7 +28,7 @@ extension Bench {
         standardOutput: .null, standardError: .null)
     }
     let status = process.wait()
-    let time = SystemClock.monotonic() - begin
+    let time = SystemClock.monotonic().since(begin)
     guard status.isSuccess else {
       throw .surprise("bankctl \(words.joined(separator: " ")) ended with \(status)")
     }

@@ -4,6 +4,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 extension Bench {
@@ -19,7 +20,7 @@ extension Bench {
     let starts = try rounds { () throws(BenchFailure) in
       let time = try command(["start", "--speed", "max"], at: home)
       _ = try command(["stop", "--now"], at: home)
-      return time.seconds
+      return time.inSeconds
     }
     add("crowd", "bankctl start with \(crowd) waiting", "s", starts, target: .below(0.5))
 

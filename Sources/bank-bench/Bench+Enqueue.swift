@@ -5,6 +5,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 extension Bench {
@@ -44,12 +45,12 @@ extension Bench {
       try BenchFailure.system { () throws(SystemError) in try hear(on: loop, until: end) }
       if let failure = crowd.failure { throw .control(failure) }
     }
-    return Double(crowd.tickets) / (SystemClock.monotonic() - begin).seconds
+    return Double(crowd.tickets) / SystemClock.monotonic().since(begin).inSeconds
   }
 
   /// Waits awake for as long as an answer may take: what is measured is the server, and not how soon a sleeping client
   /// is woken.
-  func hear(on loop: EventLoop, until end: MonotonicInstant) throws(SystemError) {
+  func hear(on loop: EventLoop, until end: MonotonicTime) throws(SystemError) {
     if try loop.runAwake(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }
 
@@ -69,7 +70,7 @@ extension Bench {
       try bank.ask(.pause(nil))
       let time = try command(["enqueue", String(count)], at: bank.home)
       try bank.discard()
-      return Double(count) / time.seconds
+      return Double(count) / time.inSeconds
     }
     for server in servers { server.discard() }
   }

@@ -1,9 +1,9 @@
 // Owns what an open bank costs while nobody comes: memory of a teller, and how often any of its processes wakes.
 // It must not talk to the bank while it counts. Failure: BenchFailure.
 
-import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 extension Bench {
@@ -36,7 +36,7 @@ extension Bench {
   }
 
   /// Lets time pass.
-  private func rest(_ span: Duration) throws(BenchFailure) {
+  private func rest(_ span: TimeSpan) throws(BenchFailure) {
     try BenchFailure.system { () throws(SystemError) in
       let loop = try EventLoop()
       let end = SystemClock.monotonic() + span

@@ -6,6 +6,7 @@ import BankModel
 import ControlClient
 import Posix
 import StockClient
+import Time
 import Wire
 
 extension Bench {
@@ -33,7 +34,7 @@ extension Bench {
       try bank.ask(.resume(.juice))
       try bank.ask(.awaitIdle)
     }
-    return Double(count) / time.seconds
+    return Double(count) / time.inSeconds
   }
 
   /// One customer orders, waits for the juice, and orders the next.
@@ -41,7 +42,7 @@ extension Bench {
     try fillShelf(at: bank)
     let customer = try bank.connect()
     var ways: [Double] = []
-    let end = SystemClock.monotonic() + thoroughness.span * thoroughness.rounds
+    let end = SystemClock.monotonic() + thoroughness.span * Int64(thoroughness.rounds)
     while SystemClock.monotonic() < end {
       let begin = SystemClock.monotonic()
       guard case .enqueued(let tickets) = try BenchBank.ask(.enqueue(Self.bananas(1)), on: customer) else {
@@ -49,7 +50,7 @@ extension Bench {
       }
       try BenchBank.ask(
         .awaitTickets(day: tickets.day, first: tickets.first, last: tickets.last), on: customer)
-      ways.append((SystemClock.monotonic() - begin).milliseconds)
+      ways.append(SystemClock.monotonic().since(begin).inMilliseconds)
     }
     let samples = Samples(ways)
     let status = try bank.status()

@@ -5,14 +5,15 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 extension Bench {
   func measureLatency() throws(BenchFailure) {
     let bank = try BenchBank(self)
     let watch = try ArrivalWatch(asking: try bank.connect(), hearing: try bank.connect())
-    let pace = Duration.milliseconds(1)
-    try watch.run(count: Int(thoroughness.span.wholeMilliseconds) * 2, pace: pace)
+    let pace = TimeSpan.milliseconds(1)
+    try watch.run(count: Int(thoroughness.span.milliseconds) * 2, pace: pace)
     try bank.discard()
     let samples = Samples(watch.latencies)
     add(
@@ -27,9 +28,9 @@ private final class ArrivalWatch {
   private let door: ControlConnection
   private let news: ControlConnection
   private let loop: EventLoop
-  private var askedAt: [UInt32: MonotonicInstant] = [:]
+  private var askedAt: [UInt32: MonotonicTime] = [:]
   private var requests: [Int64: UInt32] = [:]
-  private var startedAt: [Int64: MonotonicInstant] = [:]
+  private var startedAt: [Int64: MonotonicTime] = [:]
   private var failure: ControlError?
 
   init(asking door: ControlConnection, hearing news: ControlConnection) throws(BenchFailure) {
@@ -48,14 +49,14 @@ private final class ArrivalWatch {
   var latencies: [Double] {
     requests.compactMap { ticket, number in
       guard let asked = askedAt[number], let started = startedAt[ticket] else { return nil }
-      return (started - asked).milliseconds
+      return started.since(asked).inMilliseconds
     }
   }
 
-  func run(count: Int, pace: Duration) throws(BenchFailure) {
+  func run(count: Int, pace: TimeSpan) throws(BenchFailure) {
     var next = SystemClock.monotonic() + pace
     var asked = 0
-    let end = next + pace * (count + 5_000)
+    let end = next + pace * Int64(count + 5_000)
     while asked < count || startedAt.count < count {
       let now = SystemClock.monotonic()
       guard now < end else { throw .surprise("not every customer was started") }

@@ -4,6 +4,7 @@
 
 import Glibc
 import Posix
+import Time
 
 extension Bench {
   func measureLimits() throws(BenchFailure) {
@@ -15,12 +16,12 @@ extension Bench {
   }
 
   /// Round trips between one poller and so many workers.
-  func tripsPerSecond(of workers: Int, for span: Duration) throws(BenchFailure) -> Double {
+  func tripsPerSecond(of workers: Int, for span: TimeSpan) throws(BenchFailure) -> Double {
     try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
 
   /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.
-  func syncsPerSecond(for span: Duration) throws(BenchFailure) -> Double {
+  func syncsPerSecond(for span: TimeSpan) throws(BenchFailure) -> Double {
     let path = Paths.join(scratch, "sync")
     defer { Scratch.remove(path) }
     let blocks: Int64 = 1_024
@@ -33,14 +34,14 @@ extension Bench {
       try file.sync()
       let begin = SystemClock.monotonic()
       var count: Int64 = 0
-      while SystemClock.monotonic() - begin < span {
+      while SystemClock.monotonic().since(begin) < span {
         try file.write(UnsafeRawBufferPointer(block), at: count % blocks * 4_096)
         guard fdatasync(file.rawValue) == 0 else {
           throw SystemError(call: "fdatasync", subject: path, code: errno)
         }
         count += 1
       }
-      return Double(count) / (SystemClock.monotonic() - begin).seconds
+      return Double(count) / SystemClock.monotonic().since(begin).inSeconds
     }
   }
 }

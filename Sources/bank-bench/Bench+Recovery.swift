@@ -6,6 +6,7 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 extension Bench {
@@ -34,7 +35,7 @@ extension Bench {
       let begin = SystemClock.monotonic()
       kill(victim, SIGKILL)
       try awaitEvent(.started, on: news)
-      figures.append((SystemClock.monotonic() - begin).milliseconds)
+      figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
     }
     // Nobody waits for the end of this customer's hour.
     bank.kill()
@@ -82,7 +83,7 @@ extension Bench {
       }
       try BenchFailure.control { () throws(ControlError) in _ = try successor.connection.send(.follow) }
       try awaitEvent(.completed, on: successor.connection)
-      figures.append((SystemClock.monotonic() - begin).milliseconds)
+      figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
       successor.process.kill(SIGKILL)
       _ = successor.process.wait()
       bank = try BenchBank(self, home: home)

@@ -6,6 +6,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 extension Bench {
@@ -55,7 +56,7 @@ extension Bench {
       }
       spent.append((ProcessFacts.processorTime(of: bank.pid) - before) * 1e6 / Double(customers))
       try bank.ask(.pause(nil))
-      return Double(customers) / time.seconds
+      return Double(customers) / time.inSeconds
     }
     try bank.discard()
     for server in servers { server.discard() }

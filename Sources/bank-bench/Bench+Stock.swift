@@ -6,6 +6,7 @@ import BankModel
 import Glibc
 import Posix
 import StockClient
+import Time
 import Wire
 
 extension Bench {
@@ -49,7 +50,7 @@ extension Bench {
       try BenchFailure.system { () throws(SystemError) in _ = try loop.runOnce(until: end) }
       if let trouble = buyers.trouble { throw .surprise(trouble) }
     }
-    let figure = Double(buyers.orders) / (SystemClock.monotonic() - begin).seconds
+    let figure = Double(buyers.orders) / SystemClock.monotonic().since(begin).inSeconds
     buyers.leave()
     return figure
   }

@@ -6,6 +6,7 @@ import BankModel
 import Posix
 import QueueCore
 import Storage
+import Time
 
 extension Bench {
   /// Customers who share a commit: as many as come between two commits of a bank that is as busy.
@@ -19,7 +20,7 @@ extension Bench {
     try withStore { store, books throws(StoreError) in
       let begin = SystemClock.monotonic()
       try fill(store, &books, count, Line.allCases.filter { !$0.service.drawsOnStock })
-      return Double(count) / (SystemClock.monotonic() - begin).seconds
+      return Double(count) / SystemClock.monotonic().since(begin).inSeconds
     }
   }
 
@@ -41,7 +42,7 @@ extension Bench {
         books.servedByService[Int(customer.service.rawValue) - 1] += 1
         if ticket % Self.customersPerCommit == 0 || ticket == count { try store.commit(books) }
       }
-      return Double(count) / (SystemClock.monotonic() - begin).seconds
+      return Double(count) / SystemClock.monotonic().since(begin).inSeconds
     }
   }
 

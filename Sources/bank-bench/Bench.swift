@@ -4,6 +4,7 @@
 
 import ControlClient
 import Posix
+import Time
 
 /// One run of the load driver.
 final class Bench {
@@ -78,9 +79,9 @@ final class Bench {
   func say(_ words: String) { _ = try? StandardStreams.write("bench: \(words)\n", to: .error) }
 
   /// The time that something takes.
-  static func time(_ body: () throws(BenchFailure) -> Void) throws(BenchFailure) -> Duration {
+  static func time(_ body: () throws(BenchFailure) -> Void) throws(BenchFailure) -> TimeSpan {
     let begin = SystemClock.monotonic()
     try body()
-    return SystemClock.monotonic() - begin
+    return SystemClock.monotonic().since(begin)
   }
 }

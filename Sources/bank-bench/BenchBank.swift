@@ -6,6 +6,7 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// What a bank is opened with.

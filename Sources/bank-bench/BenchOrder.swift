@@ -6,12 +6,13 @@
 
 import Arguments
 import Console
+import Time
 
 /// How thoroughly is measured.
 struct Thoroughness {
   var rounds: Int
   /// How long one round of a measurement by time takes.
-  var span: Duration
+  var span: TimeSpan
   /// Customers who are served in one round.
   var served: Int64
   /// Customers of one large command.

@@ -4,6 +4,7 @@
 
 import Glibc
 import Posix
+import Time
 
 /// The machine on which something was measured.
 struct Machine {
@@ -24,7 +25,7 @@ struct Machine {
       kernel: trimmed(text(of: "/proc/sys/kernel/ostype")[...]) + " "
         + trimmed(text(of: "/proc/sys/kernel/osrelease")[...]),
       filesystem: filesystem(of: scratch),
-      date: String(Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()).prefix(10)),
+      date: String(Timestamp.utc(milliseconds: SystemClock.wall().milliseconds).prefix(10)),
       load: text(of: "/proc/loadavg").split(separator: " ").first.map { String($0) } ?? "unknown")
   }
 

@@ -4,6 +4,7 @@
 
 import Glibc
 import Posix
+import Time
 
 /// A poller and its workers, without anything to say.
 final class PingPong {
@@ -43,7 +44,7 @@ final class PingPong {
     }
   }
 
-  func tripsPerSecond(for span: Duration) throws(BenchFailure) -> Double {
+  func tripsPerSecond(for span: TimeSpan) throws(BenchFailure) -> Double {
     try BenchFailure.system { () throws(SystemError) -> Double in
       var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
       for socket in sockets { send(socket, &buffer, Self.question, CInt(MSG_NOSIGNAL)) }
@@ -52,11 +53,11 @@ final class PingPong {
       trips = 0
       let begin = SystemClock.monotonic()
       var now = begin
-      while now - begin < span {
+      while now.since(begin) < span {
         try loop.runOnce(until: nil)
         now = SystemClock.monotonic()
       }
-      return Double(trips) / (now - begin).seconds
+      return Double(trips) / now.since(begin).inSeconds
     }
   }
 

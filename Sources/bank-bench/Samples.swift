@@ -1,6 +1,8 @@
 // Owns repeated figures of one kind and what is said of them: median, extremes, percentiles; and how numbers are
 // written. It must not know what was measured. Invariant: there is at least one figure.
 
+import Time
+
 /// Figures of one kind.
 struct Samples {
   private let sorted: [Double]
@@ -63,7 +65,6 @@ enum Figure {
   }
 }
 
-extension Duration {
-  var seconds: Double { Double(wholeNanoseconds) / 1e9 }
-  var milliseconds: Double { Double(wholeNanoseconds) / 1e6 }
+extension TimeSpan {
+  var inMilliseconds: Double { Double(nanoseconds) / 1e6 }
 }

@@ -7,6 +7,7 @@ import Console
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// A process of the bank.
@@ -33,7 +34,7 @@ final class ChaosBank {
   /// Processes that are none of the bank's programs. They are looked at again after a while, as numbers come back.
   private var strangers: Set<pid_t> = []
   private var strangersSince = SystemClock.monotonic()
-  private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicInstant)] = []
+  private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicTime)] = []
 
   /// A bank that is not open yet.
   init(_ home: BankHome, mark: String) {
@@ -66,7 +67,7 @@ final class ChaosBank {
   func census() -> [ChaosProcess] {
     // A guardian that was started here and has ended must not stay a zombie.
     _ = launched?.process.reap()
-    if SystemClock.monotonic() - strangersSince > .seconds(1) {
+    if SystemClock.monotonic().since(strangersSince) > .seconds(1) {
       strangersSince = SystemClock.monotonic()
       strangers.removeAll(keepingCapacity: true)
     }
@@ -118,20 +119,20 @@ final class ChaosBank {
   }
 
   /// Stops a process until a moment.
-  func stop(_ process: ChaosProcess, until moment: MonotonicInstant) -> Bool {
+  func stop(_ process: ChaosProcess, until moment: MonotonicTime) -> Bool {
     guard let held = hold(process), held.kill(SIGSTOP) else { return false }
     stopped.append((held, process.kind, moment))
     return true
   }
 
   /// Continues those whose time has come, or everybody.
-  func resume(_ now: MonotonicInstant?) {
+  func resume(_ now: MonotonicTime?) {
     for entry in stopped where now.map({ entry.until <= $0 }) ?? true { entry.process.kill(SIGCONT) }
     stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
   }
 
   /// When somebody has to be continued next.
-  var nextResume: MonotonicInstant? { stopped.map(\.until).min() }
+  var nextResume: MonotonicTime? { stopped.map(\.until).min() }
 
   /// Whether a process of this kind stands still.
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }

@@ -6,6 +6,7 @@ import BankModel
 import Console
 import ControlClient
 import Posix
+import Time
 import Wire
 
 /// Drains a bank and reads its books.
@@ -14,7 +15,7 @@ struct ChaosClosing {
   /// Dead letters that were brought back.
   private(set) var requeued: Int64 = 0
 
-  private static let patience = Duration.seconds(120)
+  private static let patience = TimeSpan.seconds(120)
   private static let rounds = 20
 
   init(_ session: Session) { self.session = session }

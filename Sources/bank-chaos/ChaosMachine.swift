@@ -8,6 +8,7 @@ import BankModel
 import Console
 import ControlClient
 import Posix
+import Time
 import VendingClient
 import Wire
 
@@ -30,9 +31,9 @@ final class ChaosMachine {
   private var wish: (order: OrderID, command: VendingCommand)?
   private var isAsked = false
   private var count = 0
-  private var nextAt = MonotonicInstant(nanoseconds: 0)
+  private var nextAt = MonotonicTime(nanoseconds: 0)
 
-  private static let patience = Duration.seconds(30)
+  private static let patience = TimeSpan.seconds(30)
   private static let pauses: ClosedRange<Int64> = 1...10
 
   /// Goes to the machine of an open bank.
@@ -55,7 +56,7 @@ final class ChaosMachine {
   var isSettled: Bool { wish == nil }
 
   /// Hears what has arrived, and asks for what is due.
-  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+  func turn(_ now: MonotonicTime, wantsMore: Bool) {
     customers.endTurn()
     managers.endTurn()
     if wish == nil, wantsMore, now >= nextAt { think(now) }
@@ -66,7 +67,7 @@ final class ChaosMachine {
     client.endTurn()
   }
 
-  private func think(_ now: MonotonicInstant) {
+  private func think(_ now: MonotonicTime) {
     nextAt = now + .milliseconds(chance.draw(Self.pauses))
     let product = products[Int(chance.draw(0...Int64(products.count) - 1))]
     let command: VendingCommand =

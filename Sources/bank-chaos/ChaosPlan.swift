@@ -3,6 +3,7 @@
 // Invariant: the same seed and rules give the same plan; each kind of violence draws from a chance of its own, so
 // that one more stop changes no kill.
 import BankModel
+import Time
 
 /// A kind of process that can be killed.
 enum ChaosTarget: String, CaseIterable, Sendable {
@@ -33,7 +34,7 @@ struct ChaosRules: Sendable, Equatable {
   /// Whom it may kill; not empty.
   var targets = ChaosTarget.allCases
   /// The mean pause between two kills.
-  var every: Duration = .milliseconds(100)
+  var every: TimeSpan = .milliseconds(100)
   /// Whether processes are stopped and continued, too.
   var stops = false
   /// Whether connections are cut, too.
@@ -44,7 +45,7 @@ struct ChaosRules: Sendable, Equatable {
 struct ChaosPlan: Sendable {
   /// SIGKILL.
   struct Kill: Sendable, Equatable {
-    var after: Duration
+    var after: TimeSpan
     var target: ChaosTarget
     /// Chooses among those who are alive.
     var pick: UInt64
@@ -52,15 +53,15 @@ struct ChaosPlan: Sendable {
 
   /// SIGSTOP, and SIGCONT a while later.
   struct Stop: Sendable, Equatable {
-    var after: Duration
+    var after: TimeSpan
     var target: ChaosTarget
     var pick: UInt64
-    var length: Duration
+    var length: TimeSpan
   }
 
   /// A client that goes away in the middle of a frame, or behind a whole one without waiting for the answer.
   struct Cut: Sendable, Equatable {
-    var after: Duration
+    var after: TimeSpan
     var pick: UInt64
     var isWhole: Bool
   }
@@ -116,7 +117,7 @@ struct ChaosPlan: Sendable {
   }
 
   /// Anything from nothing to twice the mean, so that kills also come close upon each other.
-  private static func pause(_ mean: Duration, _ chance: inout SeededGenerator) -> Duration {
-    mean * Double(chance.draw(0...2_000)) / 1_000
+  private static func pause(_ mean: TimeSpan, _ chance: inout SeededGenerator) -> TimeSpan {
+    mean * chance.draw(0...2_000) / 1_000
   }
 }

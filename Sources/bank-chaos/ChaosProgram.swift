@@ -9,6 +9,7 @@ import ControlClient
 import Glibc
 import Posix
 import StockClient
+import Time
 import VendingClient
 import Wire
 
@@ -101,7 +102,7 @@ enum ChaosProgram {
       throw .system(error)
     }
     meter.finish()
-    let elapsed = SystemClock.monotonic() - start
+    let elapsed = SystemClock.monotonic().since(start)
     // A bank that did not come back is opened once more, only so that its books can be read.
     if !run.recovered {
       bank.end()

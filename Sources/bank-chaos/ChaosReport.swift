@@ -3,6 +3,7 @@
 import BankModel
 import Console
 import Posix
+import Time
 
 /// What a series of times says.
 struct ChaosTimes: Sendable, Equatable {
@@ -12,7 +13,7 @@ struct ChaosTimes: Sendable, Equatable {
   var p99: Int64?
   var longest: Int64?
 
-  init(_ times: [Duration]) {
+  init(_ times: [TimeSpan]) {
     let sorted = times.sorted()
     count = sorted.count
     guard let last = sorted.last else { return }
@@ -21,8 +22,8 @@ struct ChaosTimes: Sendable, Equatable {
     longest = Self.milliseconds(last)
   }
 
-  private static func milliseconds(_ time: Duration) -> Int64 {
-    (time.wholeNanoseconds + 999_999) / 1_000_000
+  private static func milliseconds(_ time: TimeSpan) -> Int64 {
+    (time.nanoseconds + 999_999) / 1_000_000
   }
 
   /// For scripts.
@@ -48,7 +49,7 @@ struct ChaosReport: Sendable {
   /// Purchases at the vending machine.
   var purchases: Int64 = 0
   var changesWatched: Int64 = 0
-  var elapsed: Duration = .zero
+  var elapsed: TimeSpan = .zero
   var reserve = ChaosTimes([])
   var recover = ChaosTimes([])
 
@@ -62,7 +63,7 @@ struct ChaosReport: Sendable {
     }
     return [
       "version": 1, "ok": .bool(account.isClean), "seed": .integer(seed), "home": .string(home),
-      "elapsed_ms": .integer(elapsed.wholeMilliseconds), "kills": victims, "stops": .integer(stops),
+      "elapsed_ms": .integer(elapsed.milliseconds), "kills": victims, "stops": .integer(stops),
       "cuts": .integer(cuts), "acknowledged": .integer(account.acknowledged),
       "receipts": .integer(account.receipts), "lost": .integer(account.lost),
       "duplicated": .integer(account.duplicated), "order_violations": .integer(account.orderViolations),

@@ -7,13 +7,14 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// A chaos run on an open bank.
 final class ChaosRun {
   /// When it ends.
   struct Limits {
-    var time: Duration = .seconds(30)
+    var time: TimeSpan = .seconds(30)
     var kills = Int64.max
     var customers = Int64.max
   }
@@ -34,27 +35,27 @@ final class ChaosRun {
   private let loop: EventLoop
   private var plan: ChaosPlan
   private var signals: SignalSource?
-  private var kill: (plan: ChaosPlan.Kill, at: MonotonicInstant)
-  private var stop: (plan: ChaosPlan.Stop, at: MonotonicInstant)?
-  private var cut: (plan: ChaosPlan.Cut, at: MonotonicInstant)?
-  private var bereaved: [(children: [ChaosProcess], at: MonotonicInstant)] = []
+  private var kill: (plan: ChaosPlan.Kill, at: MonotonicTime)
+  private var stop: (plan: ChaosPlan.Stop, at: MonotonicTime)?
+  private var cut: (plan: ChaosPlan.Cut, at: MonotonicTime)?
+  private var bereaved: [(children: [ChaosProcess], at: MonotonicTime)] = []
   /// Killed, and perhaps not gone yet.
   private var doomed: Set<ChaosProcess> = []
   private var earlyDeaths: [String: Int] = [:]
-  private var guardianSeen: [ChaosProcess: MonotonicInstant] = [:]
+  private var guardianSeen: [ChaosProcess: MonotonicTime] = [:]
 
   /// Deaths before being ready that are dealt out to one window or by way of one guardian.
   private static let earlyDeathLimit = 3
-  private static let tick = Duration.milliseconds(2)
+  private static let tick = TimeSpan.milliseconds(2)
   /// Between two looks for a victim who is not there yet.
-  private static let rest = Duration.milliseconds(5)
+  private static let rest = TimeSpan.milliseconds(5)
   /// How long the bank may be silent.
-  private static let patience = Duration.seconds(20)
+  private static let patience = TimeSpan.seconds(20)
   /// How long a process may outlive its coordinator. One that was started a moment before comes to know of it only when it
   /// begins to run, which takes long on a machine with much else to do.
-  private static let outliving = Duration.seconds(10)
+  private static let outliving = TimeSpan.seconds(10)
   /// A guardian that has lived this long has begun its work, in its coordinator's eyes.
-  private static let guardianProof = Duration.milliseconds(1200)
+  private static let guardianProof = TimeSpan.milliseconds(1200)
 
   init(
     _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
@@ -118,7 +119,7 @@ final class ChaosRun {
     return queue.waiting + queue.delayed + queue.serving == 0 && queue.issued >= traffic.ledger.acknowledged
   }
 
-  private func turn(wantsMore: Bool) throws(SystemError) -> MonotonicInstant {
+  private func turn(wantsMore: Bool) throws(SystemError) -> MonotonicTime {
     try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
     let now = SystemClock.monotonic()
     witness.turn(now)
@@ -128,11 +129,11 @@ final class ChaosRun {
     shop.turn(now, wantsMore: wantsMore)
     machine.turn(now, wantsMore: wantsMore)
     countOrphans(now)
-    if now - witness.lastSign > Self.patience { recovered = false }
+    if now.since(witness.lastSign) > Self.patience { recovered = false }
     return now
   }
 
-  private func countOrphans(_ now: MonotonicInstant) {
+  private func countOrphans(_ now: MonotonicTime) {
     while let first = bereaved.first {
       let left = first.children.filter(\.isAlive)
       guard left.isEmpty || now >= first.at else { return }
@@ -143,30 +144,30 @@ final class ChaosRun {
 
   // MARK: - Plans
 
-  private func plannedKill(_ now: MonotonicInstant) {
+  private func plannedKill(_ now: MonotonicTime) {
     let next = plan.nextKill()
     kill = (next, now + next.after)
   }
 
-  private func plannedStop(_ now: MonotonicInstant) {
+  private func plannedStop(_ now: MonotonicTime) {
     let next = plan.nextStop()
     stop = (next, now + next.after)
   }
 
-  private func plannedCut(_ now: MonotonicInstant) {
+  private func plannedCut(_ now: MonotonicTime) {
     let next = plan.nextCut()
     cut = (next, now + next.after)
   }
 
   /// Kills whom the plan wants, as soon as there is such a one.
-  private func attemptKill(_ now: MonotonicInstant) {
+  private func attemptKill(_ now: MonotonicTime) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
       // A guardian needs a while before its death is worth anything; the others are back in a moment.
       if kill.plan.target == .guardian { plannedKill(now) } else { kill.at = now + Self.rest }
       return
     }
-    let wall = SystemClock.wallMilliseconds()
+    let wall = SystemClock.wall().milliseconds
     let instant = SystemClock.monotonic()
     guard bank.kill(victim) else { return }
     doomed.insert(victim)
@@ -183,7 +184,7 @@ final class ChaosRun {
       }
     case .coordinator:
       // It may have gone on for a moment on the other processor.
-      deaths.append(wall...(SystemClock.wallMilliseconds() + 20))
+      deaths.append(wall...(SystemClock.wall().milliseconds + 20))
       let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
       bereaved.append((children, instant + Self.outliving))
       witness.coordinatorKilled(at: instant)
@@ -192,7 +193,7 @@ final class ChaosRun {
     plannedKill(now)
   }
 
-  private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicInstant) {
+  private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicTime) {
     let ready = census(now).filter { $0.kind == wanted.target && isReady($0) }
     plannedStop(now)
     guard !ready.isEmpty, !bank.isStopped(.coordinator) else { return }
@@ -204,7 +205,7 @@ final class ChaosRun {
 
   // MARK: - Victims
 
-  private func census(_ now: MonotonicInstant) -> [ChaosProcess] {
+  private func census(_ now: MonotonicTime) -> [ChaosProcess] {
     let people = bank.census().filter { !doomed.contains($0) }.sorted { $0.pid < $1.pid }
     for process in people where process.kind == .guardian && guardianSeen[process] == nil {
       guardianSeen[process] = now
@@ -221,7 +222,7 @@ final class ChaosRun {
         return guardian != nil && bank.home.isGuarded && (isReady(process) || mayDieEarly(process, people))
       case .guardian:
         guard let seen = guardianSeen[process], let picture = witness.picture else { return false }
-        return SystemClock.monotonic() - seen > Self.guardianProof && picture.guardianPid == process.pid
+        return SystemClock.monotonic().since(seen) > Self.guardianProof && picture.guardianPid == process.pid
           && !bank.isStopped(.coordinator) && people.contains { $0.kind == .coordinator && isReady($0) }
       }
     }

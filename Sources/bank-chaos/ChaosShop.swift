@@ -9,6 +9,7 @@ import Console
 import ControlClient
 import Posix
 import StockClient
+import Time
 import Wire
 
 /// The deliveries to a stock, and the view of it.
@@ -34,11 +35,11 @@ final class ChaosShop {
   private var delivery: (order: OrderID, amount: ItemAmount)?
   private var isAsked = false
   private var count = 0
-  private var nextAt = MonotonicInstant(nanoseconds: 0)
+  private var nextAt = MonotonicTime(nanoseconds: 0)
   private var seen: Int64?
   private var shelves: [ItemID: Quantity] = [:]
 
-  private static let patience = Duration.seconds(30)
+  private static let patience = TimeSpan.seconds(30)
   private static let pieces: ClosedRange<Quantity> = -6...40
   private static let pauses: ClosedRange<Int64> = 2...25
 
@@ -62,7 +63,7 @@ final class ChaosShop {
   var isSettled: Bool { delivery == nil }
 
   /// Hears what has arrived, and brings what is due.
-  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+  func turn(_ now: MonotonicTime, wantsMore: Bool) {
     client.endTurn()
     if delivery == nil, wantsMore, now >= nextAt { think(now) }
     guard let delivery, !isAsked else { return }
@@ -74,7 +75,7 @@ final class ChaosShop {
     client.endTurn()
   }
 
-  private func think(_ now: MonotonicInstant) {
+  private func think(_ now: MonotonicTime) {
     nextAt = now + .milliseconds(chance.draw(Self.pauses))
     let fruit = assortment.fruits[Int(chance.draw(0...Int64(assortment.fruits.count) - 1))].id
     let pieces = chance.draw(Self.pieces)

@@ -5,6 +5,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 /// The customers' side.
@@ -16,7 +17,7 @@ final class ChaosTraffic {
     /// The number of the request that is under way.
     var asked: UInt32?
     var cut: ChaosPlan.Cut?
-    var notBefore = MonotonicInstant(nanoseconds: 0)
+    var notBefore = MonotonicTime(nanoseconds: 0)
     var orders = 0
   }
 
@@ -25,7 +26,7 @@ final class ChaosTraffic {
   static let thirsty = 8
   /// Customers who wait at most; more prove nothing and only make the end late.
   static let crowd: Int64 = 40
-  private static let rest = Duration.milliseconds(4)
+  private static let rest = TimeSpan.milliseconds(4)
 
   /// What they remember.
   private(set) var ledger = ChaosLedger()
@@ -74,7 +75,7 @@ final class ChaosTraffic {
   }
 
   /// Hears what has arrived, and asks for what is due.
-  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+  func turn(_ now: MonotonicTime, wantsMore: Bool) {
     for index in clients.indices {
       hear(index, now)
       if clients[index].order == nil, wantsMore, !isExhausted { think(index) }
@@ -84,7 +85,7 @@ final class ChaosTraffic {
     }
   }
 
-  private func hear(_ index: Int, _ now: MonotonicInstant) {
+  private func hear(_ index: Int, _ now: MonotonicTime) {
     guard let line = clients[index].line else { return }
     for reply in line.take() where reply.number == clients[index].asked { hear(reply.answer, index, now) }
     guard !line.isOpen else { return }
@@ -92,7 +93,7 @@ final class ChaosTraffic {
     clients[index].asked = nil
   }
 
-  private func hear(_ answer: ControlAnswer, _ index: Int, _ now: MonotonicInstant) {
+  private func hear(_ answer: ControlAnswer, _ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
     clients[index].asked = nil
     switch answer {
@@ -145,7 +146,7 @@ final class ChaosTraffic {
     }
   }
 
-  private func ask(_ index: Int, _ now: MonotonicInstant) {
+  private func ask(_ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
     guard let line = clients[index].line ?? ChaosLine(to: home, on: loop) else {
       clients[index].notBefore = now + Self.rest

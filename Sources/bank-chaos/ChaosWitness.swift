@@ -6,6 +6,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 /// Who looks on.
@@ -13,11 +14,11 @@ final class ChaosWitness {
   /// The latest picture; nil while nobody answers.
   private(set) var picture: StatusReport?
   /// When the bank has last said anything.
-  private(set) var lastSign: MonotonicInstant
+  private(set) var lastSign: MonotonicTime
   /// From the kill of a teller until its customer was being served again.
-  private(set) var reserveTimes: [Duration] = []
+  private(set) var reserveTimes: [TimeSpan] = []
   /// From the kill of the coordinator until somebody was being served again.
-  private(set) var recoverTimes: [Duration] = []
+  private(set) var recoverTimes: [TimeSpan] = []
   /// Completions that were seen.
   private(set) var completions: Int64 = 0
   /// The latest coordinator that was seen with a teller at work at every window. Its guardian knows by then that the
@@ -29,14 +30,14 @@ final class ChaosWitness {
   private let home: BankHome
   private let loop: EventLoop
   private var line: ChaosLine?
-  private var nextAttempt = MonotonicInstant(nanoseconds: 0)
-  private var statusAt: MonotonicInstant?
-  private var killedWindows: [String: MonotonicInstant] = [:]
-  private var interrupted: [ChaosTicket: (at: MonotonicInstant, window: String)] = [:]
-  private var coordinatorDied: MonotonicInstant?
+  private var nextAttempt = MonotonicTime(nanoseconds: 0)
+  private var statusAt: MonotonicTime?
+  private var killedWindows: [String: MonotonicTime] = [:]
+  private var interrupted: [ChaosTicket: (at: MonotonicTime, window: String)] = [:]
+  private var coordinatorDied: MonotonicTime?
 
-  private static let rest = Duration.milliseconds(2)
-  private static let statusPause = Duration.milliseconds(20)
+  private static let rest = TimeSpan.milliseconds(2)
+  private static let statusPause = TimeSpan.milliseconds(20)
 
   init(_ home: BankHome, on loop: EventLoop) {
     self.home = home
@@ -45,7 +46,7 @@ final class ChaosWitness {
   }
 
   /// A teller was killed.
-  func tellerKilled(window: String, at now: MonotonicInstant) { killedWindows[window] = now }
+  func tellerKilled(window: String, at now: MonotonicTime) { killedWindows[window] = now }
 
   /// A teller was killed before it was ready. Its own successor comes after a pause, as it shall, and whoever still waits
   /// for it is not measured.
@@ -55,7 +56,7 @@ final class ChaosWitness {
   }
 
   /// The coordinator was killed.
-  func coordinatorKilled(at now: MonotonicInstant) {
+  func coordinatorKilled(at now: MonotonicTime) {
     drop()
     coordinatorDied = coordinatorDied ?? now
   }
@@ -77,7 +78,7 @@ final class ChaosWitness {
   }
 
   /// Hears what has arrived.
-  func turn(_ now: MonotonicInstant) {
+  func turn(_ now: MonotonicTime) {
     if line == nil, now >= nextAttempt {
       nextAttempt = now + Self.rest
       line = ChaosLine(to: home, on: loop)
@@ -102,7 +103,7 @@ final class ChaosWitness {
     }
   }
 
-  private func look(_ report: StatusReport, _ now: MonotonicInstant) {
+  private func look(_ report: StatusReport, _ now: MonotonicTime) {
     picture = report
     if report.state == .open, report.workers.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
       opened = report.pid
@@ -113,7 +114,7 @@ final class ChaosWitness {
     }
   }
 
-  private func hear(_ event: BranchEvent, _ now: MonotonicInstant) {
+  private func hear(_ event: BranchEvent, _ now: MonotonicTime) {
     let ticket = ChaosTicket(day: event.day, number: event.ticket)
     switch event.happening {
     case .interrupted:
@@ -121,9 +122,9 @@ final class ChaosWitness {
         interrupted[ticket] = (killed, event.window)
       }
     case .started:
-      if let killed = interrupted.removeValue(forKey: ticket) { reserveTimes.append(now - killed.at) }
+      if let killed = interrupted.removeValue(forKey: ticket) { reserveTimes.append(now.since(killed.at)) }
       if let died = coordinatorDied {
-        recoverTimes.append(now - died)
+        recoverTimes.append(now.since(died))
         coordinatorDied = nil
       }
     case .completed:

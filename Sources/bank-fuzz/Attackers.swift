@@ -6,6 +6,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 
 /// The attackers' side of the socket.
 final class Attackers {
@@ -26,7 +27,7 @@ final class Attackers {
   /// How many stay at a time.
   private static let room = 200
   /// How long the coordinator may take to accept.
-  private static let patience = Duration.seconds(30)
+  private static let patience = TimeSpan.seconds(30)
 
   init(path: String) { self.path = path }
 
@@ -64,7 +65,7 @@ final class Attackers {
       case .connected(let socket): return socket
       case .busy:
         guard SystemClock.monotonic() < deadline else {
-          throw .harmed("nobody was accepted for \(Self.patience)")
+          throw .harmed("nobody was accepted for \(Int(Self.patience.inSeconds)) s")
         }
         _ = poll(nil, 0, 1)
       case .notThere: throw .harmed("\(path) is not there")

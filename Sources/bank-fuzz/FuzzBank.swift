@@ -7,6 +7,7 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// A bank under attack.
@@ -21,7 +22,7 @@ final class FuzzBank {
     ServiceWindows(service: .juice, count: 1),
   ]
   /// How long any answer may take.
-  private static let patience = Duration.seconds(60)
+  private static let patience = TimeSpan.seconds(60)
 
   /// Opens a bank below a directory.
   init(in directory: String) throws(FuzzFailure) {
@@ -70,7 +71,7 @@ final class FuzzBank {
       }
       return nil
     }
-    guard let reply else { throw .unserved("no answer to \(command) within \(patience)") }
+    guard let reply else { throw .unserved("no answer to \(command) within \(Int(patience.inSeconds)) s") }
     return reply.answer
   }
 

@@ -6,13 +6,14 @@
 import Arguments
 import Console
 import Posix
+import Time
 
 /// What the program was asked to do.
 struct FuzzOrder {
   /// The directory for the bank and for what was found; absolute.
   let scratch: String
   /// How long.
-  let span: Duration
+  let span: TimeSpan
   /// What decides every attack.
   let seed: UInt64
 

@@ -6,6 +6,7 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// One run.
@@ -61,7 +62,7 @@ final class FuzzRun {
         resumeAt = SystemClock.monotonic() + .milliseconds(500)
       }
     }
-    let seconds = Double((SystemClock.monotonic() - start).wholeMilliseconds) / 1_000
+    let seconds = SystemClock.monotonic().since(start).inSeconds
     attackers.leave()
     let audit = try bank.examine(acknowledged: client.customers)
     try bank.close()

@@ -7,6 +7,7 @@ import Console
 import Glibc
 import Posix
 import Simulator
+import Time
 
 /// The program `bank-simulate`.
 enum SimulateProgram {
@@ -42,14 +43,13 @@ enum SimulateProgram {
     var toldAt = began
     let progress = crew.run(jobs: jobs) { progress in
       let now = SystemClock.monotonic()
-      guard isTerminal, now - toldAt >= .milliseconds(200) else { return }
+      guard isTerminal, now.since(toldAt) >= .milliseconds(200) else { return }
       toldAt = now
       let faults = progress.statistics.faultsInAll
       complain("\r\(progress.statistics.histories) of \(crew.count) histories, \(faults) faults\u{1B}[K")
     }
     if isTerminal { complain("\r\u{1B}[K") }
-    let took = SystemClock.monotonic() - began
-    let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
+    let seconds = SystemClock.monotonic().since(began).inSeconds
     return SimulateReport(
       statistics: progress.statistics, failed: progress.failed, bug: crew.bug, seconds: seconds)
   }

@@ -5,6 +5,7 @@
 
 import Arguments
 import Testing
+import Time
 
 @Suite("Durations")
 struct DurationTextTests {
@@ -18,7 +19,7 @@ struct DurationTextTests {
       ("0.0000000000025h", 9), ("9223372036854775807ns", Int64.max), ("2562047h47m16.854775807s", Int64.max),
     ])
   func reading(text: String, nanoseconds: Int64) throws {
-    #expect(try DurationText.parse(text) == nanoseconds)
+    #expect(try DurationText.parse(text) == .nanoseconds(nanoseconds))
   }
 
   @Test(
@@ -42,20 +43,20 @@ struct DurationTextTests {
     arguments: [
       (0, "0s"), (7, "7ns"), (1500, "1.5us"), (700_000_000, "700ms"), (1_100_000_000, "1.1s"),
       (90_000_000_000, "1m30s"), (3_605_000_000_000, "1h5s"), (7_200_000_000_000, "2h"),
-      (-1_100_000_000, "-1.1s"),
     ])
   func writing(nanoseconds: Int64, text: String) {
-    #expect(DurationText.print(nanoseconds) == text)
+    #expect(DurationText.print(.nanoseconds(nanoseconds)) == text)
   }
 
-  @Test("what is written is read back as the same number")
+  @Test("what is written is read back as the same span")
   func roundTrip() throws {
     var random = SeededRandom.announced("DurationTextTests")
     for _ in 0..<2000 {
       let number = Int64.random(in: 0...Int64.max, using: &random) >> Int64.random(in: 0..<63, using: &random)
-      #expect(try DurationText.parse(DurationText.print(number)) == number)
+      let span = TimeSpan(nanoseconds: number)
+      #expect(try DurationText.parse(DurationText.print(span)) == span)
     }
-    #expect(DurationText.print(.min) == "-2562047h47m16.854775808s")
+    #expect(DurationText.print(.nanoseconds(.max)) == "2562047h47m16.854775807s")
   }
 
   @Test("advice on a wrong duration is given in both languages")
@@ -93,15 +94,14 @@ struct SpeedTextTests {
 
   @Test("a speed divides a duration without rounding up and without overflow")
   func dividing() {
-    #expect(SpeedFactor.thousandths(10_000).dividing(nanoseconds: 700_000_000) == 70_000_000)
-    #expect(SpeedFactor.thousandths(500).dividing(nanoseconds: 3) == 6)
-    #expect(SpeedFactor.thousandths(3000).dividing(nanoseconds: 10) == 3)
-    #expect(SpeedFactor.max.dividing(nanoseconds: .max) == 0)
-    #expect(SpeedFactor.one.dividing(nanoseconds: .max) == .max)
-    #expect(SpeedFactor.thousandths(999).dividing(nanoseconds: .max) == .max)
-    #expect(SpeedFactor.thousandths(1).dividing(nanoseconds: .max) == .max)
-    #expect(SpeedFactor.one.dividing(nanoseconds: -5) == 0)
-    #expect(SpeedFactor.thousandths(0).dividing(nanoseconds: 5) == .max)
+    #expect(SpeedFactor.thousandths(10_000).dividing(.nanoseconds(700_000_000)) == .nanoseconds(70_000_000))
+    #expect(SpeedFactor.thousandths(500).dividing(.nanoseconds(3)) == .nanoseconds(6))
+    #expect(SpeedFactor.thousandths(3000).dividing(.nanoseconds(10)) == .nanoseconds(3))
+    #expect(SpeedFactor.max.dividing(.nanoseconds(.max)) == .nanoseconds(0))
+    #expect(SpeedFactor.one.dividing(.nanoseconds(.max)) == .nanoseconds(.max))
+    #expect(SpeedFactor.thousandths(999).dividing(.nanoseconds(.max)) == .nanoseconds(.max))
+    #expect(SpeedFactor.thousandths(1).dividing(.nanoseconds(.max)) == .nanoseconds(.max))
+    #expect(SpeedFactor.thousandths(0).dividing(.nanoseconds(5)) == .nanoseconds(.max))
     #expect(SpeedFactor.thousandths(2000).dividing(.milliseconds(1100)) == .milliseconds(550))
     #expect(SpeedFactor.thousandths(2000).dividing(.seconds(Int64.max)) == .nanoseconds(Int64.max / 2))
   }

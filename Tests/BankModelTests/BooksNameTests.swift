@@ -1,5 +1,6 @@
 // The names of orders: no two tickets share one, whatever books they stand in, and old tickets keep theirs.
 import Testing
+import Time
 
 @testable import BankModel
 

@@ -1,5 +1,6 @@
 // What follows from what the databases of a home remember of each other.
 import Testing
+import Time
 
 @testable import BankModel
 

@@ -1,4 +1,4 @@
-// The plain values of the domain: names, numbers, time, and chance that can be repeated.
+// The plain values of the domain: names, numbers, and chance that can be repeated.
 
 import BankModel
 import Testing
@@ -44,15 +44,6 @@ import Testing
       Transfer(serving: .loan, amount: 5, account: 3)
         == Transfer(debit: .loans, credit: .customer(3), amount: 5))
     #expect(Transfer(serving: .juice, amount: 5, account: 3) == nil)
-  }
-
-  @Test("time saturates instead of overflowing, and a span is never negative")
-  func time() {
-    let late = MonotonicTime(nanoseconds: .max)
-    #expect(late + .seconds(1) == late)
-    #expect(MonotonicTime(nanoseconds: 5).since(late) == .zero)
-    #expect(TimeSpan(nanoseconds: -1) == .zero)
-    #expect(TimeSpan.milliseconds(.max).nanoseconds == .max)
   }
 
   @Test("the same seed draws the same customers, and draws stay within their bounds")

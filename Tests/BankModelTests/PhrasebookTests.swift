@@ -2,6 +2,7 @@
 
 import BankModel
 import Testing
+import Time
 
 @Suite struct PhrasebookTests {
   private let korean = Phrasebook(.korean)

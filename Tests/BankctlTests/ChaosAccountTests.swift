@@ -1,6 +1,7 @@
 // The checker is checked: one flaw at a time is planted into clean books, and exactly that one must be found.
 import BankModel
 import Testing
+import Time
 import Wire
 
 @testable import Console

@@ -2,6 +2,7 @@
 import BankModel
 import Posix
 import Testing
+import Time
 
 @testable import Console
 @testable import bank_chaos
@@ -28,7 +29,7 @@ struct ChaosPlanTests {
     let kills = (0..<2_000).map { _ in plan.nextKill() }
     #expect(Set(kills.map(\.target)) == [.teller, .guardian])
     #expect(kills.allSatisfy { .zero <= $0.after && $0.after <= .milliseconds(20) })
-    let mean = kills.reduce(Duration.zero) { $0 + $1.after } / kills.count
+    let mean = kills.reduce(TimeSpan.zero) { $0 + $1.after } / Int64(kills.count)
     #expect(.milliseconds(9) < mean && mean < .milliseconds(11))
     let stops = (0..<200).map { _ in plan.nextStop() }
     #expect(stops.allSatisfy { .milliseconds(5) <= $0.length && $0.length <= .milliseconds(250) })

@@ -2,6 +2,7 @@
 // that one must be found.
 import BankModel
 import Testing
+import Time
 import Wire
 
 @testable import Console

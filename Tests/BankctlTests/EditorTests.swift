@@ -4,6 +4,7 @@ import BankModel
 import Posix
 import StockClient
 import Testing
+import Time
 import Wire
 
 @testable import Console

@@ -4,6 +4,7 @@ import ControlClient
 import Posix
 import Synchronization
 import Testing
+import Time
 import Wire
 
 @testable import Console

@@ -5,6 +5,7 @@ import ControlClient
 import Glibc
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import Console

@@ -2,6 +2,7 @@
 import BankModel
 import Posix
 import Testing
+import Time
 
 @testable import Console
 
@@ -11,7 +12,7 @@ private let english = MessageCatalog(language: .english)
 struct PaceTests {
   /// Runs a count through a meter, 100 ms after 100 ms, and gives back the lines of a terminal.
   private func lines(total: Int64, seconds: Int, _ done: (Int) -> Int64) -> [String] {
-    final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+    final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     let clock = Clock()
     var written: [String] = []
     let meter = ProgressMeter(
@@ -30,8 +31,8 @@ struct PaceTests {
     return minutes * 60 + (Double(match.2) ?? 0) / (match.3 == "ms" ? 1000 : 1)
   }
 
-  private static func instant(_ tenths: Int64) -> MonotonicInstant {
-    MonotonicInstant(nanoseconds: tenths * 100_000_000)
+  private static func instant(_ tenths: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: tenths * 100_000_000)
   }
 
   @Test(
@@ -100,7 +101,7 @@ struct PaceTests {
 
   @Test("those who come meanwhile make the whole larger, and never the done smaller")
   func newcomers() {
-    final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+    final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     var written: [String] = []
     let clock = Clock()
     let progress = WaitProgress(

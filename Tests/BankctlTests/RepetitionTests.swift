@@ -5,6 +5,7 @@ import ControlClient
 import Glibc
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import Console
@@ -163,7 +164,7 @@ struct RepetitionTests {
 
   @Test("what lasts shows how long it lasts, or how far it has come, and nothing in the first second")
   func taskProgress() {
-    final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+    final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     let clock = Clock()
     var written: [String] = []
     let words = MessageCatalog(language: .english)

@@ -2,14 +2,15 @@
 import BankModel
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import Console
 
 @Suite("The requests of a full screen")
 struct RequestQueueTests {
-  private func at(_ milliseconds: Int64) -> MonotonicInstant {
-    MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
+  private func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000)
   }
 
   private let english = MessageCatalog(language: .english)

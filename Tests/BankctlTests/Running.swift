@@ -3,6 +3,7 @@ import Arguments
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 @testable import Console

@@ -7,6 +7,7 @@ import Posix
 import StockClient
 import Synchronization
 import Testing
+import Time
 import Transport
 import VendingClient
 import Wire

@@ -5,6 +5,7 @@ import Arguments
 import BankModel
 import Posix
 import Testing
+import Time
 import VendingClient
 import Wire
 

@@ -4,6 +4,7 @@ import BankModel
 import ControlClient
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import Console
@@ -351,7 +352,7 @@ func narrowPictures(columns: Int, language: Language) {
 
 @Test("progress is silent for a second, then a bar on a terminal and plain lines elsewhere")
 func progress() {
-  final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+  final class Clock { var now = MonotonicTime(nanoseconds: 0) }
   for isTerminal in [true, false] {
     let clock = Clock()
     var written: [String] = []
@@ -386,7 +387,7 @@ func progress() {
     (40, ["75%", "left"]), (20, ["75%"]),
   ])
 func narrowProgress(columns: Int, wanted: [String]) {
-  final class Clock { var now = MonotonicInstant(nanoseconds: 0) }
+  final class Clock { var now = MonotonicTime(nanoseconds: 0) }
   let clock = Clock()
   var written: [String] = []
   let meter = ProgressMeter(

@@ -5,6 +5,7 @@ import BankModel
 import Foundation
 import Posix
 import Testing
+import Time
 
 @testable import Configuration
 

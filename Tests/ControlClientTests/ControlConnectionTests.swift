@@ -4,6 +4,7 @@ import BankModel
 import Glibc
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import ControlClient

@@ -3,6 +3,7 @@
 import Glibc
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import ControlClient

@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import ControlClient

@@ -7,6 +7,7 @@ import Posix
 import QueueCore
 import Storage
 import Testing
+import Time
 import Wire
 
 @testable import Coordinator

@@ -1,10 +1,10 @@
 // A coordinator that has stood still: everybody whose words wait in a socket is heard before anybody is judged, though they
 // are more than one look at the sockets brings.
 
-import BankModel
 import Glibc
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import Coordinator
@@ -61,11 +61,9 @@ struct HeardFirstTests {
         Moment(monotonic: begin.monotonic + steady, wall: begin.wall, attended: begin.attended + attended))
     }
     let limits = ClientLimits.ofSocket
-    let check = TimeSpan(nanoseconds: limits.check.wholeNanoseconds)
-    let midFrame = TimeSpan(nanoseconds: limits.midFrame.wholeNanoseconds)
-    pass(.seconds(3_600), check)
+    pass(.seconds(3_600), limits.check)
     #expect(sessions.count(where: \.isOpen) == 2)
-    pass(.seconds(3_600), check + midFrame)
+    pass(.seconds(3_600), limits.check + limits.midFrame)
     #expect(sessions.count(where: \.isOpen) == 0)
   }
 }

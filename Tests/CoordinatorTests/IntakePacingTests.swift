@@ -1,7 +1,7 @@
 // When a large request rests: the decision alone, with moments that the test names.
 
-import BankModel
 import Testing
+import Time
 
 @testable import Coordinator
 

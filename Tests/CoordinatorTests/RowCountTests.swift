@@ -6,6 +6,7 @@ import Glibc
 import Posix
 import QueueCore
 import Testing
+import Time
 import Wire
 
 @testable import Coordinator

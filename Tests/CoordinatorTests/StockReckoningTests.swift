@@ -3,10 +3,12 @@
 
 import BankModel
 import Glibc
+import Posix
 import QueueCore
 import StockCore
 import Storage
 import Testing
+import Time
 import Wire
 
 @testable import Coordinator
@@ -269,7 +271,7 @@ struct StockReckoningTests {
     books.cancelled = count
     books.servedByService[Int(Service.juice.rawValue) - 1] = count
     try store.commit(books)
-    var (made, cancelled) = (Duration.zero, Duration.zero)
+    var (made, cancelled) = (TimeSpan.zero, TimeSpan.zero)
     var reckoning = StockReckoning()
     while let question = try reckoning.question(from: store) {
       let answer: StockResult =
@@ -279,9 +281,9 @@ struct StockReckoningTests {
         case .orders: .orders([])
         default: .audit(StockAuditReport(items: 1, orders: 0, changes: 0, difference: 0, problems: []))
         }
-      let began = ContinuousClock.now
+      let began = SystemClock.monotonic()
       try reckoning.hear(answer, store, day: 1)
-      let took = ContinuousClock.now - began
+      let took = SystemClock.monotonic().since(began)
       guard case .known(let names) = question, let first = names.first else { continue }
       if first.text.split(separator: "-").last.flatMap({ Int64($0) }) ?? 0 <= count {
         made += took

@@ -6,6 +6,7 @@ import Posix
 import QueueCore
 import Storage
 import Testing
+import Time
 import Wire
 
 @testable import Coordinator
@@ -106,7 +107,7 @@ struct ToldTests {
     _ = try bank.enqueue(2, client)
     func told() throws -> [BranchEvent.Happening] {
       // Whoever looks on rests after a turn of theirs.
-      bank.coordinator.followers.views.audience.due = MonotonicInstant(nanoseconds: 0)
+      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
       bank.round()
       return try viewer.answers(bank.coordinator).compactMap {
         if case .event(let event) = $0.answer { event.happening } else { nil }

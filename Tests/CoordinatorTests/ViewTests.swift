@@ -5,6 +5,7 @@ import BankModel
 import Posix
 import QueueCore
 import Testing
+import Time
 import Transport
 import Wire
 
@@ -30,7 +31,7 @@ struct ViewTests {
       if try isDone() { return }
       // Room in a socket is noticed by the loop.
       _ = try bank.coordinator.context.loop.runAwake(for: .zero)
-      bank.coordinator.followers.views.audience.due = MonotonicInstant(nanoseconds: 0)
+      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
       bank.round()
     }
     Issue.record("it did not come to an end")
@@ -135,14 +136,14 @@ struct ViewTests {
     let views = bank.coordinator.followers.views.audience
     // Two hundred megabytes are not copied in a millisecond.
     #expect(views.isOwed && !views.waitsForReaders)
-    #expect(views.due - MonotonicInstant(begin) >= ViewingTime.turn * (1 + ViewingTime.rest))
+    #expect(views.due.since(begin) >= ViewingTime.turn * (1 + ViewingTime.rest))
     // By the time of this turn it is not theirs yet, so they are told nothing, and have no rest after it.
     let due = views.due
     bank.coordinator.views.tell()
     #expect(views.due == due && views.isOwed)
     #expect(
       bank.coordinator.followers.nextDeadline(isTimerRunning: false)
-        == MonotonicTime(nanoseconds: views.due.nanoseconds))
+        == views.due)
   }
 
   @Test("a watcher who does not read misses pictures, but not the latest")
@@ -158,7 +159,7 @@ struct ViewTests {
     for day in 1...3_000 {
       show(Int64(day))
       bank.coordinator.followers.changed = false
-      bank.coordinator.followers.views.audience.due = MonotonicInstant(nanoseconds: 0)
+      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
       bank.round()
     }
     #expect(client.session.channel.backlog < bank.coordinator.server.share + AnswerFeed.pageBytes)

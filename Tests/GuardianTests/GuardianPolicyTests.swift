@@ -1,7 +1,7 @@
 // What becomes of a bank whose coordinator has ended, without a process and without a clock.
-import BankModel
 import Supervision
 import Testing
+import Time
 
 @testable import Guardian
 

@@ -1,10 +1,10 @@
 // The coordinator's side of being guarded: guardians that die young, one after the other. The guardian is a program that
 // ends at once; the pauses between two of them are handed in as time that has passed.
-import BankModel
 import Glibc
 import Logbook
 import Posix
 import Testing
+import Time
 
 @testable import Coordinator
 

@@ -1,10 +1,10 @@
 // A guardian that has not listened for long: what the coordinator has said meanwhile is heard before it is judged, though
 // it is more than one look at the loop brings.
-import BankModel
 import Glibc
 import Posix
 import Supervision
 import Testing
+import Time
 
 @testable import Guardian
 

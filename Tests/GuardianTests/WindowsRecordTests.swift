@@ -1,5 +1,4 @@
 // The note of the windows that a coordinator leaves for the one after it.
-import BankModel
 import Glibc
 import Posix
 import Testing

@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import Posix
 import Testing
+import Time
 
 @testable import Logbook
 
@@ -16,7 +17,7 @@ import Testing
     var records: [LogRecord] = []
     var texts: [String] { records.map(\.text) }
 
-    init(_ query: LogQuery, gathering: Duration = .milliseconds(5)) throws {
+    init(_ query: LogQuery, gathering: TimeSpan = .milliseconds(5)) throws {
       loop = try EventLoop()
       follower = try LogFollower(query, on: loop, gathering: gathering)
     }
@@ -167,7 +168,7 @@ import Testing
     let scratch = Scratch()
     let listener = try Listener(LogQuery(directory: scratch.logs))
     var clock = Sample.morning
-    listener.follower.wallClock = { clock }
+    listener.follower.wallClock = { WallTime(milliseconds: clock) }
     try listener.settle()
     scratch.append(Sample.line("deposit-1", 1, at: Sample.morning + 500) + "\n", to: "deposit-1.log")
     var looks = 0
@@ -265,7 +266,7 @@ import Testing
       Writer {
         for number in 0..<count {
           scratch.append(
-            Sample.line(worker, number, at: SystemClock.wallMilliseconds()) + "\n", to: "\(worker).log")
+            Sample.line(worker, number, at: SystemClock.wall().milliseconds) + "\n", to: "\(worker).log")
           if number % 97 == 96 { scratch.rotate(worker, keep: 60) }
         }
       }

@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import Posix
 import Testing
+import Time
 
 @testable import Logbook
 
@@ -39,9 +40,9 @@ import Testing
     log.write(event: "second", at: moment(at: .milliseconds(1001)))
     log.write(event: "third", at: moment(at: .milliseconds(1004)))
     #expect(try folder.events() == ["first"])
-    let due = MonotonicInstant(nanoseconds: 1_005_000_000)
+    let due = MonotonicTime(nanoseconds: 1_005_000_000)
     #expect(log.nextFlush == due)
-    log.flushIfDue(MonotonicInstant(nanoseconds: 1_004_999_999))
+    log.flushIfDue(MonotonicTime(nanoseconds: 1_004_999_999))
     #expect(try folder.events() == ["first"])
     log.flushIfDue(due)
     #expect(try folder.events() == ["first", "second", "third"])
@@ -131,7 +132,7 @@ import Testing
     let folder = try Folder()
     let log = try folder.open(limit: 1000, keep: 3)
     for number in 1...200 {
-      log.write(event: "tick", at: moment(at: .milliseconds(number))) { $0.field("number", number) }
+      log.write(event: "tick", at: moment(at: .milliseconds(Int64(number)))) { $0.field("number", number) }
     }
     log.flush()
     var numbers: [Int] = []
@@ -150,7 +151,7 @@ import Testing
   @Test("without kept files a rotation begins anew") func keepsNone() throws {
     let folder = try Folder()
     let log = try folder.open(limit: 300, keep: 0)
-    for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+    for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
     #expect(try folder.text().utf8.count <= 300)
     #expect(try FileFacts.inspect(folder.log + ".1") == nil)
   }
@@ -159,7 +160,7 @@ import Testing
     let folder = try Folder()
     try Directory.create(path: folder.log + ".1")
     let log = try folder.open(limit: 300, keep: 1)
-    for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+    for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
     #expect(try folder.events().count == 20)
     #expect(log.dropped == 0)
   }
@@ -177,13 +178,13 @@ import Testing
       try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
       var none = rlimit(rlim_cur: 3, rlim_max: former.rlim_max)
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
-      for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+      for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
       #expect(try folder.events().count == 20)
       #expect(try [".1", ".2"].map { try folder.text($0) } == [".1", ".2"])
       #expect(log.dropped == 0)
       // With descriptors it rotates again.
-      for number in 21...40 { log.write(event: "tick", at: moment(at: .seconds(number))) }
+      for number in 21...40 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
       #expect(try folder.text().utf8.count <= 300 && FileFacts.inspect(folder.log + ".new") == nil)
     }
   }
@@ -207,14 +208,16 @@ import Testing
     var written = 0
     while log.dropped < 10 {
       written += 1
-      log.write(event: "tick", at: moment(at: .seconds(written))) {
+      log.write(event: "tick", at: moment(at: .seconds(Int64(written)))) {
         $0.field("number", written)
         $0.field("msg", padding)
       }
       try #require(written < 10_000)
     }
     var text = try drain(reader)
-    log.write(event: "tick", at: moment(at: .seconds(written + 10))) { $0.field("number", written + 1) }
+    log.write(event: "tick", at: moment(at: .seconds(Int64(written + 10)))) {
+      $0.field("number", written + 1)
+    }
     log.flush()
     text += try drain(reader)
     log.flush()
@@ -235,9 +238,9 @@ import Testing
     try #require(symlink("/dev/full", folder.log) == 0)
     let log = try folder.open()
     log.write(event: "lost", at: moment(at: .seconds(1)))
-    #expect(log.nextFlush == MonotonicInstant(nanoseconds: 2_000_000_000))
-    log.flushIfDue(MonotonicInstant(nanoseconds: 2_000_000_000))
-    #expect(log.nextFlush == MonotonicInstant(nanoseconds: 3_000_000_000))
+    #expect(log.nextFlush == MonotonicTime(nanoseconds: 2_000_000_000))
+    log.flushIfDue(MonotonicTime(nanoseconds: 2_000_000_000))
+    #expect(log.nextFlush == MonotonicTime(nanoseconds: 3_000_000_000))
   }
 
   private func drain(_ reader: borrowing FileDescriptor) throws -> [UInt8] {
@@ -252,10 +255,10 @@ import Testing
 }
 
 /// A moment so long after 08:00 of the day of the contract's example.
-func moment(at offset: Duration) -> Moment {
+func moment(at offset: TimeSpan) -> Moment {
   Moment(
-    monotonic: MonotonicTime(nanoseconds: offset.wholeNanoseconds),
-    wall: WallTime(milliseconds: 1_795_248_000_000 + offset.wholeMilliseconds))
+    monotonic: MonotonicTime(nanoseconds: offset.nanoseconds),
+    wall: WallTime(milliseconds: 1_795_248_000_000 + offset.milliseconds))
 }
 
 /// A directory of its own that goes when the test does.

@@ -3,10 +3,11 @@
 import Glibc
 import Posix
 import Testing
+import Time
 
 @Suite struct AttendedTimeTests {
-  private func at(_ milliseconds: Int64) -> MonotonicInstant {
-    MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
+  private func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000)
   }
 
   @Test("while somebody listens again and again it goes on as the steady clock does")
@@ -46,7 +47,7 @@ import Testing
     var time = AttendedTime(at: at(1_000), stride: .milliseconds(250))
     #expect(time.wake(for: at(1_100)) == at(1_100))
     #expect(time.wake(for: at(9_000)) == at(1_250))
-    #expect(time.wake(for: MonotonicInstant(nanoseconds: .max)) == at(1_250))
+    #expect(time.wake(for: MonotonicTime(nanoseconds: .max)) == at(1_250))
     #expect(time.wake(for: at(900)) == at(1_000))
     time.listened(at: at(5_000))
     #expect(time.now == at(1_250))

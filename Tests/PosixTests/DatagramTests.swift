@@ -5,6 +5,7 @@
 import Glibc
 import Posix
 import Testing
+import Time
 
 @Suite struct DatagramTests {
   @Test("what is sent to a path is fetched there, one datagram at a time")

@@ -4,6 +4,7 @@
 // Failure: an error that the test lets out.
 import Glibc
 import Posix
+import Time
 
 /// Two connected, non-blocking sockets that closures can share.
 final class SocketPair {

@@ -5,6 +5,7 @@
 import Glibc
 import Posix
 import Testing
+import Time
 
 @Suite struct LockFileTests {
   private func holder(of outcome: consuming LockFile.Outcome) -> pid_t? {
@@ -163,7 +164,7 @@ import Testing
     _ = child.wait()
     let start = SystemClock.monotonic()
     #expect(kind(try LockFile.acquire(path: path, patience: .seconds(60))) == .held)
-    #expect(SystemClock.monotonic() - start < .seconds(30))
+    #expect(SystemClock.monotonic().since(start) < .seconds(30))
     lock.release()
   }
 

@@ -3,6 +3,7 @@
 import Glibc
 import Posix
 import Testing
+import Time
 
 @Suite("A watch over names") struct NameWatchTests {
   private final class Watcher {

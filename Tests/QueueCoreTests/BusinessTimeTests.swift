@@ -3,6 +3,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @Suite struct BusinessTimeTests {
   private func seconds(_ branch: TestBranch) -> Int64 {

@@ -3,6 +3,7 @@
 import BankModel
 import Glibc
 import Testing
+import Time
 
 @testable import QueueCore
 

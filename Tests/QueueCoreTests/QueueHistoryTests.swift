@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import QueueCore
 import Testing
+import Time
 
 extension QueueWorld {
   /// One thing happens, by chance.

@@ -3,6 +3,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @Suite struct QueueLossTests {
   private func policy(crashes: Int32 = 3, failures: Int32 = 5) -> QueuePolicy {

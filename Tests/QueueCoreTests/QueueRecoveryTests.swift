@@ -4,6 +4,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @Suite struct QueueRecoveryTests {
   private func books(issued: Int64, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0) -> Books {

@@ -3,6 +3,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @Suite struct QueueResetTests {
   @Test("a reset cancels everyone and begins the next day with number 1")

@@ -3,6 +3,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @Suite struct QueueServingTests {
   @Test("the higher grade is served first, and within a grade the smaller number")

@@ -3,6 +3,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @Suite struct QueueWindowsTests {
   @Test("a paused service hands out nobody, finishes whom it serves, and leaves the other service alone")

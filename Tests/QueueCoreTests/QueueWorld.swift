@@ -4,6 +4,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 /// What a store keeps, as plain dictionaries.
 struct Kept {

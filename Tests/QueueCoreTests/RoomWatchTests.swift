@@ -1,8 +1,8 @@
 // When a store that is short of room looks again.
 
-import BankModel
 import QueueCore
 import Testing
+import Time
 
 @Suite struct RoomWatchTests {
   private static func at(_ milliseconds: Int64) -> MonotonicTime {

@@ -4,6 +4,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 final class TestBranch {
   private(set) var machine: QueueMachine

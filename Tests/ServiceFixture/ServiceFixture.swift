@@ -2,16 +2,16 @@
 // Whatever was started is ended with the fixture, also when the test fails. It waits for what happens, within a generous
 // bound, and never for a time.
 
-import BankModel
 import Glibc
 import Posix
+import Time
 import Transport
 import Wire
 
 /// What the tests of every service's process have in common; each adds how its service is asked.
 open class ServiceFixture {
   /// Longer than anything takes that a test waits for.
-  public static let patience = Duration.seconds(30)
+  public static let patience = TimeSpan.seconds(30)
 
   /// The directory of the service.
   public final let home: String

@@ -7,6 +7,7 @@ import Posix
 import QueueCore
 import ServiceFixture
 import ServiceProcess
+import Time
 import Transport
 import Wire
 

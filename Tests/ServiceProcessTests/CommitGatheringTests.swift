@@ -1,7 +1,7 @@
 // The wait for more to put into one commit, by moments that are made up.
 
-import BankModel
 import Testing
+import Time
 
 @testable import ServiceProcess
 

@@ -1,12 +1,12 @@
 // A service as its server runs it: the bell, which knows nothing of sockets, turns and ends, on one loop with its clients.
 
-import BankModel
 import Glibc
 import Logbook
 import Posix
 import ServiceFixture
 import QueueCore
 import Testing
+import Time
 import Transport
 import Wire
 
@@ -16,7 +16,7 @@ import Wire
 struct ServerTests {
   /// A home with a bell at work.
   private final class BellFixture {
-    static let patience = Duration.seconds(30)
+    static let patience = TimeSpan.seconds(30)
 
     let store = BellStore()
     let loop: EventLoop
@@ -56,7 +56,7 @@ struct ServerTests {
       } ?? ""
     }
 
-    var deadline: MonotonicInstant { SystemClock.monotonic() + Self.patience }
+    var deadline: MonotonicTime { SystemClock.monotonic() + Self.patience }
 
     /// Turns the server and its clients until something is so.
     func wait(until condition: () throws -> Bool) throws {

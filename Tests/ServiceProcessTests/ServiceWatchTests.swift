@@ -4,6 +4,7 @@
 import Glibc
 import Posix
 import Testing
+import Time
 import Transport
 import Wire
 

@@ -6,6 +6,7 @@ import Glibc
 import Logbook
 import Posix
 import Testing
+import Time
 
 @testable import Simulator
 

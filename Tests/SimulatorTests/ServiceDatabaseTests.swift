@@ -9,6 +9,7 @@ import StockCore
 import StockService
 import Storage
 import Testing
+import Time
 import VendingCore
 import VendingMachine
 

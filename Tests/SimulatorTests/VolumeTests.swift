@@ -6,6 +6,7 @@ import CSQLite
 import Glibc
 import Storage
 import Testing
+import Time
 
 @testable import Simulator
 

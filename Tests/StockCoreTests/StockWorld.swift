@@ -2,6 +2,7 @@
 // another. The world remembers every answer, and can crash or run out of disk at any moment.
 
 import BankModel
+import Time
 
 @testable import StockCore
 

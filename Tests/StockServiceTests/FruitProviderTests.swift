@@ -7,6 +7,7 @@ import Posix
 import StockClient
 import Teller
 import Testing
+import Time
 import Wire
 
 @Suite("A juice station's fruit", .serialized)

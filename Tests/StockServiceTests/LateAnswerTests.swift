@@ -6,6 +6,7 @@ import JuiceStation
 import Posix
 import Teller
 import Testing
+import Time
 import Wire
 
 @Suite("Answers of the stock that come late", .serialized)

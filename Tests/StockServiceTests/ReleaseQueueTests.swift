@@ -7,6 +7,7 @@ import QueueCore
 import StockClient
 import Storage
 import Testing
+import Time
 
 @testable import Coordinator
 
@@ -152,7 +153,7 @@ struct ReleaseQueueTests {
     _ = try fixture.take([("kiwi", 3)], as: "1-1")
     let office = try Office(fixture)
     try office.cancel(1...1)
-    let now = SystemClock.moment().monotonic
+    let now = SystemClock.monotonic()
     office.queue.putOff()
     for _ in 0..<5 { try office.queue.advance(office.store, now: now) }
     #expect(office.stock.nextDeadline == nil, "the stock was not asked")

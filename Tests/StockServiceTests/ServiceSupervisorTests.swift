@@ -7,6 +7,7 @@ import Logbook
 import Posix
 import Supervision
 import Testing
+import Time
 import Wire
 
 @testable import Coordinator

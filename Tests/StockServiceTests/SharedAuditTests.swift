@@ -8,6 +8,7 @@ import StockClient
 import StockCore
 import Storage
 import Testing
+import Time
 import Transport
 import Wire
 

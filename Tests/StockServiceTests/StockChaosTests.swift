@@ -8,6 +8,7 @@ import Glibc
 import Posix
 import StockClient
 import Testing
+import Time
 import Wire
 
 @Suite("The stock service is killed", .serialized)

@@ -6,6 +6,7 @@ import ServiceProcess
 import StockCore
 import Storage
 import Testing
+import Time
 import Wire
 
 @testable import StockService

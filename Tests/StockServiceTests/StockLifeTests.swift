@@ -7,6 +7,7 @@ import Posix
 import StockClient
 import Storage
 import Testing
+import Time
 import Wire
 
 @Suite("The life of the stock service", .serialized)

@@ -5,6 +5,7 @@ import Glibc
 import Posix
 import StockClient
 import Testing
+import Time
 import Transport
 import Wire
 

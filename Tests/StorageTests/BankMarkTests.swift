@@ -3,6 +3,7 @@ import BankModel
 import Glibc
 import QueueCore
 import Testing
+import Time
 import VendingCore
 
 @testable import Storage

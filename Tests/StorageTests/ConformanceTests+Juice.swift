@@ -4,6 +4,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 extension ConformanceTests {
   private func juice(_ ticket: TicketNumber, _ name: String = "mango-kiwi") -> Customer {

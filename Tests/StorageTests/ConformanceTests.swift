@@ -5,6 +5,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @testable import Storage
 

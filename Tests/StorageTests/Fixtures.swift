@@ -5,6 +5,7 @@
 import BankModel
 import Glibc
 import QueueCore
+import Time
 
 @testable import Storage
 

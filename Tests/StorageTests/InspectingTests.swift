@@ -4,6 +4,7 @@ import CSQLite
 import Glibc
 import QueueCore
 import Testing
+import Time
 
 @testable import Storage
 

@@ -6,6 +6,7 @@ import CSQLite
 import Glibc
 import QueueCore
 import Testing
+import Time
 
 @testable import Storage
 

@@ -7,6 +7,7 @@ import Glibc
 import QueueCore
 import StockCore
 import Testing
+import Time
 
 @testable import Storage
 

@@ -4,6 +4,7 @@
 import BankModel
 import QueueCore
 import StockCore
+import Time
 
 @testable import Storage
 

@@ -4,6 +4,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 import VendingCore
 
 @testable import Storage

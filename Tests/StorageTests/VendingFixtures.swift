@@ -3,6 +3,7 @@
 
 import BankModel
 import QueueCore
+import Time
 import VendingCore
 
 @testable import Storage

@@ -4,6 +4,7 @@
 import BankModel
 import Supervision
 import Testing
+import Time
 
 @Suite("The drain") struct DrainTests {
   /// A drain, the bank that it sees, and the time.

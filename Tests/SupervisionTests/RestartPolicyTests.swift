@@ -1,8 +1,8 @@
 // The restart decisions, without a process and without a clock.
 
-import BankModel
 import Supervision
 import Testing
+import Time
 
 @Suite struct RestartPolicyTests {
   private func moment(_ seconds: Int64) -> MonotonicTime {

@@ -1,8 +1,8 @@
 // When a silent process stands still, without a process and without a clock.
 
-import BankModel
 import Supervision
 import Testing
+import Time
 
 @Suite struct StandstillTests {
   private func moment(_ seconds: Int64) -> MonotonicTime {

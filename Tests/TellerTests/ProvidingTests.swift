@@ -3,6 +3,7 @@
 
 import BankModel
 import Testing
+import Time
 import Wire
 
 @testable import Teller

@@ -5,6 +5,7 @@ import Glibc
 import Logbook
 import Posix
 import Testing
+import Time
 import Transport
 import Wire
 
@@ -41,7 +42,7 @@ class TellerFixture {
     coordinator.flush()
   }
 
-  func turn(until deadline: MonotonicInstant) throws { try loop.runOnce(until: deadline) }
+  func turn(until deadline: MonotonicTime) throws { try loop.runOnce(until: deadline) }
 
   func lines() throws -> [LogLine] {
     let bytes = try FileDescriptor.open(log, .readOnly).readAll()
@@ -76,7 +77,7 @@ final class InProcessTeller: TellerFixture {
       descriptor: far, loop: loop, complain: { [unowned self] in complaints.append($0) })
   }
 
-  override func turn(until deadline: MonotonicInstant) throws { try teller.turn(until: deadline) }
+  override func turn(until deadline: MonotonicTime) throws { try teller.turn(until: deadline) }
 
   func wait(until condition: (InProcessTeller) -> Bool) throws { try Self.wait(self, until: condition) }
 

@@ -1,6 +1,7 @@
 // Owns a machine with the words of these tests. It must not know what a test expects.
 
 import BankModel
+import Time
 import Wire
 
 @testable import Teller

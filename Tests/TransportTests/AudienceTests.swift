@@ -2,6 +2,7 @@
 
 import Posix
 import Testing
+import Time
 import Transport
 
 @Suite("The time of those who look on") struct AudienceTests {
@@ -11,12 +12,12 @@ import Transport
 
   /// A clock, and an audience that has it.
   private final class Hall {
-    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    var now = MonotonicTime(nanoseconds: 1_000_000_000)
     private(set) lazy var audience = Audience<Viewer>(clock: { [unowned self] in now })
 
     /// Tells everybody who can be told, each piece for so long.
     @discardableResult
-    func tell(piece: Duration, _ step: (Viewer) -> Audience<Viewer>.Step = { _ in .wasTold }) -> Bool {
+    func tell(piece: TimeSpan, _ step: (Viewer) -> Audience<Viewer>.Step = { _ in .wasTold }) -> Bool {
       var pieces = 0
       return audience.tell(at: now) { viewer in
         pieces += 1
@@ -37,13 +38,13 @@ import Transport
     for _ in 0..<250 { hall.audience.admit(Viewer()) }
     hall.audience.hasNews()
     // Longer than a turn where a single piece is.
-    for (piece, took) in [(Duration.microseconds(300), 1_200), (.microseconds(5_000), 5_000)] {
+    for (piece, took) in [(TimeSpan.microseconds(300), Int64(1_200)), (.microseconds(5_000), 5_000)] {
       let begin = hall.now
       #expect(hall.tell(piece: piece))
-      #expect(hall.now - begin == .microseconds(took))
-      #expect(hall.audience.due - hall.now == .microseconds(took * ViewingTime.rest))
+      #expect(hall.now.since(begin) == .microseconds(took))
+      #expect(hall.audience.due.since(hall.now) == .microseconds(took * ViewingTime.rest))
       #expect(hall.audience.isOwed && hall.audience.nextDeadline == hall.audience.due)
-      hall.now = MonotonicInstant(nanoseconds: hall.audience.due.nanoseconds - 1)
+      hall.now = MonotonicTime(nanoseconds: hall.audience.due.nanoseconds - 1)
       #expect(!hall.tell(piece: piece), "the rest is not over")
       hall.now = hall.audience.due
     }

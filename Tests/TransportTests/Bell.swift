@@ -4,6 +4,7 @@ import Glibc
 import Posix
 import ServiceFixture
 import Testing
+import Time
 import Wire
 
 @testable import Transport
@@ -14,7 +15,7 @@ typealias BellOutcome = Result<BellAnswer, ServiceClientError<BellCommand>>
 
 /// A directory with the bell's socket.
 final class BellFixture {
-  static let patience = Duration.seconds(30)
+  static let patience = TimeSpan.seconds(30)
 
   let loop: EventLoop
   let socket: BellSocket
@@ -37,11 +38,11 @@ final class BellFixture {
     rmdir(directory)
   }
 
-  func client(helloPatience: Duration = .seconds(10)) -> BellClient {
+  func client(helloPatience: TimeSpan = .seconds(10)) -> BellClient {
     BellClient(socket: path, loop: loop, build: "test", helloPatience: helloPatience)
   }
 
-  var deadline: MonotonicInstant { SystemClock.monotonic() + Self.patience }
+  var deadline: MonotonicTime { SystemClock.monotonic() + Self.patience }
 
   /// Turns the loop and, where there is one, the client, until something is so.
   func wait(_ client: BellClient? = nil, until condition: () throws -> Bool) throws {

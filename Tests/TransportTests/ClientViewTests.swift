@@ -3,6 +3,7 @@
 import BankModel
 import StockClient
 import Testing
+import Time
 import Transport
 import VendingClient
 import Wire

@@ -2,6 +2,7 @@
 
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import Transport
@@ -270,7 +271,7 @@ import Wire
     }
     let far = pair.second
     try far.writeAll(try frame(Note(1)) + frame(Note(2)))
-    try loop.runOnce(until: MonotonicInstant(nanoseconds: 0))
+    try loop.runOnce(until: MonotonicTime(nanoseconds: 0))
     #expect(seen >= 1)
     #expect(watched == nil)
     #expect(loop.count == 0)

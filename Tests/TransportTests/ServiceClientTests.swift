@@ -5,6 +5,7 @@ import BankModel
 import Posix
 import ServiceFixture
 import Testing
+import Time
 import Wire
 
 @testable import Transport

@@ -5,6 +5,7 @@
 import Glibc
 import Posix
 import Testing
+import Time
 import Wire
 
 @testable import Transport
@@ -20,8 +21,8 @@ import Wire
     let path: String
     private let directory: String
     /// The clock of those who look on, and what each look at it adds.
-    var time = MonotonicInstant(nanoseconds: 0)
-    var step = Duration.zero
+    var time = MonotonicTime(nanoseconds: 0)
+    var step = TimeSpan.zero
     /// Numbers told so far.
     var last: Int64 = 0
     var asked = 0
@@ -151,24 +152,24 @@ import Wire
       while try hall.loop.runOnce(until: SystemClock.monotonic()) > 0 {}
       return viewers.reduce(0) { $0 + $1.told.values.reduce(0) { $0 + $1.count } }
     }
-    var (sum, spent, rounds) = (0, Duration.zero, 0)
+    var (sum, spent, rounds) = (0, TimeSpan.zero, 0)
     let start = hall.time
     while sum < 200, rounds < 1_000 {
       rounds += 1
       let begin = hall.time
       hall.views.tell(at: begin)
-      spent += hall.time - begin - hall.step
+      spent += hall.time.since(begin) - hall.step
       let now = try told()
       #expect(now - sum == 10, "nobody is left out, and nobody has a second piece before the others")
       sum = now
       guard let due = hall.views.nextDeadline else { break }
-      #expect(due - hall.time >= ViewingTime.turn * ViewingTime.rest)
+      #expect(due.since(hall.time) >= ViewingTime.turn * ViewingTime.rest)
       hall.views.tell(at: due - .nanoseconds(1))
       #expect(try told() == sum, "it is not their turn yet")
       hall.time = due
     }
     #expect(sum == 200 && viewers.allSatisfy { $0.told.count == 4 })
-    #expect(spent * (1 + ViewingTime.rest) <= hall.time - start)
+    #expect(spent * (1 + ViewingTime.rest) <= hall.time.since(start))
     // While ever more happens everybody has its turn all the same.
     for _ in 0..<20 {
       hall.publish()

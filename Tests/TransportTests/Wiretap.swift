@@ -2,6 +2,7 @@
 // It must not know what a test expects. Everything happens on one loop and one thread, so nothing is timed.
 
 import Posix
+import Time
 import Wire
 
 @testable import Transport
@@ -46,7 +47,7 @@ final class Wiretap {
 
   /// Lets the loop do all that there is to do now.
   func settle() throws {
-    while try loop.runOnce(until: MonotonicInstant(nanoseconds: 0)) > 0 {}
+    while try loop.runOnce(until: MonotonicTime(nanoseconds: 0)) > 0 {}
   }
 
   /// The far end says these bytes.

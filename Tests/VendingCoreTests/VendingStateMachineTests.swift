@@ -3,6 +3,7 @@
 
 import BankModel
 import Testing
+import Time
 
 @testable import VendingCore
 

@@ -3,6 +3,7 @@
 // moment. A bug can be planted in the shell, to see that the checks would find it.
 
 import BankModel
+import Time
 
 @testable import VendingCore
 

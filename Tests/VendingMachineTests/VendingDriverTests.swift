@@ -6,6 +6,7 @@ import QueueCore
 import ServiceProcess
 import Storage
 import Testing
+import Time
 import VendingCore
 import Wire
 

@@ -7,6 +7,7 @@ import Glibc
 import Posix
 import StockClient
 import Testing
+import Time
 import VendingClient
 import Wire
 

@@ -6,6 +6,7 @@ import Glibc
 import Posix
 import Storage
 import Testing
+import Time
 import VendingClient
 import Wire
 

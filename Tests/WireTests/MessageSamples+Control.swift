@@ -2,6 +2,7 @@
 // once filled in and once left open.
 
 import BankModel
+import Time
 
 @testable import Wire
 

@@ -2,6 +2,7 @@
 // coordinator. What may be left open is filled in once and left open once.
 
 import BankModel
+import Time
 
 @testable import Wire
 

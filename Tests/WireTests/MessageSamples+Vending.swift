@@ -2,6 +2,7 @@
 // open once.
 
 import BankModel
+import Time
 
 @testable import Wire
 

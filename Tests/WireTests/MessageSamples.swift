@@ -2,6 +2,7 @@
 // A new case of a message does not compile here before it has a name and a sample.
 
 import BankModel
+import Time
 
 @testable import Wire
 

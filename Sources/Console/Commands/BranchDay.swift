@@ -4,6 +4,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 /// One business day.

@@ -6,6 +6,7 @@ import Arguments
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 enum EnqueueCommand {
@@ -126,7 +127,7 @@ enum EnqueueCommand {
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
     var coordinator = first
-    var deadline: MonotonicInstant?
+    var deadline: MonotonicTime?
     while true {
       do throws(CommandError) {
         return (try attempt(order, at: coordinator, meter, wait, session), coordinator)
@@ -151,7 +152,7 @@ enum EnqueueCommand {
 
   /// Waits for a coordinator that was lost; nil where it does not come back, or somebody wants this program to end.
   private static func reunite(
-    _ session: Session, until limit: MonotonicInstant, _ wait: InterruptibleWait?
+    _ session: Session, until limit: MonotonicTime, _ wait: InterruptibleWait?
   ) throws(CommandError) -> CoordinatorClient? {
     while SystemClock.monotonic() < limit {
       try wait?.look()

@@ -8,6 +8,7 @@ import Arguments
 import BankModel
 import Logbook
 import Posix
+import Time
 
 /// Shows the workers' logs.
 enum LogsCommand {
@@ -38,7 +39,7 @@ enum LogsCommand {
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,
     since: String? = nil, json: Bool = false, language: Language,
-    now: Int64 = SystemClock.wallMilliseconds(), presentation: LogPresentation? = nil,
+    now: Int64 = SystemClock.wall().milliseconds, presentation: LogPresentation? = nil,
     output: Sink = standardOutput
   ) throws(Refusal) -> Int32 {
     if let last, last < 0 { throw .lines(last, language) }
@@ -97,7 +98,7 @@ enum LogsCommand {
   static func moment(_ text: String, now: Int64, _ language: Language) throws(Refusal) -> Int64 {
     if let moment = LogMoment.parse(text, now: now) { return moment }
     do throws(DurationText.Failure) {
-      return now - (try DurationText.parse(text)) / 1_000_000
+      return now - (try DurationText.parse(text)).milliseconds
     } catch {
       throw .moment(text, language)
     }

@@ -4,11 +4,12 @@ import Arguments
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 enum StartCommand {
   /// How long a coordinator that has said its last word may take to end.
-  private static let farewell = Duration.seconds(30)
+  private static let farewell = TimeSpan.seconds(30)
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("foreground") { return try ForegroundGuard.stay(session) }

@@ -5,6 +5,7 @@ import Arguments
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 enum StatusCommand {
@@ -51,9 +52,9 @@ enum StatusCommand {
 
 /// Which pictures are shown: those in which something has changed, and where it is only time that passes one in a second.
 private struct Rhythm {
-  private var shown: (still: StatusReport, at: MonotonicInstant)?
+  private var shown: (still: StatusReport, at: MonotonicTime)?
 
-  private static let pause = Duration.seconds(1)
+  private static let pause = TimeSpan.seconds(1)
 
   mutating func shows(_ report: StatusReport) -> Bool {
     let now = SystemClock.monotonic()
@@ -61,7 +62,7 @@ private struct Rhythm {
     still.businessMilliseconds = 0
     still.queue.oldestWaitMilliseconds = 0
     for index in still.workers.indices { still.workers[index].residentKilobytes = 0 }
-    if let shown, shown.still == still, now - shown.at < Self.pause { return false }
+    if let shown, shown.still == still, now.since(shown.at) < Self.pause { return false }
     shown = (still, now)
     return true
   }

@@ -6,6 +6,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 /// A bank that is watched on a terminal.
@@ -16,16 +17,16 @@ final class StatusScreen {
   private var coordinator: CoordinatorClient
   private var registration: Registration?
   private var report: StatusReport?
-  private var heardAt = SystemClock.wallMilliseconds()
+  private var heardAt = SystemClock.wall().milliseconds
   private var isClosed = false
   /// A question whose answer shows that the coordinator is there: its number, and until when it is waited for.
-  private var probe: (number: UInt32, due: MonotonicInstant)?
+  private var probe: (number: UInt32, due: MonotonicTime)?
   private var isSilent = false
 
   /// How long a coordinator may take to answer such a question before it is said that it does not.
-  private static let probePatience = Duration.seconds(1)
+  private static let probePatience = TimeSpan.seconds(1)
   /// How long one attempt to reach a coordinator that is coming back keeps from hearing keys.
-  private static let attempt = Duration.milliseconds(100)
+  private static let attempt = TimeSpan.milliseconds(100)
 
   /// Watches until the bank closes or somebody leaves.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -67,7 +68,7 @@ final class StatusScreen {
     if let failure = screen.failure { throw failure }
   }
 
-  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+  private func turn(until deadline: MonotonicTime?) throws(CommandError) {
     do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
     screen.settle()
   }
@@ -107,7 +108,7 @@ final class StatusScreen {
   }
 
   private func noteAnswer() {
-    heardAt = SystemClock.wallMilliseconds()
+    heardAt = SystemClock.wall().milliseconds
     if isSilent { (isSilent, screen.isDirty) = (false, true) }
   }
 
@@ -126,7 +127,7 @@ final class StatusScreen {
   /// Takes everything that the coordinator has said.
   private func hear() throws(CommandError) {
     do throws(CommandError) {
-      while let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) {
+      while let reply = try coordinator.next(until: MonotonicTime(nanoseconds: 0)) {
         let news = try reply.answer.status
         let isProbe = reply.number == probe?.number
         if isProbe { probe = nil }
@@ -155,7 +156,7 @@ final class StatusScreen {
         if report?.state == .draining, session.isBankClosed { return noteClosing() }
         guard error.mayPass, SystemClock.monotonic() < deadline else { throw error }
         if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
-        try turn(until: MonotonicInstant(nanoseconds: 0))
+        try turn(until: MonotonicTime(nanoseconds: 0))
       }
     }
   }

@@ -9,6 +9,7 @@ import BankModel
 import ControlClient
 import Posix
 import StockClient
+import Time
 import Wire
 
 /// The command `stock watch`.
@@ -20,7 +21,7 @@ final class StockWatchCommand {
   private var hasSeenPicture = false
 
   /// How often it is looked whether a bank whose stock is gone is still open.
-  private static let look = Duration.seconds(1)
+  private static let look = TimeSpan.seconds(1)
 
   /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {

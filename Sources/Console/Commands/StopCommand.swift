@@ -4,16 +4,17 @@ import Arguments
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 enum StopCommand {
   /// How long a coordinator that has said its last word may take to end.
-  private static let farewell = Duration.seconds(30)
+  private static let farewell = TimeSpan.seconds(30)
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = StopOrder(
       now: session.invocation.flag("now"),
-      timeoutMilliseconds: session.invocation.durationNanoseconds("timeout").map { $0 / 1_000_000 })
+      timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds)
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let report = try stop(order, at: coordinator, session)
       guard coordinator.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {

@@ -4,6 +4,7 @@
 import Arguments
 import ControlClient
 import Posix
+import Time
 import Wire
 
 enum WaitCommand {
@@ -20,7 +21,7 @@ enum WaitCommand {
   }
 
   private static func awaitIdle(
-    _ session: Session, _ deadline: MonotonicInstant?, _ progress: WaitProgress
+    _ session: Session, _ deadline: MonotonicTime?, _ progress: WaitProgress
   ) throws(CommandError) -> StatusReport {
     var coordinator = try CoordinatorClient.open(session)
     while true {

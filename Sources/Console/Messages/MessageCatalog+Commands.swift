@@ -2,6 +2,7 @@
 // Invariant: a sentence says what is true when it is printed.
 import BankModel
 import Posix
+import Time
 import Wire
 
 extension MessageCatalog {
@@ -30,14 +31,14 @@ extension MessageCatalog {
   }
 
   /// How long something has lasted, in whole seconds.
-  func elapsed(_ span: Duration) -> String {
-    let seconds = max(0, span.wholeMilliseconds / 1000)
+  func elapsed(_ span: TimeSpan) -> String {
+    let seconds = span.milliseconds / 1000
     return seconds < 60 ? say("\(seconds) s", "\(seconds)초") : self.span(milliseconds: seconds * 1000)
   }
 
   /// How long something may still take, as roughly as anybody can know it: whole seconds, and never none.
-  func estimate(_ span: Duration) -> String {
-    let seconds = max(1, Int64((Double(span.wholeNanoseconds) / 1e9).rounded(.up)))
+  func estimate(_ span: TimeSpan) -> String {
+    let seconds = max(1, Int64(span.inSeconds.rounded(.up)))
     if seconds < 60 { return say("\(seconds) s", "\(seconds)초") }
     return self.span(milliseconds: seconds * 1000)
   }

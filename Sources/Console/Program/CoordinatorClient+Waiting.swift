@@ -4,6 +4,7 @@
 // Failure: CommandError; a deadline is a result.
 import ControlClient
 import Posix
+import Time
 import Wire
 
 extension CoordinatorClient {
@@ -12,7 +13,7 @@ extension CoordinatorClient {
   /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
   /// - Returns: nil where it has not come by the deadline, or a signal came before it.
   func awaitAnswer(
-    to command: ControlCommand, until deadline: MonotonicInstant?, crowd: Int64?, _ progress: WaitProgress,
+    to command: ControlCommand, until deadline: MonotonicTime?, crowd: Int64?, _ progress: WaitProgress,
     _ wait: InterruptibleWait? = nil
   ) throws(CommandError) -> ControlAnswer? {
     let number = try send(command)

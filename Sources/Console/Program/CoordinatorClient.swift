@@ -3,6 +3,7 @@
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 /// A conversation with a coordinator.
@@ -16,14 +17,14 @@ package final class CoordinatorClient {
   private(set) var hasAsked = false
 
   /// How long a question may take that is answered at once.
-  static let promptly = Duration.seconds(60)
+  static let promptly = TimeSpan.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
-  static let reunion = Duration.seconds(10)
+  static let reunion = TimeSpan.seconds(10)
   /// How long a question that changes nothing is repeated where a bank is opened, closed or looked into by others just
   /// then: each of them is done in a moment, and there may be many.
-  private static let passage = Duration.seconds(60)
+  private static let passage = TimeSpan.seconds(60)
   /// How long a coordinator that was started only to answer may take to end.
-  private static let farewell = Duration.seconds(10)
+  private static let farewell = TimeSpan.seconds(10)
 
   init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
     self.connection = connection
@@ -35,7 +36,7 @@ package final class CoordinatorClient {
     try open(session, until: SystemClock.monotonic() + reunion)
   }
 
-  private static func open(_ session: Session, until deadline: MonotonicInstant) throws(CommandError)
+  private static func open(_ session: Session, until deadline: MonotonicTime) throws(CommandError)
     -> CoordinatorClient
   {
     while true {
@@ -65,11 +66,11 @@ package final class CoordinatorClient {
   ///   - patience: How long a coordinator that was lost may take to come back.
   ///   - conversation: One in which asking twice is as good as asking once.
   static func converse<Result>(
-    _ session: Session, within patience: Duration = reunion,
+    _ session: Session, within patience: TimeSpan = reunion,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {
     var coordinator = try open(session)
-    var deadline: MonotonicInstant?
+    var deadline: MonotonicTime?
     while true {
       do throws(CommandError) { return try conversation(coordinator) } catch {
         guard error.isLoss else { throw error }
@@ -85,7 +86,7 @@ package final class CoordinatorClient {
 
   /// Waits for a coordinator that was lost, as long as it may take to come back.
   package static func reopen(
-    _ session: Session, until deadline: MonotonicInstant = SystemClock.monotonic() + reunion
+    _ session: Session, until deadline: MonotonicTime = SystemClock.monotonic() + reunion
   ) throws(CommandError) -> CoordinatorClient {
     while true {
       do throws(ControlError) {
@@ -107,7 +108,7 @@ package final class CoordinatorClient {
   package static func consult(
     _ session: Session, goesOn: Bool = false, _ conversation: (CoordinatorClient) throws(CommandError) -> Void
   ) throws(CommandError) {
-    var deadline: MonotonicInstant?
+    var deadline: MonotonicTime?
     var losses = 0
     while true {
       var coordinator: CoordinatorClient?
@@ -176,7 +177,7 @@ extension CoordinatorClient {
   ///   - patience: How long each may take; nil for as long as the coordinator lives.
   ///   - task: Shows how it goes on where it lasts.
   package func ask(
-    _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil,
+    _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil,
     _ take: (ControlAnswer) throws(CommandError) -> Void
   ) throws(CommandError) {
     let number = try send(command, tellsProgress: task?.isToldHowFar)
@@ -199,7 +200,7 @@ extension CoordinatorClient {
 
   /// The next answer, or nil at the deadline; meanwhile it is shown how long it lasts.
   private func next(
-    until deadline: MonotonicInstant?, _ task: TaskProgress?
+    until deadline: MonotonicTime?, _ task: TaskProgress?
   ) throws(CommandError) -> ControlReply? {
     guard let task else { return try next(until: deadline) }
     while true {
@@ -214,7 +215,7 @@ extension CoordinatorClient {
 
   /// Asks for a picture of the bank.
   package func status(
-    _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
+    _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil
   ) throws(CommandError) -> StatusReport {
     var report: StatusReport?
     try ask(command, within: patience, task) { answer throws(CommandError) in
@@ -241,7 +242,7 @@ extension CoordinatorClient {
   }
 
   /// The next answer, or nil at the deadline. A refusal is thrown.
-  func next(until deadline: MonotonicInstant?) throws(CommandError) -> ControlReply? {
+  func next(until deadline: MonotonicTime?) throws(CommandError) -> ControlReply? {
     let reply: ControlReply?
     do throws(ControlError) {
       reply = try connection.next(until: deadline)

@@ -3,13 +3,14 @@
 // on a terminal shows in between. A Ctrl-C never asks for a step twice.
 import BankModel
 import Posix
+import Time
 import Wire
 
 /// Tells a person how a bank closes.
 final class DrainReporter {
   private let words: MessageCatalog
   private let meter: ProgressMeter
-  private let now: () -> MonotonicInstant
+  private let now: () -> MonotonicTime
   /// The furthest step that is known to have begun, or was asked for.
   private var furthest = DrainStep.closeDoor
   private var told: DrainStep?
@@ -17,7 +18,7 @@ final class DrainReporter {
   /// Begins to tell.
   init(
     _ words: MessageCatalog, _ meter: ProgressMeter? = nil,
-    now: @escaping () -> MonotonicInstant = SystemClock.monotonic
+    now: @escaping () -> MonotonicTime = SystemClock.monotonic
   ) {
     self.words = words
     self.meter = meter ?? ProgressMeter(words: words)

@@ -7,6 +7,7 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// A coordinator as a child, the conversation with it, and this program's signals.
@@ -89,7 +90,7 @@ final class ForegroundBank {
   ///
   /// - Returns: How the coordinator ended.
   @discardableResult
-  func end(within patience: Duration = .seconds(10)) -> ExitStatus {
+  func end(within patience: TimeSpan = .seconds(10)) -> ExitStatus {
     defer { Self.letSignalsThrough() }
     if let status = launched.awaitExit(until: SystemClock.monotonic() + patience) { return status }
     launched.process.kill(SIGKILL)
@@ -151,7 +152,7 @@ final class ForegroundBank {
     _ line: Line, as happening: (ControlReply) -> Happening
   ) throws(CommandError) -> Bool {
     do throws(ControlError) {
-      while let reply = try line.connection.next(until: MonotonicInstant(nanoseconds: 0)) {
+      while let reply = try line.connection.next(until: MonotonicTime(nanoseconds: 0)) {
         pending.append(happening(reply))
       }
       return false

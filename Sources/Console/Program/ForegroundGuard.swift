@@ -5,6 +5,7 @@ import BankModel
 import ControlClient
 import Guardian
 import Posix
+import Time
 import Wire
 
 /// A bank in the foreground, opened again whenever its coordinator dies.
@@ -97,7 +98,7 @@ final class ForegroundGuard {
   private func listen() {
     guard let line else { return }
     do throws(ControlError) {
-      while let reply = try line.connection.next(until: MonotonicInstant(nanoseconds: 0)) {
+      while let reply = try line.connection.next(until: MonotonicTime(nanoseconds: 0)) {
         take(reply.answer)
       }
     } catch {

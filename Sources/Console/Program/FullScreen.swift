@@ -6,6 +6,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 
 /// A whole terminal in the hands of one command.
 final class FullScreen {
@@ -25,12 +26,12 @@ final class FullScreen {
   private var registration: Registration?
   private var press: (Key) -> Void = { _ in }
   private var keys = KeyDecoder()
-  private var escapeBy: MonotonicInstant?
+  private var escapeBy: MonotonicTime?
   private var isGone = false
   private var isShown = false
 
   /// How long the rest of a key's sequence may take; a lone escape is known by nothing following it.
-  private static let sequencePatience = Duration.milliseconds(50)
+  private static let sequencePatience = TimeSpan.milliseconds(50)
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
   /// The other screen with the cursor hidden and with pasted text told apart from keys, and back. xterm's ctlseqs,
   /// DECSET 1049, 25 and 2004
@@ -111,7 +112,7 @@ final class FullScreen {
   // MARK: - Keys
 
   /// When ``settle()`` is to be called at the latest.
-  var wake: MonotonicInstant? { escapeBy }
+  var wake: MonotonicTime? { escapeBy }
 
   /// To be called after every turn of the loop.
   func settle() {

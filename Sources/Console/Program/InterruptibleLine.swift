@@ -4,6 +4,7 @@
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// A conversation that a Ctrl-C does not cut off.
@@ -44,7 +45,7 @@ final class InterruptibleLine {
         bell.rings -= 1
         return .interrupted
       }
-      if let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) { return .reply(reply) }
+      if let reply = try coordinator.next(until: MonotonicTime(nanoseconds: 0)) { return .reply(reply) }
       do throws(SystemError) { try loop.runOnce(until: nil) } catch { throw .system(error) }
     }
   }

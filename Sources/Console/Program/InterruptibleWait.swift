@@ -5,6 +5,7 @@
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// Waiting that remembers by which signal it should have ended.
@@ -42,7 +43,7 @@ final class InterruptibleWait {
   ///
   /// - Parameter known: How many had come when this was asked.
   func next(
-    at coordinator: CoordinatorClient, until deadline: MonotonicInstant?, evenAfter known: Int = 0
+    at coordinator: CoordinatorClient, until deadline: MonotonicTime?, evenAfter known: Int = 0
   ) throws(CommandError) -> ControlReply? {
     let registration: Registration
     do throws(SystemError) {
@@ -53,7 +54,7 @@ final class InterruptibleWait {
     }
     defer { loop.deregister(registration) }
     while true {
-      if let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) { return reply }
+      if let reply = try coordinator.next(until: MonotonicTime(nanoseconds: 0)) { return reply }
       if count > known { return nil }
       if let deadline, SystemClock.monotonic() >= deadline { return nil }
       do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
@@ -62,7 +63,7 @@ final class InterruptibleWait {
 
   /// Looks whether a signal has come, without waiting.
   func look() throws(CommandError) {
-    do throws(SystemError) { try loop.runOnce(until: MonotonicInstant(nanoseconds: 0)) } catch {
+    do throws(SystemError) { try loop.runOnce(until: MonotonicTime(nanoseconds: 0)) } catch {
       throw .system(error)
     }
   }

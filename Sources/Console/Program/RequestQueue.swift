@@ -4,6 +4,7 @@
 // everything behind the request that it has is dropped and counted, and so is every key until it answers.
 // Failure: none; whoever looks at the screen is told by what is here.
 import Posix
+import Time
 
 /// The requests of a full screen to a service, one at a time.
 struct RequestQueue<Request> {
@@ -26,12 +27,12 @@ struct RequestQueue<Request> {
   private(set) var refused = 0
 
   private var waiting: [Request] = []
-  private var sentAt = MonotonicInstant(nanoseconds: 0)
+  private var sentAt = MonotonicTime(nanoseconds: 0)
 
   /// When a person begins to wonder.
-  static var slowAfter: Duration { .milliseconds(300) }
+  static var slowAfter: TimeSpan { .milliseconds(300) }
   /// When a service counts as silent. A slow disk takes less.
-  static var silentAfter: Duration { .milliseconds(1_500) }
+  static var silentAfter: TimeSpan { .milliseconds(1_500) }
   /// More keys than anybody means.
   private static var capacity: Int { 256 }
 
@@ -52,7 +53,7 @@ struct RequestQueue<Request> {
   }
 
   /// What is to be sent now; nil while the service has something in hand.
-  mutating func next(at now: MonotonicInstant) -> Request? {
+  mutating func next(at now: MonotonicTime) -> Request? {
     guard sent == nil, pace != .silent, !waiting.isEmpty else { return nil }
     sent = waiting.removeFirst()
     sentAt = now
@@ -78,19 +79,19 @@ struct RequestQueue<Request> {
   /// Looks at how long the service has had.
   ///
   /// - Returns: Whether there is something else to be shown.
-  mutating func settle(at now: MonotonicInstant) -> Bool {
+  mutating func settle(at now: MonotonicTime) -> Bool {
     guard sent != nil, pace != .silent else { return false }
     let before = pace
-    if now - sentAt >= Self.silentAfter {
+    if now.since(sentAt) >= Self.silentAfter {
       fallSilent()
-    } else if now - sentAt >= Self.slowAfter {
+    } else if now.since(sentAt) >= Self.slowAfter {
       pace = .slow
     }
     return pace != before
   }
 
   /// When ``settle(at:)`` has something to say; nil for never.
-  var due: MonotonicInstant? {
+  var due: MonotonicTime? {
     guard sent != nil else { return nil }
     return switch pace {
     case .prompt: sentAt + Self.slowAfter

@@ -7,6 +7,7 @@
 import BankModel
 import Posix
 import StockClient
+import Time
 import Transport
 import VendingClient
 import Wire
@@ -31,7 +32,7 @@ final class ServiceRequests<Command: PresentableCommand> {
   let loop: EventLoop
   let client: ServiceClient<Command>
   private let session: Session
-  private let deadline: MonotonicInstant
+  private let deadline: MonotonicTime
 
   /// Goes to a service at once; whether the bank is open was asked before.
   ///
@@ -39,7 +40,7 @@ final class ServiceRequests<Command: PresentableCommand> {
   ///   - patience: How long all questions together may take.
   ///   - loop: That of a screen, where there is one already.
   init(
-    _ session: Session, at socket: String, within patience: Duration, on loop: EventLoop? = nil
+    _ session: Session, at socket: String, within patience: TimeSpan, on loop: EventLoop? = nil
   ) throws(CommandError) {
     self.session = session
     deadline = SystemClock.monotonic() + patience
@@ -115,7 +116,7 @@ extension MessageCatalog {
 }
 
 /// How often it is looked whether the bank of a service that is not there is still open.
-private let serviceLook = Duration.milliseconds(500)
+private let serviceLook = TimeSpan.milliseconds(500)
 
 extension Session {
   /// Why a service will not be there however long it is waited for, and what to type; nil where it may come.

@@ -2,6 +2,7 @@
 // says so, and otherwise how long it lasts. It must not know what is asked.
 // Invariant: as with all progress, nothing within the first second, and nothing on standard output.
 import Posix
+import Time
 import Wire
 
 /// The progress of one question.
@@ -28,7 +29,7 @@ package final class TaskProgress {
   }
 
   /// When there is something to show; nil where the coordinator says when.
-  var nextDue: MonotonicInstant? { isHeard ? nil : meter.nextDue }
+  var nextDue: MonotonicTime? { isHeard ? nil : meter.nextDue }
 
   /// Time has passed.
   func pass() { meter.pass(words.doing(task)) }

@@ -4,22 +4,23 @@
 // Failure: none; where standard error takes nothing there is nobody to tell.
 import Arguments
 import Posix
+import Time
 
 /// Shows how far something has come.
 package final class ProgressMeter {
   private let words: MessageCatalog
   private let isTerminal: Bool
   private let columns: Int
-  private let now: () -> MonotonicInstant
+  private let now: () -> MonotonicTime
   private let write: (String) -> Void
-  private let begin: MonotonicInstant
+  private let begin: MonotonicTime
   private var pace = PaceEstimate()
-  private var lastShown: MonotonicInstant?
+  private var lastShown: MonotonicTime?
   private var hasBar = false
 
-  private static let silence = Duration.seconds(1)
-  private static let terminalPause = Duration.milliseconds(100)
-  private static let plainPause = Duration.seconds(5)
+  private static let silence = TimeSpan.seconds(1)
+  private static let terminalPause = TimeSpan.milliseconds(100)
+  private static let plainPause = TimeSpan.seconds(5)
   private static let barWidth = 24
   private static let shortestBar = 6
 
@@ -27,7 +28,7 @@ package final class ProgressMeter {
   package init(
     words: MessageCatalog, isTerminal: Bool = Terminal.isTerminal(2),
     columns: Int = Terminal.size(of: 2)?.columns ?? 80,
-    now: @escaping () -> MonotonicInstant = SystemClock.monotonic,
+    now: @escaping () -> MonotonicTime = SystemClock.monotonic,
     write: @escaping (String) -> Void = Notes.write
   ) {
     self.words = words
@@ -39,7 +40,7 @@ package final class ProgressMeter {
   }
 
   /// When it is time to have something to show, for whoever has to ask for it first.
-  var isDue: MonotonicInstant { begin + Self.silence }
+  var isDue: MonotonicTime { begin + Self.silence }
 
   /// Says how far it has come; `total` 0 where nobody knows.
   package func update(_ label: String, done: Int64, total: Int64) {
@@ -53,22 +54,22 @@ package final class ProgressMeter {
   func pass(_ label: String) {
     let instant = now()
     guard isDue(at: instant) else { return }
-    show("\(label) · \(words.elapsed(instant - begin))", at: instant)
+    show("\(label) · \(words.elapsed(instant.since(begin)))", at: instant)
   }
 
   /// When there is something to show the next time.
-  var nextDue: MonotonicInstant { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
+  var nextDue: MonotonicTime { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
 
-  private func isDue(at instant: MonotonicInstant) -> Bool {
+  private func isDue(at instant: MonotonicTime) -> Bool {
     instant >= isDue && lastShown.map { instant >= $0 + pause(at: instant) } != false
   }
 
   /// What takes ten minutes need not fill a log with a line every few seconds.
-  private func pause(at instant: MonotonicInstant) -> Duration {
-    isTerminal ? Self.terminalPause : max(Self.plainPause, (instant - begin) / 10)
+  private func pause(at instant: MonotonicTime) -> TimeSpan {
+    isTerminal ? Self.terminalPause : max(Self.plainPause, instant.since(begin) / 10)
   }
 
-  private func show(_ line: String, at instant: MonotonicInstant) {
+  private func show(_ line: String, at instant: MonotonicTime) {
     lastShown = instant
     if isTerminal {
       write("\r\u{1B}[K" + fitted(line))
@@ -90,7 +91,7 @@ package final class ProgressMeter {
     hasBar = false
   }
 
-  private func text(_ label: String, _ done: Int64, _ total: Int64, at instant: MonotonicInstant) -> String {
+  private func text(_ label: String, _ done: Int64, _ total: Int64, at instant: MonotonicTime) -> String {
     let rate = pace.rate(at: instant).flatMap(words.rate).map { "· " + $0 }
     guard total > 0 else {
       return [label, MessageCatalog.grouped(done), rate].compactMap(\.self).joined(separator: " ")

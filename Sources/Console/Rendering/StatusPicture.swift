@@ -3,6 +3,7 @@
 import Arguments
 import BankModel
 import Posix
+import Time
 import Wire
 
 /// A bank for people.
@@ -20,7 +21,7 @@ struct StatusPicture {
 
   /// The bank in one line, for a log of changes.
   var line: String {
-    let now = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds())
+    let now = Timestamp.utc(milliseconds: SystemClock.wall().milliseconds)
     let timer = words.businessTime(milliseconds: report.businessMilliseconds)
     return "\(now)  \(words.state(report.state))  \(words.day(report.day))  \(sum(report.queue))  \(timer)"
   }

@@ -8,6 +8,7 @@ import BankModel
 import ControlClient
 import Glibc
 import Posix
+import Time
 import Wire
 
 /// The tickets of one order, in line at the juice station.
@@ -44,14 +45,14 @@ final class JuiceLine {
   typealias Teller = (TicketNumber, Fate) throws(CommandError) -> Void
 
   /// How long a juice that is being made when its order is given up may still take.
-  private static let grace = Duration.seconds(30)
+  private static let grace = TimeSpan.seconds(30)
   /// The same where somebody wants this program to end.
-  private static let interruptedGrace = Duration.seconds(2)
+  private static let interruptedGrace = TimeSpan.seconds(2)
 
   private let tickets: EnqueuedReport
   private let session: Session
   private let wait: InterruptibleWait
-  private let patience: Duration
+  private let patience: TimeSpan
   private var coordinator: CoordinatorClient
   /// So many customers the station had attended to when it was last looked whether it stands still.
   private var servedBefore: Int64 = 0
@@ -59,7 +60,7 @@ final class JuiceLine {
   /// - Parameter patience: How long the station may stand still.
   init(
     _ tickets: EnqueuedReport, at coordinator: CoordinatorClient, _ wait: InterruptibleWait,
-    patience: Duration,
+    patience: TimeSpan,
     _ session: Session
   ) {
     self.tickets = tickets

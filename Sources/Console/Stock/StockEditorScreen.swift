@@ -9,6 +9,7 @@
 import BankModel
 import Posix
 import StockClient
+import Time
 import Wire
 
 /// The stock editor on a terminal.
@@ -23,11 +24,11 @@ final class StockEditorScreen {
   private var isAbandoned = false
 
   /// How long a change waits for a stock service that has just gone.
-  private static let changePatience = Duration.seconds(5)
+  private static let changePatience = TimeSpan.seconds(5)
   /// How long a stock that has left a change unanswered may take to show that it is there.
-  private static let probePatience = Duration.seconds(3_600)
+  private static let probePatience = TimeSpan.minutes(60)
   /// How long the amounts may take to come before the editor opens without them.
-  private static let picturePatience = Duration.seconds(1)
+  private static let picturePatience = TimeSpan.seconds(1)
 
   /// Opens the editor, and returns when it was closed.
   static func run(_ session: Session) throws(CommandError) {
@@ -82,7 +83,7 @@ final class StockEditorScreen {
     if let failure = screen.failure { throw failure }
   }
 
-  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+  private func turn(until deadline: MonotonicTime?) throws(CommandError) {
     do throws(StockClientError) { try counter.client.turn(until: deadline) } catch {
       throw session.words.refusal(error, trouble: counter.trouble)
     }

@@ -5,6 +5,7 @@ import Arguments
 import BankModel
 import ControlClient
 import StockClient
+import Time
 import Wire
 
 /// The way to the stock of an open bank.
@@ -69,7 +70,7 @@ extension StockPicture {
 
 extension Session {
   /// How long the stock, or the juice station, may stand still.
-  var stockPatience: Duration { invocation.duration("timeout") ?? .seconds(10) }
+  var stockPatience: TimeSpan { invocation.duration("timeout") ?? .seconds(10) }
 
   /// The fruit of this name.
   ///

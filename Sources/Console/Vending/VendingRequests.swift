@@ -5,6 +5,7 @@ import Arguments
 import BankModel
 import ControlClient
 import Posix
+import Time
 import VendingClient
 import Wire
 

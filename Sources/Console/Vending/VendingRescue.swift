@@ -6,6 +6,7 @@ import Arguments
 import BankModel
 import ControlClient
 import Posix
+import Time
 import Wire
 
 /// The command `vending admin set-aside`.
@@ -14,7 +15,7 @@ enum VendingRescue {
     let launcher: BankLauncher
     do throws(ControlError) { launcher = try session.surroundings.launcher() } catch { throw .control(error) }
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
-    let stamp = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()).filter {
+    let stamp = Timestamp.utc(milliseconds: SystemClock.wall().milliseconds).filter {
       $0.isNumber || $0 == "T"
     }
     let target = Paths.join(session.home.path, "vending.db.damaged-\(stamp)")

@@ -8,6 +8,7 @@
 // long.
 import BankModel
 import Posix
+import Time
 import VendingClient
 import Wire
 
@@ -27,9 +28,9 @@ final class VendingScreen {
   private var failure: CommandError?
 
   /// How long a wish waits for a machine that has just gone.
-  private static let wishPatience = Duration.seconds(10)
+  private static let wishPatience = TimeSpan.seconds(10)
   /// How long a machine that has left a wish unanswered may take to show that it is there.
-  private static let probePatience = Duration.seconds(3_600)
+  private static let probePatience = TimeSpan.minutes(60)
 
   /// What the machine is asked for, and who wants to know.
   private enum Request {

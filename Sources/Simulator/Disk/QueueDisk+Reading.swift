@@ -4,6 +4,7 @@
 import BankModel
 import QueueCore
 import Storage
+import Time
 
 extension QueueDisk {
   private func ask<Answer: Equatable>(

@@ -8,6 +8,7 @@
 import BankModel
 import QueueCore
 import Storage
+import Time
 
 /// The store that is the queue's in this history.
 final class QueueDisk: QueueStore {

@@ -7,6 +7,7 @@
 import BankModel
 import Glibc
 import Storage
+import Time
 
 /// Files in memory that can be lost, torn, refused and full.
 final class SimulatedVolume: Volume {

@@ -4,6 +4,7 @@
 
 import BankModel
 import Posix
+import Time
 import Transport
 import Wire
 
@@ -52,7 +53,7 @@ final class SimulatedAsker<Command: ServiceCommand> {
   ) {
     var isAnswered = false
     use { client in
-      client.ask(command, as: order, until: MonotonicInstant(deadline)) { [unowned world] outcome in
+      client.ask(command, as: order, until: deadline) { [unowned world] outcome in
         guard !isAnswered else {
           return world.violate(
             .answer, "\(Command.serviceName) has one answer to a request, and two are heard")

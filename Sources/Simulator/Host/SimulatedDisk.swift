@@ -1,8 +1,8 @@
 // Owns what every disk of a simulated service has in common: a commit takes time and may fail, whoever was killed keeps
 // nothing more, and a planted bug says that something is on disk before it is. It knows no row.
 
-import BankModel
 import QueueCore
+import Time
 
 /// The disk of a service as its process meets it: a store in memory, and what goes wrong with it.
 protocol SimulatedDisk: AnyObject {

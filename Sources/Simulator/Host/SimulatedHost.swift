@@ -6,6 +6,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 
 /// What a process of the host runs.
 protocol SimulatedProgram: AnyObject {

@@ -1,15 +1,15 @@
 // Owns the answers of the simulated kernel. Invariant: they are those of Linux for what the bank asks; whatever it does not
 // ask for is refused (ENOSYS) and never guessed. A process that was killed in this turn gets answers without an effect.
 
-import BankModel
 import Glibc
 import Posix
+import Time
 
 extension SimulatedProcess: SystemCalls {
   func makes(_ mistake: StaticString) -> Bool { host.mistake.map { "\(mistake)" == $0 } ?? false }
 
-  var monotonicNanoseconds: Int64 { clock.nanoseconds }
-  var realNanoseconds: Int64 { host.calendarOrigin + clock.nanoseconds }
+  var monotonic: MonotonicTime { clock }
+  var wall: WallTime { WallTime(milliseconds: (host.calendarOrigin + clock.nanoseconds) / 1_000_000) }
   func random() -> UInt64 { host.chance.next() }
 
   // MARK: Descriptors
@@ -102,9 +102,9 @@ extension SimulatedProcess: SystemCalls {
     return list.members.removeValue(forKey: descriptor) == nil ? fail(ENOENT) : 0
   }
 
-  func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicInstant?) -> [(UInt64, Readiness)]? {
+  func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
     guard survives(), let list = list(epoll) else { return [] }
-    return look(list, atMost: limit, until: deadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
+    return look(list, atMost: limit, until: deadline)
   }
 
   func giveWay() { spend(TimeSpan(nanoseconds: 25_000)) }

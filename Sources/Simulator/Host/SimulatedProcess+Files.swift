@@ -1,9 +1,9 @@
 // Owns what the simulated kernel says of files and their names. It must not know what stands in a file.
 // Invariant: as in all its answers: those of Linux, or ENOSYS, and none with an effect for a process that was killed.
 
-import BankModel
 import Glibc
 import Posix
+import Time
 
 extension SimulatedProcess {
   func open(_ path: String, flags: CInt, mode: mode_t) -> CInt {

@@ -3,9 +3,9 @@
 // Invariant: its time never goes back. From the moment at which it is killed nothing that it still asks for has an effect,
 // however far the code of its turn goes on.
 
-import BankModel
 import Glibc
 import Posix
+import Time
 
 /// What stands behind a descriptor.
 enum OpenFile {

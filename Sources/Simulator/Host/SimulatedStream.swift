@@ -3,9 +3,9 @@
 // and none twice; what is lost is lost with its connection, never out of its middle.
 // A process may be ahead of the host's time, so whatever happens here carries the moment from which it is so.
 
-import BankModel
 import Glibc
 import Posix
+import Time
 
 /// One end of a connected stream socket.
 final class StreamEnd {

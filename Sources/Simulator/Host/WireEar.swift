@@ -6,6 +6,7 @@
 import BankModel
 import QueueCore
 import StockCore
+import Time
 import Wire
 
 /// Listens to the connections of the simulated services.

@@ -5,6 +5,7 @@
 import BankModel
 import StockCore
 import Storage
+import Time
 
 /// The real core of the stock with something wrong around it.
 struct MutantStock: StockDecisions {

@@ -3,6 +3,7 @@
 // for under it until it is answered, and at times once more.
 
 import BankModel
+import Time
 import Wire
 
 /// Somebody with a truck of fruit.

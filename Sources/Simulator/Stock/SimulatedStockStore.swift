@@ -6,6 +6,7 @@ import BankModel
 import QueueCore
 import StockCore
 import Storage
+import Time
 
 /// The store of a simulated stock service.
 final class SimulatedStockStore: StockStore, SimulatedDisk {

@@ -7,6 +7,7 @@ import Posix
 import QueueCore
 import StockCore
 import Storage
+import Time
 import Transport
 import Wire
 

@@ -3,6 +3,7 @@
 // something, so that customers meet over the last fruit.
 
 import BankModel
+import Time
 
 /// The stock's side of one history.
 struct StockPlan {

@@ -4,6 +4,7 @@
 import BankModel
 import StockCore
 import StockService
+import Time
 import Wire
 
 /// The rules of a simulated stock.

@@ -4,6 +4,7 @@
 
 import BankModel
 import Storage
+import Time
 import VendingCore
 
 /// The real core of the vending machine with something wrong around it.

@@ -5,6 +5,7 @@
 import BankModel
 import QueueCore
 import Storage
+import Time
 import VendingCore
 
 /// The store of a simulated vending machine.

@@ -4,6 +4,7 @@
 // something believes that and nothing else.
 
 import BankModel
+import Time
 import VendingClient
 import Wire
 

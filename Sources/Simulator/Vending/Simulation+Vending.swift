@@ -6,6 +6,7 @@ import BankModel
 import Posix
 import QueueCore
 import Storage
+import Time
 import Transport
 import VendingCore
 import Wire

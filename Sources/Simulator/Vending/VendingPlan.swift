@@ -3,6 +3,7 @@
 // so that customers meet over the last drink and the last coin.
 
 import BankModel
+import Time
 
 /// The vending machine's side of one history.
 struct VendingPlan {

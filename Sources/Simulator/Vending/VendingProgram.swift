@@ -8,6 +8,7 @@ import Posix
 import ServiceProcess
 import StockClient
 import Storage
+import Time
 import Transport
 import VendingCore
 import VendingMachine
@@ -39,9 +40,9 @@ final class VendingProgram: SimulatedProgram {
       try VendingPersistence(store), WatchedVending(rules, of: process, in: world))
     let log = try LogFile(path: "/dev/null", worker: "vending", generation: 1, limit: 0, keep: 0)
     var patience = StockPatience()
-    patience.purchase = .nanoseconds(plan.patience.nanoseconds)
-    patience.manager = .nanoseconds(plan.managersPatience.nanoseconds)
-    patience.release = .nanoseconds(plan.releasePatience.nanoseconds)
+    patience.purchase = plan.patience
+    patience.manager = plan.managersPatience
+    patience.release = plan.releasePatience
     let service = VendingService(
       driver, table: plan.table, stock: StockClient(socket: StockProgram.home.socket, loop: loop),
       patience: patience)

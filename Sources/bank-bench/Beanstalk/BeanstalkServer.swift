@@ -5,6 +5,7 @@
 
 import Glibc
 import Posix
+import Time
 
 /// How careful a beanstalkd is with what it was given.
 enum BeanstalkCare: String, CaseIterable {

@@ -4,6 +4,7 @@
 
 import Glibc
 import Posix
+import Time
 
 extension Bench {
   /// What every job and every customer carries.
@@ -40,14 +41,14 @@ extension Bench {
       try BenchFailure.system { () throws(SystemError) in try hear(on: loop, until: end) }
       if let failure { throw failure }
     }
-    return Double(jobs) / (SystemClock.monotonic() - begin).seconds
+    return Double(jobs) / SystemClock.monotonic().since(begin).inSeconds
   }
 
   /// So many jobs in one go, with a bounded number of answers on the way.
   func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws(BenchFailure) -> Double {
     let client = try server.connect()
     let time = try Self.time { () throws(BenchFailure) in try fill(count, client) }
-    return Double(count) / time.seconds
+    return Double(count) / time.inSeconds
   }
 
   private func fill(_ count: Int64, _ client: BeanstalkClient) throws(BenchFailure) {
@@ -68,6 +69,6 @@ extension Bench {
     try fill(count, try server.connect())
     let crew = try BeanstalkCrew(workers, of: server, program: Paths.join(programs, "bank-bench"))
     let time = try Self.time { () throws(BenchFailure) in try crew.work() }
-    return Double(count) / time.seconds
+    return Double(count) / time.inSeconds
   }
 }

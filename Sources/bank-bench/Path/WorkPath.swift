@@ -16,6 +16,7 @@ import Posix
 import QueueCore
 import Storage
 import Teller
+import Time
 import Transport
 import Wire
 
@@ -39,8 +40,8 @@ final class WorkPath {
   /// How often receipts are waited for, and so committed: of 2,000 customers 125 share a commit, as in a busy bank.
   private static let commits = 16
   /// Between two turns of the coordinator: longer than logs gather their lines, and than it leaves out its rounds.
-  private static let pause = Duration.milliseconds(5)
-  private static let past = MonotonicInstant(nanoseconds: 0)
+  private static let pause = TimeSpan.milliseconds(5)
+  private static let past = MonotonicTime(nanoseconds: 0)
   /// Neither a commit nor another try of what could not be started follows from time.
   private static let never = TimeSpan.seconds(86_400)
 
