@@ -1,5 +1,5 @@
 // Owns where the customers of a large request stand while it is taken in, slice by slice: under numbers that nobody was
-// issued yet. It knows no store and no line.
+// issued yet.
 // Others must not wait for it, and both want numbers without a gap. So the request begins not at the next number but
 // behind a gap as long as its own beginning, which is held back: whoever comes beside it takes numbers from the gap's
 // lower end. What was held back fills the gap from its upper end, last of all, and as many as the others have displaced

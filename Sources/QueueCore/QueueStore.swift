@@ -50,10 +50,7 @@ public struct TicketOfDay: Hashable, Sendable {
   /// The ticket's number.
   public var ticket: TicketNumber
 
-  public init(day: BusinessDay, ticket: TicketNumber) {
-    self.day = day
-    self.ticket = ticket
-  }
+  public init(day: BusinessDay, ticket: TicketNumber) { (self.day, self.ticket) = (day, ticket) }
 }
 
 /// What a store holds when it is opened.
@@ -63,10 +60,7 @@ public struct StoredQueue: Sendable, Equatable {
   /// Customers who wait for a next attempt, with the moment, earliest first.
   public var delayed: [DelayedCustomer]
 
-  public init(books: Books, delayed: [DelayedCustomer]) {
-    self.books = books
-    self.delayed = delayed
-  }
+  public init(books: Books, delayed: [DelayedCustomer]) { (self.books, self.delayed) = (books, delayed) }
 }
 
 /// A customer who waits for the moment of the next attempt.
@@ -76,10 +70,7 @@ public struct DelayedCustomer: Sendable, Equatable {
   /// Until when.
   public var dueAt: WallTime
 
-  public init(customer: Customer, dueAt: WallTime) {
-    self.customer = customer
-    self.dueAt = dueAt
-  }
+  public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
 }
 
 /// A customer as it was found in the store.
@@ -92,9 +83,7 @@ public struct StoredCustomer: Sendable, Equatable {
   public var dueAt: WallTime?
 
   public init(customer: Customer, state: CustomerState, dueAt: WallTime?) {
-    self.customer = customer
-    self.state = state
-    self.dueAt = dueAt
+    (self.customer, self.state, self.dueAt) = (customer, state, dueAt)
   }
 }
 
@@ -108,9 +97,7 @@ public struct IssuedTickets: Sendable, Equatable {
   public var last: TicketNumber
 
   public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
-    self.day = day
-    self.first = first
-    self.last = last
+    (self.day, self.first, self.last) = (day, first, last)
   }
 }
 
@@ -121,10 +108,7 @@ public struct KeyedRequest: Sendable, Equatable {
   /// The number of the request; nil where it was not written down.
   public var request: Int64?
 
-  public init(tickets: IssuedTickets, request: Int64?) {
-    self.tickets = tickets
-    self.request = request
-  }
+  public init(tickets: IssuedTickets, request: Int64?) { (self.tickets, self.request) = (tickets, request) }
 
   /// Whether a request with this number is a repetition of it. What is not known is not held against anybody.
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
@@ -171,9 +155,7 @@ public struct TicketCursor: Sendable, Equatable {
   public var after: TicketNumber
 
   public init(state: CustomerState, line: Line, after: TicketNumber) {
-    self.state = state
-    self.line = line
-    self.after = after
+    (self.state, self.line, self.after) = (state, line, after)
   }
 }
 
@@ -213,10 +195,7 @@ public struct EmptyingProgress: Sendable, Equatable {
   /// Of about so many.
   public var total: Int64
 
-  public init(done: Int64, total: Int64) {
-    self.done = done
-    self.total = total
-  }
+  public init(done: Int64, total: Int64) { (self.done, self.total) = (done, total) }
 }
 
 extension QueueStore {

@@ -13,9 +13,7 @@ public struct LedgerSums: Sendable, Equatable {
   public var transfers: Int64
 
   public init(debit: WonSum = 0, credit: WonSum = 0, transfers: Int64 = 0) {
-    self.debit = debit
-    self.credit = credit
-    self.transfers = transfers
+    (self.debit, self.credit, self.transfers) = (debit, credit, transfers)
   }
 
   /// The balance: credits less debits. A customer's balance is what the branch owes the customer.
@@ -32,9 +30,7 @@ public struct TrialBalance: Sendable, Equatable {
   public var customers: LedgerSums
 
   public init(cash: LedgerSums, loans: LedgerSums, customers: LedgerSums) {
-    self.cash = cash
-    self.loans = loans
-    self.customers = customers
+    (self.cash, self.loans, self.customers) = (cash, loans, customers)
   }
 
   /// The sum of all credits less the sum of all debits: 0, or money has come from nowhere.
@@ -48,8 +44,5 @@ public struct AccountStatement: Sendable, Equatable {
   /// The last receipts, the latest first.
   public var latest: [Receipt]
 
-  public init(sums: LedgerSums, latest: [Receipt]) {
-    self.sums = sums
-    self.latest = latest
-  }
+  public init(sums: LedgerSums, latest: [Receipt]) { (self.sums, self.latest) = (sums, latest) }
 }

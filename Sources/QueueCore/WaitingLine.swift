@@ -1,7 +1,6 @@
-// Owns one line of waiting customers: the first of them in memory, the others in the store.
-// It knows no store: it says what page it wants and is told what was in it.
-// Invariants: those in memory are in the order of their numbers, none above `cursor`; everyone who waits in the store
-// beyond them has a number above it. Those at a window may have any number: a page shows them, and they are skipped.
+// Owns one line of waiting customers: the first of them in memory, the others in the store. Invariants: those in
+// memory are in the order of their numbers, none above `cursor`; everyone who waits in the store beyond them has a
+// number above it. Those at a window may have any number: a page shows them, and they are skipped.
 
 import BankModel
 

@@ -1,6 +1,5 @@
-// Owns the lots of one item while they become more or less. It knows no order and no ledger.
-// Invariant: lots stand in the order in which they are sold, no two have the same dates, none is empty, and `present`
-// is the sum of them all.
+// Owns the lots of one item while they become more or less. Invariant: lots stand in the order in which they are sold,
+// no two have the same dates, none is empty, and `present` is the sum of them all.
 
 import BankModel
 

@@ -1,5 +1,4 @@
 // Owns what the stock needs of a disk: what is read at the start, what is staged and committed, what is asked for.
-// It knows no database; how a store fails is the store's own word.
 // Invariant of every store: after an error nothing that was staged since the last commit is kept.
 
 import BankModel
@@ -14,9 +13,7 @@ public struct StoredStock: Sendable, Equatable {
   public var ledger: Int64
 
   public init(items: [ItemStock] = [], sequence: Int64 = 0, ledger: Int64) {
-    self.items = items
-    self.sequence = sequence
-    self.ledger = ledger
+    (self.items, self.sequence, self.ledger) = (items, sequence, ledger)
   }
 }
 

@@ -88,10 +88,7 @@ struct TicketWalk {
   private var last: TicketNumber = 0
   private var repeats = 0
 
-  init(day: BusinessDay, issued: Int64) {
-    self.day = day
-    self.issued = issued
-  }
+  init(day: BusinessDay, issued: Int64) { (self.day, self.issued) = (day, issued) }
 
   /// The next ticket that stands somewhere, once for each place.
   mutating func visit(_ ticket: TicketNumber, _ report: inout AuditReport) {

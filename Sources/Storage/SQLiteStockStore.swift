@@ -1,7 +1,6 @@
 // Owns the stock on disk: how an entry becomes rows. How rows are read stands in the extension; what happens after an
-// error in `Transactions`. It knows no clock and no socket.
-// Invariant: an entry is written whole or the transaction is gone; an order is written once, which the database itself
-// sees to.
+// error in `Transactions`. Invariant: an entry is written whole or the transaction is gone; an order is written once,
+// which the database itself sees to.
 
 import BankModel
 import QueueCore

@@ -18,9 +18,7 @@ struct QueueSweep {
   var after: TicketNumber = 0
 
   init(day: BusinessDay, at moment: WallTime, total: Int64) {
-    self.day = day
-    self.moment = moment
-    self.total = total
+    (self.day, self.moment, self.total) = (day, moment, total)
   }
 
   /// Numbers in one piece.

@@ -1,6 +1,5 @@
-// Owns how rows become customers, receipts and attempts. It changes nothing. Invariant: reads see what was staged,
-// and a value on disk that means nothing becomes `.damaged`, never a trap. Memory is bounded by the limits of the
-// caller.
+// Owns how rows become customers, receipts and attempts. It changes nothing. Invariant: reads see what was staged, and
+// a value on disk that means nothing becomes `.damaged`, never a trap. Memory is bounded by the limits of the caller.
 
 import BankModel
 import QueueCore

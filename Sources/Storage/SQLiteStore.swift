@@ -1,6 +1,5 @@
 // Owns the queue on disk: staging, committing with the books, and what is counted meanwhile. How changes become rows,
 // how books are saved and how rows are read stand in the extensions; what happens after an error in `Transactions`.
-// It knows no clock and no socket.
 // Invariant: what was staged becomes durable as a whole, with the books that count it, or not at all.
 
 import BankModel

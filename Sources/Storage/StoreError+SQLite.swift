@@ -1,6 +1,5 @@
-// Owns the translation of SQLite's result codes into the store's errors. It knows no table and decides nothing about
-// what happens next. Invariant: every code has exactly one meaning here, and an unknown one means that the system
-// refused.
+// Owns the translation of SQLite's result codes into the store's errors. Invariant: every code has exactly one meaning
+// here, and an unknown one means that the system refused.
 
 import BankModel
 import CSQLite

@@ -1,6 +1,5 @@
 // Owns what a vending machine needs of a disk: what is read at the start, what is staged and committed, what is asked
-// for. It knows no database; how a store fails is the store's own word.
-// Invariant of every store: after an error nothing that was staged since the last commit is kept.
+// for. Invariant of every store: after an error nothing that was staged since the last commit is kept.
 
 import BankModel
 
@@ -24,11 +23,8 @@ public struct StoredVending: Sendable, Equatable {
     lastPurchase: PurchaseNumber = 0, lastPlainPurchase: PurchaseNumber = 0,
     unfinished: [StoredPurchase] = []
   ) {
-    self.machine = machine
-    self.account = account
-    self.sequence = sequence
-    self.lastPurchase = lastPurchase
-    self.lastPlainPurchase = lastPlainPurchase
+    (self.machine, self.account, self.sequence) = (machine, account, sequence)
+    (self.lastPurchase, self.lastPlainPurchase) = (lastPurchase, lastPlainPurchase)
     self.unfinished = unfinished
   }
 }
@@ -40,10 +36,7 @@ public struct ProductSales: Hashable, Sendable {
   /// How many.
   public var count: Int64
 
-  public init(product: ItemID, count: Int64) {
-    self.product = product
-    self.count = count
-  }
+  public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 }
 
 /// What an audit of a machine found; every number is counted from the rows.

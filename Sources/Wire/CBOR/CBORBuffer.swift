@@ -1,8 +1,7 @@
-// Owns the bytes that are being written and the stack of the containers that can still grow.
-// It must not know Codable: fields and elements arrive as numbers and bytes.
-// Invariant: every open container's head says how many entries it has so far, so there is no closing step;
-// only the innermost container grows, and using an outer one closes those inside it for good.
-// The first failure stays: it empties the stack, so that every later call fails with it.
+// Owns the bytes that are being written and the stack of the containers that can still grow. Invariant: every open
+// container's head says how many entries it has so far, so there is no closing step; only the innermost container
+// grows, and using an outer one closes those inside it for good. The first failure stays: it empties the stack, so
+// that every later call fails with it.
 
 struct CBORBuffer {
   /// A container that can still grow.

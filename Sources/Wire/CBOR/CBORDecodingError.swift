@@ -1,7 +1,6 @@
-// Owns the ways in which an input can be refused, with the place, and their wording.
-// It must not know how the input is read, nor carry unbounded parts of the input.
-// Invariant: one reason for each rule of `CBORProfile`; the offset counts from the first byte of the input.
-// Whoever receives one of these ends the connection it came from and touches nothing else.
+// Owns the ways in which an input can be refused, with the place, and their wording. Invariant: one reason for each
+// rule of `CBORProfile`; the offset counts from the first byte of the input. Whoever receives one of these ends the
+// connection it came from and touches nothing else.
 
 /// Why an input was refused, and where.
 public struct CBORDecodingError: Error, Equatable, Sendable {
@@ -12,10 +11,7 @@ public struct CBORDecodingError: Error, Equatable, Sendable {
   public let offset: Int
 
   /// An error at a place.
-  public init(_ reason: Reason, at offset: Int) {
-    self.reason = reason
-    self.offset = offset
-  }
+  public init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }
 
   /// The rules of the profile, of the limits and of the asked type that an input can break.
   public enum Reason: Equatable, Sendable {

@@ -1,7 +1,6 @@
-// Owns the ways in which a Swift value can be impossible to write in the profile, and their wording.
-// It must not know how values are written.
-// Invariant: whoever sees one of these sees a mistake in a message type, never the fault of a peer.
-// An encoder that has thrown one leaves the caller's buffer as it was.
+// Owns the ways in which a Swift value can be impossible to write in the profile, and their wording. Invariant:
+// whoever sees one of these sees a mistake in a message type, never the fault of a peer. An encoder that has thrown
+// one leaves the caller's buffer as it was.
 
 /// Why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {

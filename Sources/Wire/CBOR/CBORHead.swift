@@ -1,7 +1,5 @@
-// Owns the words of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys.
-// It must not know containers, Codable or where the bytes come from.
-// Invariant: values here are plain data; reading and writing them is the business of `CBORInput` and `CBORWriter`.
-// Nothing in this file fails.
+// Owns the words of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys. Invariant:
+// values here are plain data; reading and writing them is the business of `CBORInput` and `CBORWriter`.
 
 /// The high three bits of a head, in place (RFC 8949, section 3.1).
 enum CBORMajor {

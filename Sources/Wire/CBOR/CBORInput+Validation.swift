@@ -1,8 +1,6 @@
-// Owns the one pass over an input that holds it to the profile before anything is made of it.
-// It must not know the type that was asked for: what is outside the profile is refused whoever reads it.
-// Invariant: recursion goes no deeper than the limit, and no claim of the input is believed before it was
-// compared with the bytes that are left.
-// The first broken rule is thrown with its offset.
+// Owns the one pass over an input that holds it to the profile before anything is made of it. Invariant: recursion
+// goes no deeper than the limit, and no claim of the input is believed before it was compared with the bytes that are
+// left. The first broken rule is thrown with its offset.
 
 extension CBORInput {
   /// Checks that the input is exactly one value of the profile.

@@ -1,7 +1,6 @@
-// Owns the bytes of one input and the reading of single data items at an offset.
-// It must not know containers or their state: it is immutable, so any number of readers may share it.
-// Invariant: every access is within bounds whether or not the input was validated before; offsets count from 0.
-// A broken rule is thrown as a `CBORDecodingError` with the offset of the data item.
+// Owns the bytes of one input and the reading of single data items at an offset. Invariant: every access is within
+// bounds whether or not the input was validated before; offsets count from 0. A broken rule is thrown as a
+// `CBORDecodingError` with the offset of the data item.
 
 final class CBORInput {
   private let bytes: ArraySlice<UInt8>

@@ -1,7 +1,5 @@
-// Owns the bounds within which an input is looked at, whatever it claims about itself.
-// It must not know any message or frame; the length of a frame is bounded in `FrameLimits`.
-// Invariant: a bound is checked before memory or stack is spent on what it bounds.
-// An input beyond a bound is refused with a `CBORDecodingError`.
+// Owns the bounds within which an input is looked at, whatever it claims about itself. Invariant: a bound is checked
+// before memory or stack is spent on what it bounds. An input beyond a bound is refused with a `CBORDecodingError`.
 
 /// The bounds that a ``CBORDecoder`` puts on its input.
 public struct CBORLimits: Sendable, Equatable {

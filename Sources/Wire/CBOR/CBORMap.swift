@@ -1,8 +1,6 @@
-// Owns the index of one map: field number to the offset of its value.
-// It must not know Codable's keys; the keyed container in front of it translates.
-// Invariant: the map is walked once, when the container is opened; the sixteen lowest numbers are found without a
-// search and without an allocation, the others in a short list.
-// A duplicate or a foreign key is thrown, though validation has met it first.
+// Owns the index of one map: field number to the offset of its value. Invariant: the map is walked once, when the
+// container is opened; the sixteen lowest numbers are found without a search and without an allocation, the others in
+// a short list. A duplicate or a foreign key is thrown, though validation has met it first.
 
 struct CBORMap {
   let input: CBORInput

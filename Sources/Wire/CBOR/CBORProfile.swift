@@ -1,7 +1,6 @@
-// Owns the written definition of the bank's CBOR profile and the few numbers in it.
-// It must not know how the profile is read or written, nor any message.
-// Invariant: this comment and the codec next to it say the same; `Tests/WireTests` holds every sentence to it.
-// A value outside the profile is never repaired: it ends in a typed error.
+// Owns the written definition of the bank's CBOR profile and the few numbers in it. Invariant: this comment and the
+// codec next to it say the same; `Tests/WireTests` holds every sentence to it. A value outside the profile is never
+// repaired: it ends in a typed error.
 
 /// The subset of CBOR (RFC 8949) that the bank speaks: one value has exactly one encoding per field order.
 ///

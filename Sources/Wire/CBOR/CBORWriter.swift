@@ -1,8 +1,7 @@
-// Owns what all containers of one encoding share: the buffer, and the step into a value of any type.
-// It must not know how bytes are laid out, which is the buffer's business.
-// Invariant: every method is one access to the buffer, so that Swift's check against overlapping accesses is paid
-// once a call; no foreign code runs during an access.
-// Whatever a type's own `encode(to:)` throws becomes a `CBOREncodingError`, and stays.
+// Owns what all containers of one encoding share: the buffer, and the step into a value of any type. Invariant: every
+// method is one access to the buffer, so that Swift's check against overlapping accesses is paid once a call; no
+// foreign code runs during an access. Whatever a type's own `encode(to:)` throws becomes a `CBOREncodingError`, and
+// stays.
 
 final class CBORWriter {
   private var buffer = CBORBuffer()

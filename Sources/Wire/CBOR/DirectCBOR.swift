@@ -1,7 +1,6 @@
 // Owns the writing and reading of single heads, integers and texts of the profile, for messages whose shape is known.
-// It must not know any message, nor Codable. Invariant: heads are written in their shortest form, and only the
-// shortest form is read, so that the bytes are those of `CBOREncoder` and pass `CBORDecoder`.
-// Failure: a reader that has met anything else says so, and stays failed.
+// Invariant: heads are written in their shortest form, and only the shortest form is read, so that the bytes are those
+// of `CBOREncoder` and pass `CBORDecoder`. Failure: a reader that has met anything else says so, and stays failed.
 
 extension [UInt8] {
   /// Appends what every message begins with: a map of one field, whose key is the kind, and the map of the content.

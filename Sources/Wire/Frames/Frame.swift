@@ -1,7 +1,6 @@
-// Owns the layout of a frame: four bytes of length, most significant first, and the body.
-// It must not know what is inside a body.
-// Invariant: a frame's body is never empty and never longer than the limit that both ends share.
-// A body that breaks this is refused before a byte of it is written.
+// Owns the layout of a frame: four bytes of length, most significant first, and the body. Invariant: a frame's body is
+// never empty and never longer than the limit that both ends share. A body that breaks this is refused before a byte
+// of it is written.
 
 /// The layout of a frame, and the writing of a finished body into one.
 public enum Frame {

@@ -1,8 +1,6 @@
-// Owns the cutting of a byte stream into frames.
-// It must not know where bytes come from nor what is inside a body.
-// Invariant: a length is judged as soon as its four bytes are there and before anything is kept for its body; every
-// byte is moved a bounded number of times, however many frames one read brings.
-// After a refusal the decoder is failed for good: it drops what it holds and gives the same error again.
+// Owns the cutting of a byte stream into frames. Invariant: a length is judged as soon as its four bytes are there and
+// before anything is kept for its body; every byte is moved a bounded number of times, however many frames one read
+// brings. After a refusal the decoder is failed for good: it drops what it holds and gives the same error again.
 
 /// Cuts a byte stream into the bodies of frames.
 ///

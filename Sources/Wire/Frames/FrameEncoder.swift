@@ -1,7 +1,6 @@
 // Owns the encoding of a message straight into an output buffer, behind a length that is filled in afterwards.
-// It must not know any message; what is in the body is the codec's business.
-// Invariant: the buffer gains a whole frame or nothing; there is no intermediate copy of the body.
-// An error leaves the buffer as it was.
+// Invariant: the buffer gains a whole frame or nothing; there is no intermediate copy of the body. An error leaves the
+// buffer as it was.
 
 /// Writes messages as frames into an output buffer.
 public struct FrameEncoder: Sendable {

@@ -1,7 +1,5 @@
-// Owns the ways in which a frame can be refused, and their wording.
-// It must not know what is inside a body.
-// Invariant: after one of these a byte stream has no trustworthy beginning of a next frame.
-// Whoever receives one ends the connection.
+// Owns the ways in which a frame can be refused, and their wording. Invariant: after one of these a byte stream has no
+// trustworthy beginning of a next frame. Whoever receives one ends the connection.
 
 /// Why a frame was refused.
 public enum FrameError: Error, Equatable, Sendable {

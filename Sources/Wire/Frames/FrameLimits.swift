@@ -1,7 +1,6 @@
-// Owns every limit on the length of a frame, in one place.
-// It must not know which process uses which connection beyond the two kinds there are.
-// Invariant: both ends of a connection use the same number; raising one is a change of the protocol.
-// A longer frame is refused by `FrameDecoder` and never made by `FrameEncoder`.
+// Owns every limit on the length of a frame, in one place. Invariant: both ends of a connection use the same number;
+// raising one is a change of the protocol. A longer frame is refused by `FrameDecoder` and never made by
+// `FrameEncoder`.
 
 /// The longest bodies that frames may have, in bytes, by the kind of connection.
 public enum FrameLimits {

@@ -27,23 +27,15 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
 
   public init(
     count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64,
-    key: String?,
-    payload: String? = nil, isSeedAsked: Bool? = nil
+    key: String?, payload: String? = nil, isSeedAsked: Bool? = nil
   ) {
-    self.count = count
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.seed = seed
-    self.key = key
-    self.payload = payload
-    self.isSeedAsked = isSeedAsked
+    (self.count, self.service, self.grade, self.amount) = (count, service, grade, amount)
+    (self.account, self.seed, self.key) = (account, seed, key)
+    (self.payload, self.isSeedAsked) = (payload, isSeedAsked)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case count = 1
-    case service, grade, amount, account, seed, key, payload, isSeedAsked
+    case count = 1, service, grade, amount, account, seed, key, payload, isSeedAsked
   }
 }
 
@@ -57,15 +49,9 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// Customers in one part, at most.
   public static let partLimit = 2_000
 
-  public init(entries: [EnqueueEntry], isLast: Bool) {
-    self.entries = entries
-    self.isLast = isLast
-  }
+  public init(entries: [EnqueueEntry], isLast: Bool) { (self.entries, self.isLast) = (entries, isLast) }
 
-  enum CodingKeys: Int, CodingKey {
-    case entries = 1
-    case isLast = 2
-  }
+  enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
 }
 
 /// One customer of a list. Chance was already decided by the client.
@@ -87,12 +73,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public init(
     service: Service, grade: Grade, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
   ) {
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.key = key
-    self.drawn = drawn
+    (self.service, self.grade, self.amount, self.account) = (service, grade, amount, account)
+    (self.key, self.drawn) = (key, drawn)
   }
 
   /// The customer that is asked for.
@@ -100,10 +82,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
     CustomerOrder(service: service, grade: grade, amount: amount, account: account)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case service = 1
-    case grade, amount, account, key, drawn
-  }
+  enum CodingKeys: Int, CodingKey { case service = 1, grade, amount, account, key, drawn }
 }
 
 /// What of a customer was left to chance.
@@ -164,15 +143,10 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   public var after: Int64
 
   public init(days: Days, follow: Bool, after: Int64 = 0) {
-    self.days = days
-    self.follow = follow
-    self.after = after
+    (self.days, self.follow, self.after) = (days, follow, after)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case days = 1
-    case follow, after
-  }
+  enum CodingKeys: Int, CodingKey { case days = 1, follow, after }
 }
 
 /// How many windows a service shall have.
@@ -182,15 +156,9 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   /// Windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
 
-  public init(service: Service, count: Int64) {
-    self.service = service
-    self.count = count
-  }
+  public init(service: Service, count: Int64) { (self.service, self.count) = (service, count) }
 
-  enum CodingKeys: Int, CodingKey {
-    case service = 1
-    case count = 2
-  }
+  enum CodingKeys: Int, CodingKey { case service = 1, count }
 }
 
 /// How the bank ends.
@@ -205,13 +173,8 @@ public struct StopOrder: Codable, Sendable, Equatable {
   public var step: DrainStep?
 
   public init(now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil) {
-    self.now = now
-    self.timeoutMilliseconds = timeoutMilliseconds
-    self.step = step
+    (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case now = 1
-    case timeoutMilliseconds, step
-  }
+  enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step }
 }

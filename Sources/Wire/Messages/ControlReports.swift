@@ -63,9 +63,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   public var remark: Remark?
 
   public init(_ code: Code, subject: String = "", detail: String = "") {
-    self.code = code
-    self.subject = subject
-    self.detail = detail
+    (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
   /// The same with particulars that can be said in any language.
@@ -74,10 +72,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case code = 1
-    case subject, detail, remark
-  }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, remark }
 }
 
 /// The tickets of one request.
@@ -100,18 +95,11 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   public init(
     day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, knownTickets: [TicketSpan]? = nil
   ) {
-    self.day = day
-    self.first = first
-    self.last = last
-    self.count = count
-    self.known = known
-    self.knownTickets = knownTickets
+    (self.day, self.first, self.last, self.count) = (day, first, last, count)
+    (self.known, self.knownTickets) = (known, knownTickets)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case first, last, count, known, knownTickets
-  }
+  enum CodingKeys: Int, CodingKey { case day = 1, first, last, count, known, knownTickets }
 }
 
 /// Consecutive tickets of one day.
@@ -127,15 +115,10 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   public var last: Int64
 
   public init(day: Int64, first: Int64, last: Int64) {
-    self.day = day
-    self.first = first
-    self.last = last
+    (self.day, self.first, self.last) = (day, first, last)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case first, last
-  }
+  enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
 /// How tickets that were waited for have ended.
@@ -187,23 +170,14 @@ public struct AuditReport: Codable, Sendable, Equatable {
     duplicated: Int64, ledgerDifference: Int64, problems: [String], stockDifference: Int64? = nil,
     moneyDifference: Int64? = nil
   ) {
-    self.stockDifference = stockDifference
-    self.moneyDifference = moneyDifference
-    self.issued = issued
-    self.served = served
-    self.cancelled = cancelled
-    self.waiting = waiting
-    self.delayed = delayed
-    self.dead = dead
-    self.lost = lost
-    self.duplicated = duplicated
-    self.ledgerDifference = ledgerDifference
-    self.problems = problems
+    (self.stockDifference, self.moneyDifference) = (stockDifference, moneyDifference)
+    (self.issued, self.served, self.cancelled, self.waiting) = (issued, served, cancelled, waiting)
+    (self.delayed, self.dead, self.lost, self.duplicated) = (delayed, dead, lost, duplicated)
+    (self.ledgerDifference, self.problems) = (ledgerDifference, problems)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case issued = 1
-    case served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
+    case issued = 1, served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
       stockDifference, moneyDifference, notes, remarks, noteRemarks
   }
 }
@@ -264,21 +238,11 @@ public struct BranchEvent: Codable, Sendable, Equatable {
 
   public init(
     happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade,
-    window: String,
-    attempt: Int32
+    window: String, attempt: Int32
   ) {
-    self.happening = happening
-    self.at = at
-    self.day = day
-    self.ticket = ticket
-    self.service = service
-    self.grade = grade
-    self.window = window
-    self.attempt = attempt
+    (self.happening, self.at, self.day, self.ticket) = (happening, at, day, ticket)
+    (self.service, self.grade, self.window, self.attempt) = (service, grade, window, attempt)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case happening = 1
-    case at, day, ticket, service, grade, window, attempt
-  }
+  enum CodingKeys: Int, CodingKey { case happening = 1, at, day, ticket, service, grade, window, attempt }
 }

@@ -17,10 +17,7 @@ public struct LedgerRow: Sendable, Equatable {
   public var transfers: Int64
 
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64) {
-    self.account = account
-    self.debit = debit
-    self.credit = credit
-    self.transfers = transfers
+    (self.account, self.debit, self.credit, self.transfers) = (account, debit, credit, transfers)
   }
 
   /// Credits less debits.
@@ -28,10 +25,7 @@ public struct LedgerRow: Sendable, Equatable {
 }
 
 extension LedgerRow: Codable {
-  enum CodingKeys: Int, CodingKey {
-    case account = 1
-    case debit, credit, transfers, wideDebit, wideCredit
-  }
+  enum CodingKeys: Int, CodingKey { case account = 1, debit, credit, transfers, wideDebit, wideCredit }
 
   /// Reads the row; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
@@ -72,13 +66,7 @@ public struct AccountReport: Codable, Sendable, Equatable {
   /// Receipts that are listed, at most.
   public static let listed = 20
 
-  public init(row: LedgerRow, latest: [ReceiptReport]) {
-    self.row = row
-    self.latest = latest
-  }
+  public init(row: LedgerRow, latest: [ReceiptReport]) { (self.row, self.latest) = (row, latest) }
 
-  enum CodingKeys: Int, CodingKey {
-    case row = 1
-    case latest = 2
-  }
+  enum CodingKeys: Int, CodingKey { case row = 1, latest }
 }

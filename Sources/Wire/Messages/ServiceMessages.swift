@@ -86,9 +86,7 @@ public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, 
 
   /// A request; a question has no name.
   public init(number: UInt32, order: OrderID? = nil, command: Command) {
-    self.number = number
-    self.order = order
-    self.command = command
+    (self.number, self.order, self.command) = (number, order, command)
   }
 
   typealias CodingKeys = RequestKeys
@@ -104,9 +102,7 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
   public var more: Bool
 
   public init(number: UInt32, result: Result, more: Bool = false) {
-    self.number = number
-    self.result = result
-    self.more = more
+    (self.number, self.result, self.more) = (number, result, more)
   }
 
   typealias CodingKeys = ReplyKeys
@@ -115,24 +111,12 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
 // The numbers stand outside of the generic types, so that there is one set for all services: to look up those of one at run
 // time, for every message, made a question 3 % dearer.
 
-private enum QuestionKind: Int, CodingKey {
-  case hello = 1
-  case request = 2
-}
+private enum QuestionKind: Int, CodingKey { case hello = 1, request }
 
-private enum AnswerKind: Int, CodingKey {
-  case welcome = 1
-  case refused, reply
-}
+private enum AnswerKind: Int, CodingKey { case welcome = 1, refused, reply }
 
 /// The numbers of the parts of a ``ServiceRequest``.
-enum RequestKeys: Int, CodingKey {
-  case number = 1
-  case order, command
-}
+enum RequestKeys: Int, CodingKey { case number = 1, order, command }
 
 /// The numbers of the parts of a ``NumberedReply``.
-enum ReplyKeys: Int, CodingKey {
-  case number = 1
-  case result, more
-}
+enum ReplyKeys: Int, CodingKey { case number = 1, result, more }

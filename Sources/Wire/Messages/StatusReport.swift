@@ -33,17 +33,9 @@ public struct StatusReport: Codable, Sendable, Equatable {
     queue: QueueReport, services: [ServiceReport], workers: [WorkerReport], guardianPid: Int32? = nil,
     cancelledByReset: Int64? = nil
   ) {
-    self.state = state
-    self.day = day
-    self.pid = pid
-    self.generation = generation
-    self.since = since
-    self.businessMilliseconds = businessMilliseconds
-    self.queue = queue
-    self.services = services
-    self.workers = workers
-    self.guardianPid = guardianPid
-    self.cancelledByReset = cancelledByReset
+    (self.state, self.day, self.pid, self.generation, self.since) = (state, day, pid, generation, since)
+    (self.businessMilliseconds, self.queue, self.services) = (businessMilliseconds, queue, services)
+    (self.workers, self.guardianPid, self.cancelledByReset) = (workers, guardianPid, cancelledByReset)
   }
 
   /// The bank has closed: nobody waits to be started again.
@@ -53,8 +45,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case state = 1
-    case day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid
+    case state = 1, day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid
     case cancelledByReset = 20
   }
 }
@@ -80,22 +71,15 @@ public struct QueueReport: Codable, Sendable, Equatable {
 
   public init(
     issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64,
-    cancelled: Int64,
-    oldestWaitMilliseconds: Int64
+    cancelled: Int64, oldestWaitMilliseconds: Int64
   ) {
-    self.issued = issued
-    self.waiting = waiting
-    self.delayed = delayed
-    self.serving = serving
-    self.served = served
-    self.dead = dead
-    self.cancelled = cancelled
-    self.oldestWaitMilliseconds = oldestWaitMilliseconds
+    (self.issued, self.waiting, self.delayed, self.serving) = (issued, waiting, delayed, serving)
+    (self.served, self.dead) = (served, dead)
+    (self.cancelled, self.oldestWaitMilliseconds) = (cancelled, oldestWaitMilliseconds)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case issued = 1
-    case waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds
+    case issued = 1, waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds
   }
 }
 
@@ -115,18 +99,11 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var paused: Bool
 
   public init(service: Service, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool) {
-    self.service = service
-    self.windows = windows
-    self.waiting = waiting
-    self.serving = serving
-    self.served = served
-    self.paused = paused
+    (self.service, self.windows, self.waiting, self.serving) = (service, windows, waiting, serving)
+    (self.served, self.paused) = (served, paused)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case service = 1
-    case windows, waiting, serving, served, paused
-  }
+  enum CodingKeys: Int, CodingKey { case service = 1, windows, waiting, serving, served, paused }
 }
 
 /// One worker process.
@@ -172,28 +149,15 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil,
     mismatch: DatabaseMismatch? = nil, troubleRemark: Remark? = nil
   ) {
-    self.trouble = trouble
-    self.troubleRemark = troubleRemark
-    self.failure = failure
-    self.mismatch = mismatch
-    self.isFailed = isFailed
-    self.lastExit = lastExit
-    self.name = name
-    self.role = role
-    self.service = service
-    self.window = window
-    self.pid = pid
-    self.generation = generation
-    self.state = state
-    self.ticket = ticket
-    self.restarts = restarts
-    self.served = served
-    self.residentKilobytes = residentKilobytes
+    (self.trouble, self.troubleRemark, self.failure) = (trouble, troubleRemark, failure)
+    (self.mismatch, self.isFailed, self.lastExit, self.name) = (mismatch, isFailed, lastExit, name)
+    (self.role, self.service, self.window, self.pid) = (role, service, window, pid)
+    (self.generation, self.state, self.ticket, self.restarts) = (generation, state, ticket, restarts)
+    (self.served, self.residentKilobytes) = (served, residentKilobytes)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case name = 1
-    case role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
+    case name = 1, role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
       isFailed, lastExit, trouble, failure, mismatch, troubleRemark
   }
 }
@@ -208,13 +172,8 @@ public struct ExitReport: Codable, Sendable, Equatable {
   public var trouble: String?
 
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {
-    self.code = code
-    self.signal = signal
-    self.trouble = trouble
+    (self.code, self.signal, self.trouble) = (code, signal, trouble)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case code = 1
-    case signal, trouble
-  }
+  enum CodingKeys: Int, CodingKey { case code = 1, signal, trouble }
 }

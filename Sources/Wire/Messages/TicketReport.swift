@@ -45,27 +45,15 @@ public struct TicketReport: Codable, Sendable, Equatable {
     window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil,
     payload: String? = nil
   ) {
-    self.day = day
-    self.ticket = ticket
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.issuedAt = issuedAt
-    self.state = state
-    self.position = position
-    self.etaMilliseconds = etaMilliseconds
-    self.dueAt = dueAt
-    self.window = window
-    self.attempts = attempts
-    self.receipt = receipt
-    self.payload = payload
+    (self.day, self.ticket, self.service, self.grade) = (day, ticket, service, grade)
+    (self.amount, self.account, self.issuedAt, self.state) = (amount, account, issuedAt, state)
+    (self.position, self.etaMilliseconds, self.dueAt) = (position, etaMilliseconds, dueAt)
+    (self.window, self.attempts, self.receipt, self.payload) = (window, attempts, receipt, payload)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt, window,
-      attempts, receipt, payload, servedOfService
+    case day = 1, ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt,
+      window, attempts, receipt, payload, servedOfService
   }
 }
 
@@ -94,19 +82,12 @@ public struct AttemptReport: Codable, Sendable, Equatable {
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
     signal: Int32?, code: Int32?
   ) {
-    self.window = window
-    self.generation = generation
-    self.pid = pid
-    self.startedAt = startedAt
-    self.endedAt = endedAt
-    self.end = end
-    self.signal = signal
-    self.code = code
+    (self.window, self.generation, self.pid, self.startedAt) = (window, generation, pid, startedAt)
+    (self.endedAt, self.end, self.signal, self.code) = (endedAt, end, signal, code)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case window = 1
-    case generation, pid, startedAt, endedAt, end, signal, code, isFatal
+    case window = 1, generation, pid, startedAt, endedAt, end, signal, code, isFatal
   }
 }
 
@@ -166,8 +147,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case sequence = 1
-    case day, ticket, service, grade, outcome, window, attempts, amount, debit, credit, issuedAt, startedAt,
-      finishedAt, payload, shortages
+    case sequence = 1, day, ticket, service, grade, outcome, window, attempts, amount, debit, credit,
+      issuedAt, startedAt, finishedAt, payload, shortages
   }
 }

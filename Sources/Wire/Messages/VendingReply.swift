@@ -1,6 +1,5 @@
-// Owns what a vending machine answers. It knows no socket and no person's language: a failure is a code and its
-// particulars, and the client finds the words. Every answer repeats the number of its request, and says whether another
-// one follows.
+// Owns what a vending machine answers. Every answer repeats the number of its request, and says whether another one
+// follows.
 
 import BankModel
 
@@ -27,10 +26,7 @@ public enum VendingResult: Sendable, Equatable {
   /// What an audit found.
   case audit(VendingAuditReport)
 
-  private enum Kind: Int, CodingKey {
-    case failure = 1
-    case done, picture, news, history, stocked, audit
-  }
+  private enum Kind: Int, CodingKey { case failure = 1, done, picture, news, history, stocked, audit }
 }
 
 extension VendingResult: Codable {
@@ -51,15 +47,14 @@ extension VendingResult: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let result = try decoder.container(keyedBy: Kind.self)
-    let kind = try result.onlyKind()
-    switch kind {
-    case .failure: self = .failure(try result.decode(VendingFailure.self, forKey: kind))
-    case .done: self = .done(try result.decode(MoneyChange.self, forKey: kind))
-    case .picture: self = .picture(try result.decode(VendingPicture.self, forKey: kind))
-    case .news: self = .news(try result.decode(VendingNews.self, forKey: kind))
-    case .history: self = .history(try result.decode([MoneyChange].self, forKey: kind))
-    case .stocked: self = .stocked(try result.decode([StockChange].self, forKey: kind))
-    case .audit: self = .audit(try result.decode(VendingAuditReport.self, forKey: kind))
+    switch try result.onlyKind() {
+    case .failure: self = .failure(try result.decode(VendingFailure.self, forKey: .failure))
+    case .done: self = .done(try result.decode(MoneyChange.self, forKey: .done))
+    case .picture: self = .picture(try result.decode(VendingPicture.self, forKey: .picture))
+    case .news: self = .news(try result.decode(VendingNews.self, forKey: .news))
+    case .history: self = .history(try result.decode([MoneyChange].self, forKey: .history))
+    case .stocked: self = .stocked(try result.decode([StockChange].self, forKey: .stocked))
+    case .audit: self = .audit(try result.decode(VendingAuditReport.self, forKey: .audit))
     }
   }
 }
@@ -113,11 +108,8 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   public init(
     _ code: Code, subject: String = "", detail: String = "", price: Won? = nil, available: Int64? = nil
   ) {
-    self.code = code
-    self.subject = subject
-    self.detail = detail
-    self.price = price
-    self.available = available
+    (self.code, self.subject, self.detail) = (code, subject, detail)
+    (self.price, self.available) = (price, available)
   }
 
   /// The same with particulars that can be said in any language.
@@ -126,10 +118,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     self.remark = remark?.kind == .quoted && remark?.source == nil ? nil : remark
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case code = 1
-    case subject, detail, price, available, remark
-  }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, price, available, remark }
 }
 
 /// What an audit of a vending machine found.
@@ -155,13 +144,8 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
     changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
     problems: [String], machine: Int64
   ) {
-    self.machine = machine
-    self.changes = changes
-    self.account = account
-    self.purchases = purchases
-    self.unfinished = unfinished
-    self.difference = difference
-    self.problems = problems
+    (self.machine, self.changes, self.account, self.purchases) = (machine, changes, account, purchases)
+    (self.unfinished, self.difference, self.problems) = (unfinished, difference, problems)
   }
 
   /// What an audit has found, with problems that can be said in any language.
@@ -177,8 +161,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case changes = 1
-    case account, purchases, unfinished, difference, problems, machine, remarks
+    case changes = 1, account, purchases, unfinished, difference, problems, machine, remarks
   }
 }
 

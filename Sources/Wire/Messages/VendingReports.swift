@@ -13,15 +13,10 @@ public struct LotReport: Codable, Sendable, Equatable {
   public var description: String
 
   public init(dates: LotDates?, quantity: Quantity, description: String) {
-    self.dates = dates
-    self.quantity = quantity
-    self.description = description
+    (self.dates, self.quantity, self.description) = (dates, quantity, description)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case dates = 1
-    case quantity, description
-  }
+  enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 }
 
 /// One product and what there is of it.
@@ -76,8 +71,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
   public func name(in language: Language) -> String { language == .korean ? name : english }
 
   enum CodingKeys: Int, CodingKey {
-    case id = 1
-    case kind, brand, volume, price, name, english, emoji, temperature, stock, expired, lots
+    case id = 1, kind, brand, volume, price, name, english, emoji, temperature, stock, expired, lots
   }
 }
 
@@ -88,15 +82,9 @@ public struct SalesReport: Codable, Sendable, Equatable {
   /// How many.
   public var count: Int64
 
-  public init(product: ItemID, count: Int64) {
-    self.product = product
-    self.count = count
-  }
+  public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 
-  enum CodingKeys: Int, CodingKey {
-    case product = 1
-    case count = 2
-  }
+  enum CodingKeys: Int, CodingKey { case product = 1, count }
 }
 
 /// A machine as it is.
@@ -120,22 +108,14 @@ public struct VendingPicture: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     sales: [SalesReport], recent: [MoneyChange]
   ) {
-    self.sequence = sequence
-    self.balance = balance
-    self.free = free
-    self.today = today
-    self.products = products
-    self.sales = sales
-    self.recent = recent
+    (self.sequence, self.balance, self.free, self.today) = (sequence, balance, free, today)
+    (self.products, self.sales, self.recent) = (products, sales, recent)
   }
 
   /// Whether one of a product can be bought now.
   public func isBuyable(_ product: ProductReport) -> Bool { product.stock > 0 && product.price <= free }
 
-  enum CodingKeys: Int, CodingKey {
-    case sequence = 1
-    case balance, free, today, products, sales, recent
-  }
+  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, sales, recent }
 }
 
 /// What has changed since a viewer was told last.
@@ -157,18 +137,11 @@ public struct VendingNews: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     purchases: [MoneyChange]
   ) {
-    self.sequence = sequence
-    self.balance = balance
-    self.free = free
-    self.today = today
-    self.products = products
-    self.purchases = purchases
+    (self.sequence, self.balance, self.free, self.today) = (sequence, balance, free, today)
+    (self.products, self.purchases) = (products, purchases)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case sequence = 1
-    case balance, free, today, products, purchases
-  }
+  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, purchases }
 }
 
 extension VendingPicture {

@@ -22,8 +22,7 @@ public enum WindowMessage: Sendable, Equatable {
   case closing
 
   private enum Kind: Int, CodingKey {
-    case welcome = 1
-    case refused, assign, acknowledged, recall, close, closing
+    case welcome = 1, refused, assign, acknowledged, recall, close, closing
   }
 }
 
@@ -45,19 +44,14 @@ extension WindowMessage: Codable {
   /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    let kind = try message.onlyKind()
-    switch kind {
+    switch try message.onlyKind() {
     case .welcome: self = .welcome(try message.decode(TellerOrders.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
     case .assign: self = .assign(try message.decode(Assignment.self, forKey: .assign))
     case .acknowledged: self = .acknowledged(try message.decode(Lease.self, forKey: .acknowledged))
     case .recall: self = .recall(try message.decode(Lease.self, forKey: .recall))
-    case .close:
-      _ = try message.decode(Nothing.self, forKey: .close)
-      self = .close
-    case .closing:
-      _ = try message.decode(Nothing.self, forKey: .closing)
-      self = .closing
+    case .close: self = try message.bare(.close, .close)
+    case .closing: self = try message.bare(.closing, .closing)
     }
   }
 }
@@ -92,23 +86,15 @@ public struct TellerOrders: Codable, Sendable, Equatable {
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
     stockSocket: String? = nil
   ) {
-    self.name = name
-    self.service = service
-    self.generation = generation
-    self.workMicroseconds = workMicroseconds
-    self.beatMicroseconds = beatMicroseconds
-    self.language = language
-    self.logPath = logPath
-    self.logLimit = logLimit
-    self.logKeep = logKeep
-    self.logsCustomers = logsCustomers
-    self.stockSocket = stockSocket
+    (self.name, self.service, self.generation) = (name, service, generation)
+    (self.workMicroseconds, self.beatMicroseconds) = (workMicroseconds, beatMicroseconds)
+    (self.language, self.logPath, self.logLimit, self.logKeep) = (language, logPath, logLimit, logKeep)
+    (self.logsCustomers, self.stockSocket) = (logsCustomers, stockSocket)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case name = 1
-    case service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit, logKeep,
-      logsCustomers, stockSocket
+    case name = 1, service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit,
+      logKeep, logsCustomers, stockSocket
   }
 }
 
@@ -158,7 +144,6 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {
-    case ticket = 1
-    case attempt, generation, day, service, grade, amount, account, payload, order
+    case ticket = 1, attempt, generation, day, service, grade, amount, account, payload, order
   }
 }
