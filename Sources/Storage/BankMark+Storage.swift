@@ -34,8 +34,8 @@ extension Transactions {
 
 extension Database {
   /// A named number that was kept; nil where it was not.
-  fileprivate func note(_ name: String) throws(StoreError) -> Int64? {
-    try number("SELECT value FROM meta WHERE name = '\(name)'", while: "reading a note")
+  func note(_ name: String, while purpose: StaticString = "reading a note") throws(StoreError) -> Int64? {
+    try number("SELECT value FROM meta WHERE name = '\(name)'", while: purpose)
   }
 }
 

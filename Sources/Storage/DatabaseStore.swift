@@ -3,6 +3,7 @@
 // Invariant: a store has one connection, and all its transactions are those of one `Transactions`.
 // Failure: StoreError.
 
+import BankModel
 import QueueCore
 
 /// A store in a SQLite database: one process, one connection, one thread.
@@ -63,6 +64,9 @@ public class DatabaseStore {
   ///
   /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
   public func close() throws(StoreError) { try transactions.close() }
+
+  /// The error for a database whose rows are not as promised.
+  final func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
 
   // MARK: Room
 

@@ -119,49 +119,43 @@ extension MemoryStore {
     try beginReading()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
     var report = AuditReport()
-    let counts = countReceipts(&report)
-    for books in closedDays + (books.map { [$0] } ?? []) {
-      let found = counts[books.day] ?? DayReceipts()
+    let receipts = auditReceipts(&report)
+    for books in allDays {
+      let found = receipts[books.day] ?? DayReceipts()
       report.audit.issued += books.issued
       report.compare(.booksServed, ["\(books.day)"], books: books.served, rows: found.served)
       report.compare(.booksCancelled, ["\(books.day)"], books: books.cancelled, rows: found.cancelled)
       walk(books, &report)
     }
-    comparePresent(counts, &report)
+    var customers = CustomerCounts()
+    for found in issuedCustomers { customers.count(found.state, found.customer.line) }
+    report.count(customers)
+    let present = books ?? Books(day: 1, openedAt: WallTime(milliseconds: 0))
+    report.compare(present, customers, receipts[present.day])
     auditOrder(&report)
     auditAttempts(&report)
     auditKeys(&report)
     return report.finished()
   }
 
-  private func countReceipts(_ report: inout AuditReport) -> [BusinessDay: DayReceipts] {
-    var counts: [BusinessDay: DayReceipts] = [:]
-    var latest: BusinessDay = 0
+  /// The books of every day, the first one first.
+  private var allDays: [Books] { closedDays + (books.map { [$0] } ?? []) }
+
+  private func auditReceipts(_ report: inout AuditReport) -> [BusinessDay: DayReceipts] {
+    var walk = ReceiptWalk(last: books?.day ?? 0)
     for receipt in contents.receipts {
-      if receipt.day < latest {
-        report.note(Remark(.receiptOutOfOrder, receipt.sequence, receipt.day, latest))
-      }
-      latest = max(latest, receipt.day)
-      guard receipt.day >= 1, receipt.day <= books?.day ?? 0 else {
-        report.audit.duplicated += 1
-        report.note(
-          Remark(.receiptOfNobody, receipt.sequence, receipt.ticket, receipt.day))
-        continue
-      }
-      counts[receipt.day, default: DayReceipts()].count(receipt.ticket, receipt.service, receipt.outcome)
-      if receipt.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
       let transfer = receipt.transfer
-      report.weigh(
-        ReceiptMoney(
-          sequence: receipt.sequence, service: receipt.service, outcome: receipt.outcome,
-          amount: receipt.amount,
-          account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code))
+      let money = ReceiptMoney(
+        sequence: receipt.sequence, service: receipt.service, outcome: receipt.outcome,
+        amount: receipt.amount,
+        account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code)
+      _ = walk.visit(receipt.day, receipt.ticket, money, &report)
     }
-    return counts
+    return walk.counts
   }
 
   private func auditOrder(_ report: inout AuditReport) {
-    let days = (closedDays + (books.map { [$0] } ?? [])).map { ($0.day, $0.clockSteps) }
+    let days = allDays.map { ($0.day, $0.clockSteps) }
     var walk = OrderWalk(starts: starts, disordered: DisorderedDays.among(days))
     let served = contents.receipts.filter { $0.outcome == .served }
     for receipt in served.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
@@ -184,33 +178,6 @@ extension MemoryStore {
     var walk = TicketWalk(day: books.day, issued: books.issued)
     for ticket in tickets.sorted() { walk.visit(ticket, &report) }
     walk.end(&report)
-  }
-
-  private func comparePresent(_ counts: [BusinessDay: DayReceipts], _ report: inout AuditReport) {
-    let books = self.books ?? Books(day: 1, openedAt: WallTime(milliseconds: 0))
-    var found = CustomerCounts()
-    for customer in issuedCustomers {
-      switch customer.state {
-      case .waiting: found.waiting[customer.customer.line.index] += 1
-      case .delayed: found.delayed += 1
-      default: found.dead += 1
-      }
-    }
-    report.audit.waiting = found.waiting.reduce(0, +)
-    report.audit.delayed = found.delayed
-    report.audit.dead = found.dead
-    report.compare(.booksDelayed, books: books.delayed, rows: found.delayed)
-    report.compare(.booksDead, books: books.dead, rows: found.dead)
-    for line in Line.allCases {
-      report.compare(
-        .booksWaiting, [line.service.name, line.grade.name], books: books.waiting[line.index],
-        rows: found.waiting[line.index])
-    }
-    let served = counts[books.day]?.servedByService ?? DayReceipts().servedByService
-    for (index, service) in Service.allCases.enumerated() {
-      report.compare(
-        .booksOfService, [service.name], books: books.servedByService[index], rows: served[index])
-    }
   }
 
   private func auditAttempts(_ report: inout AuditReport) {
@@ -245,7 +212,7 @@ extension MemoryStore {
   }
 
   private func auditKeys(_ report: inout AuditReport) {
-    let issued = (closedDays + (books.map { [$0] } ?? [])).map(\.issued)
+    let issued = allDays.map(\.issued)
     for tickets in contents.keys.values.map(\.tickets)
     where tickets.day != books?.day || tickets.first < bound {
       let isKnown = 1...Int64(max(issued.count, 1)) ~= tickets.day && !issued.isEmpty

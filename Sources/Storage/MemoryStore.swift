@@ -34,7 +34,6 @@ public final class MemoryStore: QueueStore {
   private var isLoaded = false
   /// The first number of a request that is not whole, as of the last commit. See `QueueStore`.
   public private(set) var arrivingFrom: TicketNumber?
-  private var reverse: [MemoryStep] = []
   /// The day to which everybody was carried over since the last commit; nil where nobody was.
   private var stagedDay: BusinessDay?
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
@@ -117,7 +116,7 @@ public final class MemoryStore: QueueStore {
       try meet(.stage)
       hasStagedChanges = true
       if case .cancelEveryone = change { withdraw(limit: .max) }
-      try contents.write(change, day: stagedDay ?? books?.day, reverse: &reverse)
+      try contents.write(change, day: stagedDay ?? books?.day)
       if case .cancelEveryone(let ended, _) = change { stagedDay = ended + 1 }
     } catch {
       recover(from: error)
@@ -151,7 +150,7 @@ public final class MemoryStore: QueueStore {
       arrivingFrom = nil
     }
     self.books = books
-    reverse = []
+    contents.keep()
     stagedDay = nil
     hasStagedChanges = false
     commits += 1
@@ -200,7 +199,7 @@ public final class MemoryStore: QueueStore {
 
   private func withdraw(limit: Int) {
     guard let arrivingFrom, let books else { return }
-    contents.withdraw(from: arrivingFrom, day: books.day, limit: limit, reverse: &reverse)
+    contents.withdraw(from: arrivingFrom, day: books.day, limit: limit)
   }
 
   /// Nothing is ever put off.
@@ -209,7 +208,7 @@ public final class MemoryStore: QueueStore {
   /// Forgets everything that was staged since the last commit.
   public func rollBack() {
     if end != nil { return }
-    while let step = reverse.popLast() { contents.take(back: step) }
+    contents.rollBack()
     stagedDay = nil
     hasStagedChanges = false
   }

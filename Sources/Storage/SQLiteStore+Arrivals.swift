@@ -86,7 +86,6 @@ extension SQLiteStore {
 
   /// The first number that was not issued to whoever is kept under it; nil where there is none.
   func readArrivals() throws(StoreError) -> TicketNumber? {
-    try database.number(
-      "SELECT value FROM meta WHERE name = '\(Self.arriving)'", while: "looking for a request that came in")
+    try database.note(Self.arriving, while: "looking for a request that came in")
   }
 }

@@ -10,10 +10,8 @@ extension SQLiteStore {
   func auditReceipts(
     _ days: [DayRow], _ report: inout AuditReport
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
-    var counts: [BusinessDay: DayReceipts] = [:]
+    var walk = ReceiptWalk(last: days.last?.books.day ?? 0)
     var expected: Int64 = 1
-    var latest: BusinessDay = 0
-    let last = days.last?.day ?? 0
     try database.withStatement(
       """
       SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit
@@ -30,24 +28,14 @@ extension SQLiteStore {
           report.note(Remark(.receiptMeaningless, sequence))
           continue
         }
-        if day < latest { report.note(Remark(.receiptOutOfOrder, sequence, day, latest)) }
-        latest = max(latest, day)
-        guard 1...max(last, 1) ~= day, last >= 1 else {
-          report.audit.duplicated += 1
-          report.note(Remark(.receiptOfNobody, sequence, ticket, day))
-          continue
-        }
-        // Subscripts with a default work in place, so a day's counts are not copied for every row.
-        counts[day, default: DayReceipts()].count(ticket, line.service, outcome)
-        if outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
-        report.weigh(
-          ReceiptMoney(
-            sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(7),
-            account: row.integer(8), debit: row.optional(9), credit: row.optional(10)))
+        let money = ReceiptMoney(
+          sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(7),
+          account: row.integer(8), debit: row.optional(9), credit: row.optional(10))
+        guard walk.visit(day, ticket, money, &report) else { continue }
         try requireAttempts(row.integer(6) - (outcome.isAttended ? 1 : 0), day, ticket, outcome, &report)
       }
     }
-    return counts
+    return walk.counts
   }
 
   /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
@@ -55,12 +43,10 @@ extension SQLiteStore {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
     ) { row throws(StoreError) in
-      var starts: [Int64] = []
-      while try row.step() { starts.append(row.integer(0)) }
-      return starts
+      try row.all { $0.integer(0) }
     }
     var walk = OrderWalk(
-      starts: starts, disordered: DisorderedDays.among(days.map { ($0.day, $0.counted.clockSteps) }))
+      starts: starts, disordered: DisorderedDays.among(days.map { ($0.books.day, $0.books.clockSteps) }))
     try database.withStatement(
       """
       SELECT day, ticket, service, grade, attempts, started_ms, sequence FROM receipt
@@ -94,11 +80,7 @@ extension SQLiteStore {
           continue
         }
         if state == .waiting, position.ticket >= arriving { continue }
-        switch state {
-        case .waiting: counts.waiting[line.index] += 1
-        case .delayed: counts.delayed += 1
-        default: counts.dead += 1
-        }
+        counts.count(state, line)
         if row.integer(1) < (line.service.movesMoney ? 1 : 0) || row.integer(2) < 0 {
           report.note(Remark(.impossibleMoney, position.ticket))
         }
@@ -108,9 +90,7 @@ extension SQLiteStore {
         try requireAttempts(row.integer(3), day, position.ticket, nil, &report)
       }
     }
-    report.audit.waiting = counts.waiting.reduce(0, +)
-    report.audit.delayed = counts.delayed
-    report.audit.dead = counts.dead
+    report.count(counts)
     return counts
   }
 
@@ -127,8 +107,7 @@ extension SQLiteStore {
   }
 
   private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
-    statements.attempts.bind(1, day)
-    statements.attempts.bind(2, ticket)
+    try statements.attempts.bind(day, ticket)
     defer { statements.attempts.reset() }
     return try statements.attempts.step()
   }
@@ -193,20 +172,6 @@ extension SQLiteStore {
         report.note(
           Remark(.keyOfTicketsOfNobody, row.integer(1), row.integer(2), row.integer(0)))
       }
-    }
-  }
-}
-
-extension DayReceipts {
-  /// Counts one receipt of the day.
-  mutating func count(_ ticket: TicketNumber, _ service: Service, _ outcome: Outcome) {
-    lowest = min(lowest, ticket)
-    highest = max(highest, ticket)
-    if outcome.isAttended {
-      served += 1
-      servedByService[Int(service.rawValue) - 1] += 1
-    } else {
-      cancelled += 1
     }
   }
 }

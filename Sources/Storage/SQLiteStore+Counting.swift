@@ -12,11 +12,10 @@ extension SQLiteStore {
     try settle()
     let last = min(last, arrivals.bound)
     guard first < last else { return 0 }
-    let statement = statements.countCustomers
-    statement.bind(1, CustomerPosition(.waiting, line, first).key + 1)
-    statement.bind(2, CustomerPosition(.waiting, line, last).key - 1)
-    defer { statement.reset() }
-    return try statement.step() ? statement.integer(0) : 0
+    let (lower, upper) = (
+      CustomerPosition(.waiting, line, first).key, CustomerPosition(.waiting, line, last).key
+    )
+    return upper - lower < 2 ? 0 : try count(lower + 1...upper - 1)
   }
 
   /// The receipts of a day that say out of stock. See `QueueStore`.

@@ -176,21 +176,14 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
-    while true {
-      let result: Result
-      do throws(StoreError) {
-        try transactions.beginIfNeeded()
-        result = try body()
-        try transactions.commit()
-      } catch {
-        let error = recover(from: error)
-        guard case .diskFull = error, room.hasMadeRoom else { throw error }
-        continue
-      }
-      settleTransaction()
-      if transactions.isLogLost { try checkpointIfDue() }
+    let result = try transactions.attempt(undo: forgetStaged) { _ throws(StoreError) in
+      let result = try body()
+      try transactions.commit()
       return result
     }
+    settleTransaction()
+    if transactions.isLogLost { try checkpointIfDue() }
+    return result
   }
 
   private func settleTransaction() {

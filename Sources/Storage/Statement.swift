@@ -21,6 +21,15 @@ struct Statement {
     precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
   }
 
+  /// Binds values to the parameters from 1 on.
+  func bind<each Value: Bindable>(_ values: repeat each Value) throws(StoreError) {
+    var index: Int32 = 0
+    for value in repeat each values {
+      index += 1
+      try value.bind(to: self, index)
+    }
+  }
+
   /// Binds an integer of 32 bits.
   func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
 
@@ -79,6 +88,23 @@ struct Statement {
     sqlite3_reset(handle)
   }
 
+  /// Everything that the rows say; the statement is reset, also where one of them means nothing.
+  func all<Row>(
+    reserving count: Int = 0, _ read: (Statement) throws(StoreError) -> Row
+  ) throws(StoreError) -> [Row] {
+    defer { reset() }
+    var rows: [Row] = []
+    rows.reserveCapacity(count)
+    while try step() { rows.append(try read(self)) }
+    return rows
+  }
+
+  /// What the first row says; nil where there is none.
+  func first<Row>(_ read: (Statement) throws(StoreError) -> Row) throws(StoreError) -> Row? {
+    defer { reset() }
+    return try step() ? try read(self) : nil
+  }
+
   /// Ends reading before the last row.
   func reset() { sqlite3_reset(handle) }
 
@@ -111,5 +137,34 @@ struct Statement {
     let error = StoreError(sqlite: sqlite3_db_handle(handle), code: code, path: path, while: purpose)
     sqlite3_reset(handle)
     return error
+  }
+}
+
+/// What can stand in a column.
+protocol Bindable {
+  func bind(to statement: Statement, _ index: Int32) throws(StoreError)
+}
+
+extension Int64: Bindable {
+  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
+}
+
+extension Int32: Bindable {
+  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
+}
+
+extension UInt8: Bindable {
+  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
+}
+
+extension String: Bindable {
+  func bind(to statement: Statement, _ index: Int32) throws(StoreError) {
+    try statement.bind(index, text: self)
+  }
+}
+
+extension Optional: Bindable where Wrapped: Bindable {
+  func bind(to statement: Statement, _ index: Int32) throws(StoreError) {
+    if let self { try self.bind(to: statement, index) } else { statement.bind(index, optional: nil) }
   }
 }

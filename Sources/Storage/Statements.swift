@@ -111,16 +111,12 @@ struct Statements {
 
     updateDay = try database.prepare(
       """
-      UPDATE day SET issued = ?2, served = ?3, cancelled = ?4, delayed = ?5, dead = ?6, business_ns = ?7,
-        \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", "))
-      WHERE day = ?1
+      UPDATE day SET \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?
       """, while: "saving the books")
     insertDay = try database.prepare(
       """
-      INSERT INTO day (
-        day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns,
-        \(BookColumns.list))
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, \(BookColumns.all.map { _ in "?" }.joined(separator: ", ")))
+      INSERT INTO day (day, opened_ms, first_sequence, \(BookColumns.list))
+      VALUES (?, ?, ?, \(BookColumns.all.map { _ in "?" }.joined(separator: ", ")))
       """, while: "opening a day")
     closeDay = try database.prepare(
       """

@@ -79,14 +79,17 @@ final class Transactions {
     let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
     let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
     guard isUrgent || database.logFrames >= threshold else { return false }
-    do throws(StoreError) {
-      try room.copyLog(SQLITE_CHECKPOINT_PASSIVE)
-      return true
-    } catch {
+    return try unlessFull { () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }
+  }
+
+  /// Does something that a full disk may keep from being done; false where it does. Any other error ends the store's life.
+  private func unlessFull(_ body: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
+    do throws(StoreError) { try body() } catch {
       if case .diskFull = error { return false }
       end = error
       throw error
     }
+    return true
   }
 
   // MARK: A file that stays as it is
@@ -109,10 +112,8 @@ final class Transactions {
     limit = max(limit, atLeast)
     if let free = room.free { limit = min(limit, free / 4 / HeldRoom.frame) }
     guard limit > Int64(Self.checkpointThreshold) else { return false }
-    do throws(StoreError) { try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) } catch {
-      if case .diskFull = error { return false }
-      end = error
-      throw error
+    guard try unlessFull({ () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }) else {
+      return false
     }
     frozenLimit = Int32(clamping: limit)
     database.freeze(onThaw: onThaw)
@@ -132,13 +133,8 @@ final class Transactions {
   func renewLog() throws(StoreError) -> Bool {
     try requireHealth()
     guard isLogLost, !isOpen else { return !isLogLost }
-    do throws(StoreError) { try database.renewLog() } catch {
-      if case .diskFull = error { return false }
-      end = error
-      throw error
-    }
-    isLogLost = false
-    return true
+    isLogLost = try !unlessFull(database.renewLog)
+    return !isLogLost
   }
 
   /// Refuses everything from now on, and leaves the files alone for good.
@@ -160,9 +156,9 @@ final class Transactions {
   /// made for it, the transaction begins anew and everything is done again; `body` hears that it is.
   ///
   /// - Parameter undo: Called when what was staged is gone.
-  func attempt(
-    undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Void
-  ) throws(StoreError) {
+  func attempt<Result>(
+    undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     var isAgain = false
     while true {
       do throws(StoreError) {
