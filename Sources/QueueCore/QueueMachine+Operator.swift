@@ -123,9 +123,7 @@ extension QueueMachine {
   public func revived(by request: RequestNumber) -> Int64? { revivals[request] }
 
   /// A page of dead letters has come: they are brought back, and the next page is asked for.
-  mutating func revive(
-    _ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]
-  ) {
+  mutating func revive(_ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]) {
     guard let before = revivals.removeValue(forKey: request) else { return }
     for customer in letters { bringBack(customer, from: .dead, into: &effects) }
     let revived = before + Int64(letters.count)

@@ -95,9 +95,7 @@ extension QueueMachine {
       places.flatMap { windowState in
         guard windowState.isServing, let customer = windowState.customer else { return [] as [AtWindow] }
         return ([WindowState.HandedOut(customer: customer, at: windowState.startedAt)] + windowState.ahead)
-          .map {
-            (windowState.window, windowState.generation, windowState.pid, $0.customer, $0.at.wall)
-          }
+          .map { (windowState.window, windowState.generation, windowState.pid, $0.customer, $0.at.wall) }
       }
     }
   }
@@ -125,14 +123,9 @@ extension QueueMachine {
   public func contradictions() -> [Remark] {
     var found: [Remark] = []
     let sum = books.waitingInAll + books.delayed + books.served + books.dead + books.cancelled
-    if sum != books.issued {
-      found.append(Remark(.booksDoNotAddUp, books.day, books.issued, sum))
-    }
+    if sum != books.issued { found.append(Remark(.booksDoNotAddUp, books.day, books.issued, sum)) }
     let present = waitingCount + servingCount + lines.reduce(0) { $0 + $1.newcomerCount }
-    if present != books.waitingInAll {
-      found.append(
-        Remark(.waitingDiffers, books.waitingInAll, present))
-    }
+    if present != books.waitingInAll { found.append(Remark(.waitingDiffers, books.waitingInAll, present)) }
     if Int64(delayed.count) != books.delayed {
       found.append(Remark(.delayedDiffers, books.delayed, delayed.count))
     }
@@ -140,8 +133,7 @@ extension QueueMachine {
       var last: TicketNumber = 0
       for customer in lines[line.index].front {
         if customer.ticket <= last || customer.line != line {
-          found.append(
-            Remark(.lineOutOfOrder, line.service.name, line.grade.name, customer.ticket, last))
+          found.append(Remark(.lineOutOfOrder, line.service.name, line.grade.name, customer.ticket, last))
         }
         last = customer.ticket
       }

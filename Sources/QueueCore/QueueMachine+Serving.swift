@@ -51,9 +51,7 @@ extension QueueMachine {
       let line = Line(service: service, grade: grade)
       let customer = lines[line.index].dequeue()
       let wanted = lines[line.index].nextPage(lowWater: policy.lineLowWater)
-      if wanted > 0 {
-        effects.append(.loadPage(line, after: lines[line.index].cursor, limit: wanted))
-      }
+      if wanted > 0 { effects.append(.loadPage(line, after: lines[line.index].cursor, limit: wanted)) }
       if let customer { return customer }
       // Those of a lower grade wait until it is known who stands in this line.
       if lines[line.index].isLoading { return nil }
@@ -92,9 +90,7 @@ extension QueueMachine {
   }
 
   /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
-  private mutating func goOn(
-    _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
-  ) {
+  private mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
     guard !windowStates[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
     serve(windowStates[service][place].ahead.removeFirst(), service, place, now, into: &effects)
   }
@@ -129,8 +125,7 @@ extension QueueMachine {
         return
       }
       if case .outOfStock(let missing) = answer, let fault = window.service.fault(of: missing) {
-        breakOff(
-          service, place, "sent customer \(lease.ticket) away \(fault)", at: now, into: &effects)
+        breakOff(service, place, "sent customer \(lease.ticket) away \(fault)", at: now, into: &effects)
         return
       }
       guard let customer = release(service, place) else { return }
@@ -139,8 +134,7 @@ extension QueueMachine {
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, at: now, into: &effects)
-      case .failed:
-        interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
+      case .failed: interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
       }
       goOn(service, place, now, into: &effects)
     case .recalling(let held) where held.contains(lease):
@@ -150,9 +144,7 @@ extension QueueMachine {
     // A teller that is being ended is not heard, and one whose end was reported speaks from the grave.
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
-      breakOff(
-        service, place,
-        offence("answered for", lease, generation), at: now, into: &effects)
+      breakOff(service, place, offence("answered for", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -170,8 +162,7 @@ extension QueueMachine {
     case .recalling(let held) where held.contains(lease): return
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
-      breakOff(
-        service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
+      breakOff(service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -328,9 +319,7 @@ extension QueueMachine {
   /// The window's customer leaves it; nil when there is none.
   mutating func release(_ service: Int, _ place: Int) -> Customer? {
     guard windowStates[service][place].isServing, let customer = windowStates[service][place].customer.take()
-    else {
-      return nil
-    }
+    else { return nil }
     windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
     servingCount -= 1
     return customer
@@ -342,10 +331,9 @@ extension QueueMachine {
     Receipt(
       day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
       outcome: outcome, window: windowState?.window, generation: windowState?.generation ?? 0,
-      pid: windowState?.pid ?? 0,
-      attempts: lease?.attempt ?? customer.attempts, amount: customer.amount, account: customer.account,
-      issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall, finishedAt: now.wall,
-      payload: customer.payload)
+      pid: windowState?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
+      account: customer.account, issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall,
+      finishedAt: now.wall, payload: customer.payload)
   }
 
   mutating func record(
@@ -357,8 +345,7 @@ extension QueueMachine {
         Attempt(
           day: books.day, ticket: lease.ticket, number: lease.attempt, window: windowState.window,
           generation: windowState.generation, pid: windowState.pid, startedAt: windowState.startedAt.wall,
-          endedAt: now.wall,
-          end: end, processEnd: processEnd)), into: &effects)
+          endedAt: now.wall, end: end, processEnd: processEnd)), into: &effects)
   }
 
   // MARK: - Desks

@@ -97,8 +97,7 @@ public struct QueueMachine: Sendable {
       // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
       let (left, overflow) = entry.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
       let pause = TimeSpan.milliseconds(overflow ? 0 : left)
-      delayed.insert(
-        entry.customer, due: now.monotonic + min(pause, policy.retryLimit), dueAt: entry.dueAt)
+      delayed.insert(entry.customer, due: now.monotonic + min(pause, policy.retryLimit), dueAt: entry.dueAt)
     }
   }
 

@@ -44,9 +44,7 @@ public protocol QueueReading: AnyObject {
   func request(forKey key: String) throws(StoreError) -> KeyedRequest?
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
-  func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt]
+  func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
 
   /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
   /// between the two are looked at, whatever their service.

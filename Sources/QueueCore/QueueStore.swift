@@ -23,8 +23,7 @@ public enum StoreChange: Sendable, Equatable {
   case record(Attempt)
   /// A client's idempotency key stands for these tickets, and for the request with this number; nil where the client did
   /// not say what it asks for.
-  case remember(
-    key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
+  case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
   /// Everyone who is still kept, of any state, leaves with a cancelled receipt.
   case cancelEveryone(day: BusinessDay, at: WallTime)
   /// The stock has given back what was put by for a cancelled ticket, or knows that nothing was.
@@ -131,16 +130,13 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What failed, on what, why and what to do, in English.
   public var description: String {
     switch self {
-    case .diskFull(let detail):
-      "the disk is full (\(detail)): nothing was changed; make room and try again"
-    case .inUse(let path):
-      "\(path) is in use by another process: stop the bank that has it open"
+    case .diskFull(let detail): "the disk is full (\(detail)): nothing was changed; make room and try again"
+    case .inUse(let path): "\(path) is in use by another process: stop the bank that has it open"
     case .newerSchema(let path, let found, let known):
       "\(path) has schema \(found) and this program knows up to \(known): use the newer program"
     case .damaged(let path, let detail):
       "\(path) is damaged (\(detail)): nothing was overwritten; restore a copy, or move the file aside"
-    case .failed(let path, let detail):
-      "\(path) could not be used: \(detail)"
+    case .failed(let path, let detail): "\(path) could not be used: \(detail)"
     }
   }
 }

@@ -62,8 +62,7 @@ extension StockMachine {
       let isPossible = difference != 0 && (-StockLimits.quantity...StockLimits.quantity).contains(difference)
       if !isPossible { return .badQuantity(item, difference) }
       return dates?.isValid == false ? .badDates(item) : nil
-    case .discardExpired(let today):
-      return StockLimits.days.contains(today) ? nil : .badDates(ItemID(""))
+    case .discardExpired(let today): return StockLimits.days.contains(today) ? nil : .badDates(ItemID(""))
     }
   }
 

@@ -206,7 +206,6 @@ struct TicketWalk {
     guard missing > 0 else { return }
     report.audit.lost += missing
     let (first, day) = (last + 1, day)
-    report.note(
-      missing == 1 ? Remark(.ticketLost, first, day) : Remark(.ticketsLost, first, ticket - 1, day))
+    report.note(missing == 1 ? Remark(.ticketLost, first, day) : Remark(.ticketsLost, first, ticket - 1, day))
   }
 }

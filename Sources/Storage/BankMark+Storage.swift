@@ -25,9 +25,7 @@ extension Transactions {
           ('bank moment', \(bank.openedAt.milliseconds))
         """, while: "noting the bank")
       try commit()
-    } catch {
-      throw recover(from: error, makesRoom: false)
-    }
+    } catch { throw recover(from: error, makesRoom: false) }
     if isLogLost { try checkpointIfDue() }
   }
 }

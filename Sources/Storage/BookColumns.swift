@@ -19,8 +19,7 @@ enum BookColumns {
   static let list = all.joined(separator: ", ")
 
   /// Binds what the books say, from a parameter on; gives the parameter behind them.
-  @discardableResult
-  static func bind(_ books: Books, to statement: Statement, from first: Int32) -> Int32 {
+  @discardableResult static func bind(_ books: Books, to statement: Statement, from first: Int32) -> Int32 {
     var index = first
     func bind(_ value: Int64) {
       statement.bind(index, value)

@@ -8,9 +8,7 @@ import Glibc
 /// A directory for one copy of a database.
 final class CopyPlace {
   /// Why there is none.
-  struct Trouble: Error {
-    let text: String
-  }
+  struct Trouble: Error { let text: String }
 
   private static let prefix = "bank-copy-"
   private static let name = "copy"

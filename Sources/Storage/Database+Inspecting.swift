@@ -66,9 +66,7 @@ extension Database {
       }
       trouble = failure
     }
-    throw .failed(
-      path: path,
-      detail: Remark(.notCopied, trouble))
+    throw .failed(path: path, detail: Remark(.notCopied, trouble))
   }
 
   /// Copies a database and what stands beside it.

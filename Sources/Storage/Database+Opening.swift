@@ -57,9 +57,7 @@ extension Database {
     let length = self.length(of: file)
     if length == 0 {
       // SQLite would throw away a log that it finds beside an empty database.
-      if self.length(of: file + "-wal") > 0 {
-        throw .damaged(path: path, detail: Remark(.emptyBesideLog))
-      }
+      if self.length(of: file + "-wal") > 0 { throw .damaged(path: path, detail: Remark(.emptyBesideLog)) }
       return
     }
     // A crash while the file was made can leave half a header, and a journal that takes it back.
@@ -92,9 +90,7 @@ extension Database {
     guard applicationID == schema.applicationID else {
       throw .damaged(path: path, detail: Remark(.otherApplication))
     }
-    if version > schema.version {
-      throw .newerSchema(path: path, found: version, known: schema.version)
-    }
+    if version > schema.version { throw .newerSchema(path: path, found: version, known: schema.version) }
     if version < 1 { throw .damaged(path: path, detail: Remark(.noSchemaVersion)) }
   }
 
@@ -185,9 +181,7 @@ extension Database {
       statement throws(StoreError) in
       try statement.step() ? statement.text(0) : ""
     }
-    if mode != "wal" {
-      throw .failed(path: path, detail: Remark(.logNotOn, mode))
-    }
+    if mode != "wal" { throw .failed(path: path, detail: Remark(.logNotOn, mode)) }
   }
 
   /// Leaves the log and begins a new one, in whose name the next process looks. What was in the old one is in the database

@@ -140,8 +140,7 @@ final class Database {
 
   /// Prepares a statement for one use, hands it to `body`, and frees it.
   func withStatement<Result>(
-    _ sql: String, while purpose: StaticString,
-    _ body: (Statement) throws(StoreError) -> Result
+    _ sql: String, while purpose: StaticString, _ body: (Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     let statement = try prepare(sql, while: purpose)
     defer { sqlite3_finalize(statement.handle) }
@@ -212,9 +211,7 @@ final class Database {
 
   /// Counts the log that is there: SQLite says how much is in it only with a commit, and where the disk is full there is
   /// none before it is copied.
-  func noteLog() {
-    logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame)
-  }
+  func noteLog() { logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame) }
 
   /// There is a new log, and nothing is in it.
   func forgetLog() { logFrames = 0 }

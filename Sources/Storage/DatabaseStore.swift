@@ -33,8 +33,7 @@ public class DatabaseStore {
   public convenience init(
     path: String, on volume: any Volume = SystemVolume(), onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
-    try self.init(
-      try Database.open(path: path, on: volume, schema: Self.schema, onProgress: onProgress))
+    try self.init(try Database.open(path: path, on: volume, schema: Self.schema, onProgress: onProgress))
   }
 
   /// Opens a database with a schema of the caller's choice and, for tests of a full disk, a bound for its pages.
@@ -88,7 +87,5 @@ public class DatabaseStore {
   // MARK: Files
 
   /// What is done when the store's files are removed.
-  public final var files: DatabaseFiles {
-    DatabaseFiles(transactions) { [unowned self] in keepReserve() }
-  }
+  public final var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
 }

@@ -27,9 +27,7 @@ struct MemoryContents {
   mutating func keep() { wayBack = [] }
 
   /// Takes everything back that was done since.
-  mutating func rollBack() {
-    while let step = wayBack.popLast() { step(&self) }
-  }
+  mutating func rollBack() { while let step = wayBack.popLast() { step(&self) } }
 
   /// Writes one change; what it did can be taken back, also when it throws halfway.
   mutating func write(_ change: StoreChange, day: BusinessDay?) throws(StoreError) {
@@ -41,19 +39,16 @@ struct MemoryContents {
       _ = try remove(customer, from: state)
       try add(receipt)
     case .update(let customer): try move(customer, from: .waiting, to: .waiting, dueAt: nil)
-    case .postpone(let customer, let due):
-      try move(customer, from: .waiting, to: .delayed, dueAt: due)
+    case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)
     case .bury(let customer):
       try move(customer, from: .waiting, to: .dead, dueAt: nil)
       if let day { markFatal(TicketOfDay(day: day, ticket: customer.ticket), customer.attempts) }
-    case .revive(let customer, let state):
-      try move(customer, from: state, to: .waiting, dueAt: nil)
+    case .revive(let customer, let state): try move(customer, from: state, to: .waiting, dueAt: nil)
     case .record(let attempt): try add(attempt)
     case .remember(let key, let day, let first, let last, let request):
       let bytes = Array(key.utf8)
       if keys[bytes] != nil { throw damage("the key of tickets \(first) to \(last) already is remembered") }
-      keys[bytes] = KeyedRequest(
-        tickets: IssuedTickets(day: day, first: first, last: last), request: request)
+      keys[bytes] = KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request)
       wayBack.append { $0.keys[bytes] = nil }
     case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment)
     case .released(let ticket):
@@ -112,9 +107,7 @@ struct MemoryContents {
 
   private mutating func add(_ receipt: Receipt) throws(StoreError) {
     let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
-    if receiptPlaces[ticket] != nil {
-      throw damage(Remark(.receiptTwice, receipt.ticket, receipt.day))
-    }
+    if receiptPlaces[ticket] != nil { throw damage(Remark(.receiptTwice, receipt.ticket, receipt.day)) }
     receiptPlaces[ticket] = receipts.count
     receipts.append(receipt)
     receipts[receipts.count - 1].sequence = Int64(receipts.count)
@@ -140,17 +133,13 @@ struct MemoryContents {
   }
 
   /// Marks the attempt after which a customer was put aside.
-  private mutating func markFatal(
-    _ ticket: TicketOfDay, _ number: Int32
-  ) {
+  private mutating func markFatal(_ ticket: TicketOfDay, _ number: Int32) {
     guard let place = attempts[ticket]?.firstIndex(where: { $0.number == number }) else { return }
     attempts[ticket]?[place].isFatal = true
     wayBack.append { $0.attempts[ticket]?[place].isFatal = false }
   }
 
-  private mutating func cancelEveryone(
-    day: BusinessDay, at moment: WallTime
-  ) throws(StoreError) {
+  private mutating func cancelEveryone(day: BusinessDay, at moment: WallTime) throws(StoreError) {
     let everyone = customers.values.sorted { $0.customer.ticket < $1.customer.ticket }
     for found in everyone {
       let customer = try remove(found.customer, from: found.state).customer
@@ -169,9 +158,7 @@ struct MemoryContents {
   }
 
   /// Takes out those whose numbers begin with this one, and the keys of such numbers when nobody of them is left.
-  mutating func withdraw(
-    from first: TicketNumber, day: BusinessDay, limit: Int
-  ) {
+  mutating func withdraw(from first: TicketNumber, day: BusinessDay, limit: Int) {
     let keys = positions.filter { CustomerPosition(key: $0).ticket >= first }
     for key in keys.prefix(limit) {
       guard let found = customers.removeValue(forKey: key) else { continue }

@@ -86,9 +86,7 @@ public class MemoryEntryStore<Contents> {
     hasStagedChanges = false
   }
 
-  final func requireHealth() throws(StoreError) {
-    if let end { throw end }
-  }
+  final func requireHealth() throws(StoreError) { if let end { throw end } }
 
   final func damage(_ detail: Remark) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

@@ -94,7 +94,7 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
     try beginAudit()
     var audit = StockAuditor(items: contents.items)
     for change in contents.changes { try audit.visit(change, order: order) }
-    try audit.finishLedger(order: order)
+    try audit.endRun(order)
     for shelf in stocks { audit.visit(shelf) }
     audit.report.orders = Int64(contents.orders.count)
     audit.ordersWithRows = contents.orders.values.reduce(0) {

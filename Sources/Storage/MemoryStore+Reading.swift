@@ -6,14 +6,11 @@ import QueueCore
 
 extension MemoryStore {
   /// The next waiting customers of a line, by number, beginning behind `after`.
-  public func page(
-    of line: Line, after: TicketNumber, limit: Int
-  ) throws(StoreError) -> [Customer] {
+  public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try beginReading()
     return contents.customers(
       after: CustomerPosition(.waiting, line, after).key,
-      through: CustomerPosition(.waiting, line, bound - 1).key,
-      limit: limit
+      through: CustomerPosition(.waiting, line, bound - 1).key, limit: limit
     ).map(\.customer)
   }
 
@@ -45,12 +42,9 @@ extension MemoryStore {
   }
 
   /// The customers of the present day in a range of numbers who wait or are delayed.
-  public func countUnfinished(
-    _ tickets: ClosedRange<TicketNumber>
-  ) throws(StoreError) -> Int64 {
+  public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try beginReading()
-    return Int64(
-      issuedCustomers.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
+    return Int64(issuedCustomers.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
   }
 
   /// The dead letters of the present day in a range of numbers.
@@ -67,9 +61,7 @@ extension MemoryStore {
   }
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
-  public func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
+  public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try beginReading()
     let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
     return Array(
@@ -83,8 +75,7 @@ extension MemoryStore {
     try beginReading()
     let end = Int(min(max(0, last), Int64(contents.receipts.count)))
     let skipped = Int(min(max(0, sequence), Int64(end)))
-    return Array(
-      contents.receipts[skipped..<end].lazy.filter { $0.service == service }.prefix(max(0, limit)))
+    return Array(contents.receipts[skipped..<end].lazy.filter { $0.service == service }.prefix(max(0, limit)))
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
@@ -103,9 +94,7 @@ extension MemoryStore {
   }
 
   /// The attempts at one ticket that ended without a receipt, in order.
-  public func attempts(
-    day: BusinessDay, ticket: TicketNumber
-  ) throws(StoreError) -> [Attempt] {
+  public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try beginReading()
     return contents.attempts[TicketOfDay(day: day, ticket: ticket), default: []].sorted {
       $0.number < $1.number
@@ -183,8 +172,7 @@ extension MemoryStore {
   private func auditAttempts(_ report: inout AuditReport) {
     for (ticket, attempts) in contents.attempts
     where attempts.map(\.number).sorted() != (1...Int32(attempts.count)).map(\.self) {
-      report.note(
-        Remark(.attemptsNotNumbered, ticket.ticket, ticket.day, attempts.count))
+      report.note(Remark(.attemptsNotNumbered, ticket.ticket, ticket.day, attempts.count))
     }
     for receipt in contents.receipts {
       let recorded = contents.attempts[TicketOfDay(day: receipt.day, ticket: receipt.ticket)]?.count ?? 0
@@ -205,10 +193,7 @@ extension MemoryStore {
     _ ticket: TicketNumber, _ day: BusinessDay, counted: Int, possible: ClosedRange<Int>,
     _ report: inout AuditReport
   ) {
-    if !possible.contains(counted) {
-      report.note(
-        Remark(.attemptsMiscounted, ticket, day, counted))
-    }
+    if !possible.contains(counted) { report.note(Remark(.attemptsMiscounted, ticket, day, counted)) }
   }
 
   private func auditKeys(_ report: inout AuditReport) {

@@ -141,9 +141,7 @@ public final class MemoryStore: QueueStore {
       recover(from: error)
       throw error
     }
-    for day in saved.day..<books.day {
-      close(day, after: saved, at: books.openedAt, steps: books.clockSteps)
-    }
+    for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt, steps: books.clockSteps) }
     if let arriving, arriving.count > 0 {
       arrivingFrom = arriving.first
     } else if let first = arrivingFrom, books.issued >= first || !contents.hasCustomers(from: first) {
@@ -165,9 +163,7 @@ public final class MemoryStore: QueueStore {
   ) throws(StoreError) {
     let kept = Int64(contents.positions.count)
     if books.day == saved.day || kept == books.kept + (arriving?.count ?? 0) { return }
-    throw .damaged(
-      path: Self.path,
-      detail: Remark(.dayNotCarried, saved.day, kept, books.kept))
+    throw .damaged(path: Self.path, detail: Remark(.dayNotCarried, saved.day, kept, books.kept))
   }
 
   private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime, steps: Int64) {

@@ -47,8 +47,7 @@ struct OrderWalk {
     let place = Place(line: line.index, start: start)
     if var before = latest[place], before.startedAt > startedAt {
       if !before.isTold {
-        report.note(
-          Remark(.servedOutOfTurn, line.service.name, line.grade.name, day, ticket, before.ticket))
+        report.note(Remark(.servedOutOfTurn, line.service.name, line.grade.name, day, ticket, before.ticket))
         before.isTold = true
         latest[place] = before
       }

@@ -116,7 +116,7 @@ extension SQLiteStockStore {
         for change in page { try audit.visit(change, order: order) }
         last = end.sequence
       }
-      try audit.finishLedger(order: order)
+      try audit.endRun(order)
       for shelf in try readShelves() { audit.visit(shelf) }
       try count(into: &audit)
     } catch {

@@ -82,8 +82,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     let row = statements.insertChange
     try row.bind(
       change.sequence, item, change.kind.rawValue, made, expires, change.difference, change.lot,
-      change.present,
-      change.order?.text, change.at.milliseconds)
+      change.present, change.order?.text, change.at.milliseconds)
     try row.run(broken: Remark(.changeTwice, change.sequence))
     let lot = change.lot == 0 ? statements.deleteLot : statements.putLot
     try lot.bind(item, expires, made)

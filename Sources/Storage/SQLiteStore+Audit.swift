@@ -85,9 +85,7 @@ extension SQLiteStore {
     _ report: inout AuditReport
   ) throws(StoreError) {
     guard let day else {
-      if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 {
-        report.note(Remark(.noDay))
-      }
+      if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 { report.note(Remark(.noDay)) }
       return
     }
     // Whoever came with a request that is not whole has no ticket.
@@ -99,9 +97,7 @@ extension SQLiteStore {
   }
 
   /// Finds the tickets of a day that are missing or too many, and names them.
-  private func walk(
-    _ books: Books, with others: String, _ report: inout AuditReport
-  ) throws(StoreError) {
+  private func walk(_ books: Books, with others: String, _ report: inout AuditReport) throws(StoreError) {
     var walk = TicketWalk(day: books.day, issued: books.issued)
     try database.withStatement(
       "SELECT ticket FROM receipt WHERE day = ?1 \(others) ORDER BY ticket", while: "counting tickets"

@@ -42,9 +42,7 @@ extension SQLiteStore {
   func auditOrder(_ days: [DayRow], _ report: inout AuditReport) throws(StoreError) {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
-    ) { row throws(StoreError) in
-      try row.all { $0.integer(0) }
-    }
+    ) { row throws(StoreError) in try row.all { $0.integer(0) } }
     var walk = OrderWalk(
       starts: starts, disordered: DisorderedDays.among(days.map { ($0.books.day, $0.books.clockSteps) }))
     try database.withStatement(
@@ -64,9 +62,7 @@ extension SQLiteStore {
   }
 
   /// Reads all customers: their place, their money, their moment, their attempts.
-  func auditCustomers(
-    day: BusinessDay, _ report: inout AuditReport
-  ) throws(StoreError) -> CustomerCounts {
+  func auditCustomers(day: BusinessDay, _ report: inout AuditReport) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
     let arriving = try readArrivals() ?? .max
     try database.withStatement(
@@ -127,8 +123,7 @@ extension SQLiteStore {
         }
         count += 1
         if row.integer(2) != count {
-          report.note(
-            Remark(.attemptOutOfPlace, ticket, day, row.integer(2), count))
+          report.note(Remark(.attemptOutOfPlace, ticket, day, row.integer(2), count))
         }
         if UInt8(exactly: row.integer(3)).flatMap(AttemptEnd.init(rawValue:)) == nil {
           report.note(Remark(.attemptEndUnknown, ticket, day, row.integer(2)))
@@ -154,9 +149,7 @@ extension SQLiteStore {
     } else {
       return report.note(Remark(.attemptsOfNobody, ticket, day))
     }
-    if !possible.contains(counted) {
-      report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded))
-    }
+    if !possible.contains(counted) { report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded)) }
   }
 
   /// Looks for keys that stand for tickets that were never issued.
@@ -169,8 +162,7 @@ extension SQLiteStore {
       """, while: "reading all keys"
     ) { row throws(StoreError) in
       while try row.step() {
-        report.note(
-          Remark(.keyOfTicketsOfNobody, row.integer(1), row.integer(2), row.integer(0)))
+        report.note(Remark(.keyOfTicketsOfNobody, row.integer(1), row.integer(2), row.integer(0)))
       }
     }
   }

@@ -125,8 +125,7 @@ extension SQLiteStore {
       day += 1
       if day == books.day { break }
       // A day that began and ended within this very transaction.
-      try open(
-        Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
+      try open(Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
       receipts = try countReceipts(of: day)
     }
     try open(books, firstSequence: first)

@@ -59,8 +59,7 @@ extension SQLiteStore {
   private func insert(_ shortage: Shortage, of receipt: Receipt) throws(StoreError) {
     try statements.insertShortage.bind(
       receipt.day, receipt.ticket, shortage.item.name, shortage.needed, shortage.available)
-    try statements.insertShortage.run(
-      broken: Remark(.shortTwice, receipt.ticket, receipt.day, shortage.item))
+    try statements.insertShortage.run(broken: Remark(.shortTwice, receipt.ticket, receipt.day, shortage.item))
   }
 
   private func note(released ticket: TicketOfDay) throws(StoreError) {
@@ -108,8 +107,7 @@ extension SQLiteStore {
     guard let day = stagedDay ?? saved?.day else { return }
     try database.execute(
       "INSERT OR REPLACE INTO meta VALUES ('\(Self.burials(of: customer.ticket, day)) \(customer.attempts)', "
-        + "\(customer.attempts))",
-      while: "noting a dead letter")
+        + "\(customer.attempts))", while: "noting a dead letter")
   }
 
   /// What the names of a ticket's burials in `meta` begin with; a space and the attempt follow.

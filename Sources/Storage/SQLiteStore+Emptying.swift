@@ -45,9 +45,7 @@ extension SQLiteStore {
   }
 
   /// Writes everything that is left of it.
-  func finishSweep() throws(StoreError) {
-    while sweep != nil { try writePiece() }
-  }
+  func finishSweep() throws(StoreError) { while sweep != nil { try writePiece() } }
 
   private func writePiece() throws(StoreError) {
     guard var sweep else { return }

@@ -8,9 +8,7 @@ extension SQLiteStore {
   // MARK: Customers
 
   /// The next waiting customers of a line, by number, beginning behind `after`. See `QueueStore`.
-  public func page(
-    of line: Line, after: TicketNumber, limit: Int
-  ) throws(StoreError) -> [Customer] {
+  public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try settle()
     try statements.customers.bind(
       CustomerPosition(.waiting, line, after).key,
@@ -48,9 +46,7 @@ extension SQLiteStore {
   }
 
   /// Those who wait and have their tickets, while others are there who have none yet: these stand at the end of each line.
-  private func issued(
-    after cursor: TicketCursor?, limit: Int
-  ) throws(StoreError) -> [StoredCustomer] {
+  private func issued(after cursor: TicketCursor?, limit: Int) throws(StoreError) -> [StoredCustomer] {
     var customers: [StoredCustomer] = []
     for line in Line.allCases.sorted(by: {
       CustomerPosition(.waiting, $0, 0).key < CustomerPosition(.waiting, $1, 0).key
@@ -66,9 +62,7 @@ extension SQLiteStore {
   }
 
   /// The customers of the present day in a range of numbers who wait or are delayed.
-  public func countUnfinished(
-    _ tickets: ClosedRange<TicketNumber>
-  ) throws(StoreError) -> Int64 {
+  public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try count(tickets, in: [.waiting, .delayed])
   }
 
@@ -113,9 +107,7 @@ extension SQLiteStore {
   // MARK: Receipts, attempts, keys
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number. See `QueueStore`.
-  public func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
+  public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try settle()
     guard let day else {
       try statements.receipts.bind(sequence, Int64(max(0, limit)))
@@ -149,9 +141,7 @@ extension SQLiteStore {
   }
 
   /// The attempts at one ticket that ended without a receipt, in order.
-  public func attempts(
-    day: BusinessDay, ticket: TicketNumber
-  ) throws(StoreError) -> [Attempt] {
+  public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try settle()
     try statements.attempts.bind(day, ticket)
     var attempts = try statements.attempts.all(attempt)

@@ -46,9 +46,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
 
   override class var schema: Schema { .bank }
   /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
-  override class var reservePlan: HeldRoom.Plan {
-    HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20)
-  }
+  override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20) }
 
   /// What is kept in a database that was opened.
   override init(_ database: Database) throws(StoreError) {
@@ -98,16 +96,13 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   }
 
   /// Does something in the open transaction, and opens one where there is none.
-  @inline(__always)
-  func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+  @inline(__always) func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try requireTransaction()
     try tidyUp()
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try body()
-    } catch {
-      throw recover(from: error)
-    }
+    } catch { throw recover(from: error) }
   }
 
   /// Saves the books with everything that was staged, and returns when it is on disk. See `QueueStore`.
@@ -133,9 +128,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
       try save(books, over: saved, arriving)
       arrivingFrom = try noteArrivals(books, arriving)
       try transactions.commit()
-    } catch {
-      throw recover(from: error)
-    }
+    } catch { throw recover(from: error) }
     settleTransaction()
     arrivals = Arrivals(first: arrivingFrom, open: arriving)
     self.saved = books
@@ -172,9 +165,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   }
 
   /// Runs `body` in a transaction of its own; more than once where the disk is full and room can be made.
-  func inTransaction<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
+  func inTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
     let result = try transactions.attempt(undo: forgetStaged) { _ throws(StoreError) in
       let result = try body()

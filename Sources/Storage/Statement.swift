@@ -112,9 +112,7 @@ struct Statement {
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
   /// The integer in a column, or nil for null.
-  func optional(_ column: Int32) -> Int64? {
-    isNull(column) ? nil : integer(column)
-  }
+  func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
 
   /// Whether there is nothing in a column.
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
@@ -141,9 +139,7 @@ struct Statement {
 }
 
 /// What can stand in a column.
-protocol Bindable {
-  func bind(to statement: Statement, _ index: Int32) throws(StoreError)
-}
+protocol Bindable { func bind(to statement: Statement, _ index: Int32) throws(StoreError) }
 
 extension Int64: Bindable {
   func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }

@@ -9,9 +9,8 @@ import QueueCore
 /// The statements of a store.
 struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease,
-    cancelSome, firstTicket,
-    insertAttempt, insertKey: Statement
+  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease, cancelSome,
+    firstTicket, insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
   let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
@@ -73,8 +72,7 @@ struct Statements {
       INSERT INTO release (day, ticket)
       SELECT ?1, ticket FROM \(QueueSweep.bases(Service.allCases.filter(\.drawsOnStock)))
       CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
-      """,
-      while: "noting what is to be given back")
+      """, while: "noting what is to be given back")
     firstTicket = try database.prepare(
       """
       SELECT min(first) FROM (
@@ -83,8 +81,7 @@ struct Statements {
           WHERE position > base + ?1 AND position <= base + \(CustomerPosition.highestTicket)
           ORDER BY position LIMIT 1) AS first
         FROM \(QueueSweep.bases(Service.allCases)))
-      """,
-      while: "looking for the next customer")
+      """, while: "looking for the next customer")
     deleteRelease = try database.prepare(
       "DELETE FROM release WHERE day = ? AND ticket = ?", while: "noting what was given back")
     // Left out, the sequence is one more than the highest, and rows arrive in the order of the tickets.
@@ -158,8 +155,7 @@ struct Statements {
       """
       SELECT \(Self.receiptColumns) FROM receipt WHERE service = ? AND sequence > ? AND sequence <= ?
       ORDER BY sequence LIMIT ?
-      """,
-      while: "reading the receipts of a service")
+      """, while: "reading the receipts of a service")
     receipt = try database.prepare(
       "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",
       while: "looking for a receipt")

@@ -38,9 +38,7 @@ struct StockAuditor {
     present[change.item, default: 0] &+= change.difference
     let (lot, all) = (lots[name] ?? 0, present[change.item] ?? 0)
     if lot != change.lot || all != change.present {
-      findings.note(
-        Remark(.changeLeaves, change.sequence, change.lot, change.present, change.item, lot, all)
-      )
+      findings.note(Remark(.changeLeaves, change.sequence, change.lot, change.present, change.item, lot, all))
     }
     if lot < 0 || all > StockLimits.quantity {
       findings.note(Remark(.changeLeavesImpossible, change.sequence, lot, all, change.item))
@@ -49,15 +47,9 @@ struct StockAuditor {
     run.append(change)
   }
 
-  /// The ledger has ended.
-  mutating func finishLedger<Failure: Error>(
-    order: (OrderID) throws(Failure) -> StoredOrder?
-  ) throws(Failure) {
-    try endRun(order)
-  }
-
-  /// Rows of one order lie together: they are what it says, and what it asked for.
-  private mutating func endRun<Failure: Error>(
+  /// Rows of one order lie together: they are what it says, and what it asked for. To be called when the ledger has ended,
+  /// too.
+  mutating func endRun<Failure: Error>(
     _ order: (OrderID) throws(Failure) -> StoredOrder?
   ) throws(Failure) {
     defer { run.removeAll(keepingCapacity: true) }
@@ -101,9 +93,7 @@ struct StockAuditor {
     for (name, told) in lots.sorted(by: { $0.key.item < $1.key.item }) {
       differ(name.item, told: told, there: 0)
     }
-    if runs != ordersWithRows {
-      findings.note(Remark(.ordersDiffer, ordersWithRows, runs))
-    }
+    if runs != ordersWithRows { findings.note(Remark(.ordersDiffer, ordersWithRows, runs)) }
     report.remarks = findings.remarks
     return report
   }

@@ -39,9 +39,7 @@ final class Transactions {
   deinit { if end != nil { database.abandon() } }
 
   /// Throws what ended the store's life.
-  func requireHealth() throws(StoreError) {
-    if let end { throw end }
-  }
+  func requireHealth() throws(StoreError) { if let end { throw end } }
 
   func beginIfNeeded() throws(StoreError) {
     if isOpen { return }
@@ -74,8 +72,7 @@ final class Transactions {
   /// fsync is not to be met twice.
   ///
   /// - Returns: whether it was copied.
-  @discardableResult
-  func checkpointIfDue() throws(StoreError) -> Bool {
+  @discardableResult func checkpointIfDue() throws(StoreError) -> Bool {
     let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
     let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
     guard isUrgent || database.logFrames >= threshold else { return false }
@@ -103,9 +100,7 @@ final class Transactions {
   ///   - atLeast: frames that the log of a small file may have.
   ///   - onThaw: called before the file is written to again.
   /// - Returns: false where it cannot be now.
-  func freeze(
-    atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void
-  ) throws(StoreError) -> Bool {
+  func freeze(atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     try requireHealth()
     guard !isOpen, !isLogLost, !room.isShort, !database.isReadOnly else { return false }
     var limit = try database.number("PRAGMA page_count", while: "reading the size") ?? 0

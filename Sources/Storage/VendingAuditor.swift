@@ -22,9 +22,7 @@ struct VendingAuditor {
     }
     report.account.apply(change)
     if report.account.balance != change.balance {
-      findings.note(
-        Remark(.moneyChangeLeaves, change.sequence, change.balance, report.account.balance)
-      )
+      findings.note(Remark(.moneyChangeLeaves, change.sequence, change.balance, report.account.balance))
       report.difference += abs(report.account.balance &- change.balance)
       report.account.balance = change.balance
     }
@@ -72,9 +70,7 @@ struct VendingAuditor {
       findings.note(Remark(.purchasesCost, reserved, report.account.balance))
     }
     report.difference += abs(report.account.difference)
-    if report.account.difference != 0 {
-      findings.note(Remark(.moneyNowhere, report.account.difference))
-    }
+    if report.account.difference != 0 { findings.note(Remark(.moneyNowhere, report.account.difference)) }
     report.remarks = findings.remarks
     return report
   }

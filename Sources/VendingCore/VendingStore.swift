@@ -20,8 +20,7 @@ public struct StoredVending: Sendable, Equatable {
 
   public init(
     machine: Int64, account: MoneyAccount = MoneyAccount(), sequence: Int64 = 0,
-    lastPurchase: PurchaseNumber = 0, lastPlainPurchase: PurchaseNumber = 0,
-    unfinished: [StoredPurchase] = []
+    lastPurchase: PurchaseNumber = 0, lastPlainPurchase: PurchaseNumber = 0, unfinished: [StoredPurchase] = []
   ) {
     (self.machine, self.account, self.sequence) = (machine, account, sequence)
     (self.lastPurchase, self.lastPlainPurchase) = (lastPurchase, lastPlainPurchase)

@@ -20,8 +20,7 @@ struct CBORBuffer {
 
   // MARK: Scalars
 
-  @inline(__always)
-  mutating func appendHead(_ major: UInt8, _ argument: UInt64) {
+  @inline(__always) mutating func appendHead(_ major: UInt8, _ argument: UInt64) {
     if argument < 24 {
       bytes.append(major | UInt8(truncatingIfNeeded: argument))
     } else {
@@ -39,11 +38,9 @@ struct CBORBuffer {
     }
   }
 
-  @inline(__always)
-  mutating func append(unsigned value: UInt64) { appendHead(CBORMajor.unsigned, value) }
+  @inline(__always) mutating func append(unsigned value: UInt64) { appendHead(CBORMajor.unsigned, value) }
 
-  @inline(__always)
-  mutating func append(signed value: Int64) {
+  @inline(__always) mutating func append(signed value: Int64) {
     if value >= 0 {
       appendHead(CBORMajor.unsigned, UInt64(bitPattern: value))
     } else {
@@ -65,8 +62,7 @@ struct CBORBuffer {
   @inline(__always)
   mutating func append(bool value: Bool) { bytes.append(value ? CBORSimple.true : CBORSimple.false) }
 
-  @inline(__always)
-  mutating func appendNull() { bytes.append(CBORSimple.null) }
+  @inline(__always) mutating func appendNull() { bytes.append(CBORSimple.null) }
 
   mutating func append(text value: String) {
     let utf8 = value.utf8
@@ -132,8 +128,7 @@ struct CBORBuffer {
   }
 
   /// Makes a slot's container the innermost one. Offsets only grow, so a head's offset names its container.
-  @inline(__always)
-  private mutating func enter(_ slot: CBORSlot) throws(CBOREncodingError) {
+  @inline(__always) private mutating func enter(_ slot: CBORSlot) throws(CBOREncodingError) {
     guard slot.level < levels.count, levels[slot.level].head == slot.start else {
       throw fail(.containerOutOfOrder)
     }
@@ -141,8 +136,7 @@ struct CBORBuffer {
   }
 
   /// Counts one more entry in the innermost container's head, which grows at 24, 256 and 65,536 entries.
-  @inline(__always)
-  private mutating func countEntry(at level: Int) {
+  @inline(__always) private mutating func countEntry(at level: Int) {
     levels[level].count += 1
     let (count, head) = (levels[level].count, levels[level].head)
     if count < 24 {

@@ -34,26 +34,21 @@ extension CBOREncodingError: CustomStringConvertible {
     switch self {
     case .keyWithoutFieldNumber(let name):
       "cannot encode field '\(name)': it has no number; declare its CodingKeys with Int raw values"
-    case .fieldNumberOutOfRange(let number):
-      "cannot encode field \(number): field numbers are 0 to 255"
+    case .fieldNumberOutOfRange(let number): "cannot encode field \(number): field numbers are 0 to 255"
     case .duplicateField(let number):
       "cannot encode field \(number) twice in one map; give every field a number of its own"
     case .floatingPoint:
       "cannot encode a floating-point number: the protocol has none; use a whole number of a smaller unit"
-    case .integerOutOfRange:
-      "cannot encode an integer that fits neither Int64 nor UInt64"
+    case .integerOutOfRange: "cannot encode an integer that fits neither Int64 nor UInt64"
     case .nestingTooDeep(let limit):
       "cannot encode more than \(limit) containers inside one another; flatten the message"
     case .nothingEncoded(let type):
       "cannot encode \(type): its encode(to:) wrote nothing; encode a value or nil"
-    case .secondValue:
-      "cannot encode two values in one place; use a container that holds both"
+    case .secondValue: "cannot encode two values in one place; use a container that holds both"
     case .containerOutOfOrder:
       "cannot encode into a nested container once its parent has gone on; finish the nested one first"
-    case .superEncoderUnsupported:
-      "cannot encode through superEncoder(); encode the parts as fields"
-    case .valueRefused(let reason):
-      "cannot encode the value: \(reason)"
+    case .superEncoderUnsupported: "cannot encode through superEncoder(); encode the parts as fields"
+    case .valueRefused(let reason): "cannot encode the value: \(reason)"
     }
   }
 }

@@ -53,8 +53,7 @@ struct CBORKeySet {
   private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   /// Adds a key and says whether it is new.
-  @inline(__always)
-  mutating func insert(_ key: UInt8) -> Bool {
+  @inline(__always) mutating func insert(_ key: UInt8) -> Bool {
     let bit: UInt64 = 1 << UInt64(key & 63)
     switch key >> 6 {
     case 0: return Self.set(bit, in: &bits.0)
@@ -64,8 +63,7 @@ struct CBORKeySet {
     }
   }
 
-  @inline(__always)
-  private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
+  @inline(__always) private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
     guard word & bit == 0 else { return false }
     word |= bit
     return true

@@ -9,15 +9,12 @@ extension CBORInput {
     guard end == count else { throw CBORDecodingError(.trailingBytes, at: end) }
   }
 
-  private func validateItem(
-    at offset: Int, depth: Int, maximumDepth: Int
-  ) throws(CBORDecodingError) -> Int {
+  private func validateItem(at offset: Int, depth: Int, maximumDepth: Int) throws(CBORDecodingError) -> Int {
     let head = try head(at: offset)
     switch head.major {
     case CBORMajor.negative where head.argument > UInt64(Int64.max):
       throw CBORDecodingError(.integerOutOfRange, at: offset)
-    case CBORMajor.bytes, CBORMajor.text:
-      return try validateString(head, at: offset)
+    case CBORMajor.bytes, CBORMajor.text: return try validateString(head, at: offset)
     case CBORMajor.array, CBORMajor.map:
       guard depth < maximumDepth else {
         throw CBORDecodingError(.nestingTooDeep(limit: maximumDepth), at: offset)
@@ -31,8 +28,7 @@ extension CBORInput {
       return isMap
         ? try validateMap(head, depth: depth, maximumDepth: maximumDepth)
         : try validateArray(head, depth: depth, maximumDepth: maximumDepth)
-    default:
-      return head.end
+    default: return head.end
     }
   }
 
@@ -57,9 +53,7 @@ extension CBORInput {
     return offset
   }
 
-  private func validateMap(
-    _ head: CBORHead, depth: Int, maximumDepth: Int
-  ) throws(CBORDecodingError) -> Int {
+  private func validateMap(_ head: CBORHead, depth: Int, maximumDepth: Int) throws(CBORDecodingError) -> Int {
     var offset = head.end
     var keys = CBORKeySet()
     for _ in 0..<head.argument {
@@ -73,8 +67,7 @@ extension CBORInput {
   }
 
   /// Reads the key of a field.
-  @inline(__always)
-  func fieldNumber(at offset: Int) throws(CBORDecodingError) -> (number: UInt8, end: Int) {
+  @inline(__always) func fieldNumber(at offset: Int) throws(CBORDecodingError) -> (number: UInt8, end: Int) {
     let head = try head(at: offset)
     guard head.major == CBORMajor.unsigned, let number = UInt8(exactly: head.argument) else {
       throw CBORDecodingError(.keyNotAFieldNumber, at: offset)

@@ -15,8 +15,7 @@ final class CBORInput {
 
   // MARK: Bytes and heads
 
-  @inline(__always)
-  func byte(at offset: Int) throws(CBORDecodingError) -> UInt8 {
+  @inline(__always) func byte(at offset: Int) throws(CBORDecodingError) -> UInt8 {
     guard offset < count else { throw CBORDecodingError(.truncated, at: offset) }
     return bytes[base + offset]
   }
@@ -28,8 +27,7 @@ final class CBORInput {
   /// Reads the head at an offset, and refuses every form of it that the profile has not.
   ///
   /// For major type 7 the argument is the simple value.
-  @inline(__always)
-  func head(at offset: Int) throws(CBORDecodingError) -> CBORHead {
+  @inline(__always) func head(at offset: Int) throws(CBORDecodingError) -> CBORHead {
     let first = try byte(at: offset)
     let (major, information) = (first & 0xE0, first & 0x1F)
     if information < 24 && major < CBORMajor.tag {
@@ -140,12 +138,8 @@ final class CBORInput {
 
   func value<T: Decodable>(_ type: T.Type, at offset: Int) throws(CBORDecodingError) -> T {
     if T.self == [UInt8].self, let byteString = try byteString(at: offset) as? T { return byteString }
-    do {
-      return try T(from: CBORValueDecoder(input: self, offset: offset))
-    } catch let error as CBORDecodingError {
-      throw error
-    } catch {
-      throw CBORDecodingError(.valueRefused(Self.words(of: error)), at: offset)
+    do { return try T(from: CBORValueDecoder(input: self, offset: offset)) } catch {
+      throw error as? CBORDecodingError ?? CBORDecodingError(.valueRefused(Self.words(of: error)), at: offset)
     }
   }
 

@@ -9,9 +9,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   /// A plain loop: every message asks for this, and a chain of generic calls costs more than the rest of the map.
   var allKeys: [Key] {
     var keys: [Key] = []
-    for number in map.fieldNumbers {
-      if let key = Key(intValue: number) { keys.append(key) }
-    }
+    for number in map.fieldNumbers { if let key = Key(intValue: number) { keys.append(key) } }
     return keys
   }
 
@@ -88,13 +86,11 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try find(key) }
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try find(key) }
 
-  @inline(__always)
-  private func need<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I {
+  @inline(__always) private func need<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I {
     try input.integer(I.self, at: offset(of: key))
   }
 
-  @inline(__always)
-  private func find<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I? {
+  @inline(__always) private func find<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I? {
     guard let offset = try offsetIfPresent(of: key) else { return nil }
     return try input.integer(I.self, at: offset)
   }
@@ -119,16 +115,14 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   // MARK: Lookup
 
-  @inline(__always)
-  private func number(of key: Key) throws(CBORDecodingError) -> Int {
+  @inline(__always) private func number(of key: Key) throws(CBORDecodingError) -> Int {
     guard let number = key.intValue else {
       throw CBORDecodingError(.keyWithoutFieldNumber(key.stringValue), at: map.offset)
     }
     return number
   }
 
-  @inline(__always)
-  func offset(of key: Key) throws(CBORDecodingError) -> Int {
+  @inline(__always) func offset(of key: Key) throws(CBORDecodingError) -> Int {
     let number = try number(of: key)
     guard let offset = map.valueOffset(number) else {
       throw CBORDecodingError(.missingField(number), at: map.offset)
@@ -136,8 +130,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return offset
   }
 
-  @inline(__always)
-  func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
+  @inline(__always) func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
     guard let offset = map.valueOffset(try number(of: key)) else { return nil }
     return try input.isNull(at: offset) ? nil : offset
   }

@@ -61,13 +61,11 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try put(value.map(UInt64.init), key) }
   func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try put(value, key) }
 
-  @inline(__always)
-  private func put(_ value: Int64?, _ key: Key) throws(CBOREncodingError) {
+  @inline(__always) private func put(_ value: Int64?, _ key: Key) throws(CBOREncodingError) {
     if let value { try writer.append(signed: value, for: key, in: slot) }
   }
 
-  @inline(__always)
-  private func put(_ value: UInt64?, _ key: Key) throws(CBOREncodingError) {
+  @inline(__always) private func put(_ value: UInt64?, _ key: Key) throws(CBOREncodingError) {
     if let value { try writer.append(unsigned: value, for: key, in: slot) }
   }
 

@@ -26,8 +26,7 @@ struct CBORMap {
   }
 
   /// Where a field's value begins, if the map has the field.
-  @inline(__always)
-  func valueOffset(_ number: Int) -> Int? {
+  @inline(__always) func valueOffset(_ number: Int) -> Int? {
     let place = number & 3
     let found: UInt32
     switch number {
@@ -53,8 +52,7 @@ struct CBORMap {
     return nil
   }
 
-  @inline(__always)
-  private mutating func insert(_ number: UInt8, at offset: UInt32) {
+  @inline(__always) private mutating func insert(_ number: UInt8, at offset: UInt32) {
     let place = Int(number & 3)
     switch number {
     case 0...3: low.0[place] = offset

@@ -11,8 +11,7 @@ struct CBORSlot {
 
   var codingPath: [any CodingKey] { [] }
 
-  @inline(__always)
-  func expectEmpty() throws(CBOREncodingError) {
+  @inline(__always) func expectEmpty() throws(CBOREncodingError) {
     guard writer.count == start else { throw writer.fail(.secondValue) }
   }
 }
@@ -73,14 +72,12 @@ extension CBORSlot: SingleValueEncodingContainer {
   func encode(_ value: Int128) throws { try append(wide: value) }
   func encode(_ value: UInt128) throws { try append(wide: value) }
 
-  @inline(__always)
-  private func append(signed value: Int64) throws(CBOREncodingError) {
+  @inline(__always) private func append(signed value: Int64) throws(CBOREncodingError) {
     try expectEmpty()
     writer.append(signed: value)
   }
 
-  @inline(__always)
-  private func append(unsigned value: UInt64) throws(CBOREncodingError) {
+  @inline(__always) private func append(unsigned value: UInt64) throws(CBOREncodingError) {
     try expectEmpty()
     writer.append(unsigned: value)
   }

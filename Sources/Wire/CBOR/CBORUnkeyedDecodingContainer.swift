@@ -92,14 +92,12 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     throw CBORDecodingError(.superDecoderUnsupported, at: offset)
   }
 
-  @inline(__always)
-  private func current() throws(CBORDecodingError) -> Int {
+  @inline(__always) private func current() throws(CBORDecodingError) -> Int {
     guard currentIndex < elements else { throw CBORDecodingError(.endOfArray, at: offset) }
     return offset
   }
 
-  @inline(__always)
-  private mutating func advance() throws(CBORDecodingError) {
+  @inline(__always) private mutating func advance() throws(CBORDecodingError) {
     offset = try input.end(of: offset)
     currentIndex += 1
   }

@@ -50,14 +50,12 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   func encode(_ value: Int128) throws { try append(wide: value) }
   func encode(_ value: UInt128) throws { try append(wide: value) }
 
-  @inline(__always)
-  private func append(signed value: Int64) throws(CBOREncodingError) {
+  @inline(__always) private func append(signed value: Int64) throws(CBOREncodingError) {
     try writer.beginElement(in: slot)
     writer.append(signed: value)
   }
 
-  @inline(__always)
-  private func append(unsigned value: UInt64) throws(CBOREncodingError) {
+  @inline(__always) private func append(unsigned value: UInt64) throws(CBOREncodingError) {
     try writer.beginElement(in: slot)
     writer.append(unsigned: value)
   }
@@ -67,11 +65,9 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     try writer.append(wide: value)
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type
-  ) -> KeyedEncodingContainer<NestedKey> {
-    nestedSlot().container(keyedBy: type)
-  }
+  func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<
+    NestedKey
+  > { nestedSlot().container(keyedBy: type) }
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nestedSlot().unkeyedContainer() }
 

@@ -29,8 +29,7 @@ final class CBORWriter {
   // MARK: Fields and elements
 
   /// Makes room for one more entry of a map and writes its key; the value has to follow.
-  @inline(__always)
-  func beginField(_ key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
+  @inline(__always) func beginField(_ key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.beginField(try number(of: key), in: slot)
   }
 
@@ -46,8 +45,7 @@ final class CBORWriter {
     try buffer.append(unsigned: value, for: try number(of: key), in: slot)
   }
 
-  @inline(__always)
-  private func number(of key: some CodingKey) throws(CBOREncodingError) -> Int {
+  @inline(__always) private func number(of key: some CodingKey) throws(CBOREncodingError) -> Int {
     guard let number = key.intValue else { throw fail(.keyWithoutFieldNumber(key.stringValue)) }
     return number
   }
@@ -64,11 +62,7 @@ final class CBORWriter {
       return
     }
     let slot = CBORSlot(writer: self, start: count, level: level)
-    do {
-      try value.encode(to: slot)
-    } catch let error as CBOREncodingError {
-      throw fail(error)
-    } catch {
+    do { try value.encode(to: slot) } catch let error as CBOREncodingError { throw fail(error) } catch {
       throw fail(.valueRefused(String(String(describing: error).prefix(200))))
     }
     guard count > slot.start else { throw fail(.nothingEncoded(String(describing: T.self))) }

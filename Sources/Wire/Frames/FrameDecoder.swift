@@ -56,9 +56,7 @@ public struct FrameDecoder: Sendable {
     }
     var length = 0
     for place in 0..<Frame.headerLength { length = length << 8 | Int(buffer[consumed + place]) }
-    do {
-      try Frame.check(length: length, limit: maximumBodyLength)
-    } catch {
+    do { try Frame.check(length: length, limit: maximumBodyLength) } catch {
       failure = error
       buffer = []
       consumed = 0
@@ -82,11 +80,7 @@ public struct FrameDecoder: Sendable {
   /// for each byte that was dropped.
   private mutating func compact() {
     if consumed == buffer.count {
-      if buffer.capacity > Self.keptCapacity {
-        buffer = []
-      } else {
-        buffer.removeAll(keepingCapacity: true)
-      }
+      if buffer.capacity > Self.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
       consumed = 0
     } else if consumed >= buffer.count - consumed {
       buffer.removeSubrange(..<consumed)

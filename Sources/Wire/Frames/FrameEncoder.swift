@@ -18,9 +18,7 @@ public struct FrameEncoder: Sendable {
     _ message: some Encodable, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {
     let begin = Self.openFrame(in: &buffer)
-    do {
-      try CBOREncoder().encode(message, into: &buffer)
-    } catch {
+    do { try CBOREncoder().encode(message, into: &buffer) } catch {
       buffer.removeSubrange(begin...)
       throw .message(error)
     }
@@ -53,13 +51,9 @@ public struct FrameEncoder: Sendable {
   }
 
   /// Fills in the length; a frame that is too long is taken away again.
-  static func closeFrame(
-    at begin: Int, in buffer: inout [UInt8], limit: Int
-  ) throws(FrameEncodingError) {
+  static func closeFrame(at begin: Int, in buffer: inout [UInt8], limit: Int) throws(FrameEncodingError) {
     let length = buffer.count - begin - Frame.headerLength
-    do {
-      try Frame.check(length: length, limit: limit)
-    } catch {
+    do { try Frame.check(length: length, limit: limit) } catch {
       buffer.removeSubrange(begin...)
       throw .frame(error)
     }

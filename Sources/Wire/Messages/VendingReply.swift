@@ -155,8 +155,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   ) {
     self.init(
       changes: changes, account: account, purchases: purchases, unfinished: unfinished,
-      difference: difference,
-      problems: remarks.map(\.description), machine: machine)
+      difference: difference, problems: remarks.map(\.description), machine: machine)
     self.remarks = remarks.isEmpty ? nil : remarks
   }
 
