@@ -82,7 +82,6 @@ public struct ArrivingRequest: Sendable, Equatable {
   }
 
   mutating func note(_ line: Line) { byLine[line.index] += 1 }
-
   /// Numbers that others may have.
   func gap(above issued: TicketNumber) -> Int64 { first - 1 - issued }
 }

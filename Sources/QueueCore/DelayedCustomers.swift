@@ -14,7 +14,6 @@ struct DelayedCustomers: Sendable {
   private(set) var entries: [Entry] = []
 
   var count: Int { entries.count }
-
   /// When the first of them is due.
   var nextDue: MonotonicTime? { entries.first?.due }
 

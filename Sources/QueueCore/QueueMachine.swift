@@ -42,8 +42,8 @@ public struct QueueMachine: Sendable {
   var lines: [WaitingLine]
   var delayed = DelayedCustomers()
   /// Windows by service (raw value − 1) and place − 1.
-  var windowStates: [[WindowState]]
-  var idleWindowStates: [Int]
+  var windows: [[WindowState]]
+  var idleWindows: [Int]
   var servingCount: Int64 = 0
   var hasReportedDrained = false
 
@@ -90,8 +90,8 @@ public struct QueueMachine: Sendable {
     lines = Line.allCases.map {
       WaitingLine(stored: stored.books.waiting[$0.index], capacity: policy.lineCapacity)
     }
-    windowStates = Array(repeating: [], count: Service.allCases.count)
-    idleWindowStates = Array(repeating: 0, count: Service.allCases.count)
+    windows = Array(repeating: [], count: Service.allCases.count)
+    idleWindows = Array(repeating: 0, count: Service.allCases.count)
     lastMoment = now
     for entry in stored.delayed {
       // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
@@ -162,7 +162,7 @@ public struct QueueMachine: Sendable {
   /// When a lease runs out next, in the time that was attended; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
-    for places in windowStates {
+    for places in windows {
       for windowState in places where windowState.isServing || isRecalling(windowState) {
         earliest = min(earliest ?? windowState.deadline, windowState.deadline)
       }
@@ -176,19 +176,14 @@ public struct QueueMachine: Sendable {
 
   /// Whether a request is half taken in.
   public var isTakingIn: Bool { arriving != nil }
-
   /// How many may come in one slice beside a request that is half taken in.
   public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
-
   /// Whether anything waits to be written. A request that is half taken in is not waited for.
   public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
-
   /// Whether tickets were given out that are not on disk. A reset has to wait for them.
   public var hasUnsettledTickets: Bool { !admissions.isEmpty }
-
   /// Changes that are staged first of all when the store has forgotten the open transaction.
   public var unsettledCount: Int { unsettled.count }
-
   /// Whether somebody waits for an answer that leaves with the next commit.
   public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
 
@@ -208,7 +203,6 @@ public struct QueueMachine: Sendable {
 
   /// Whether somebody waits or is served, so that the business time goes on by itself.
   public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
-
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
 
   /// Stages a change, and remembers it until it is on disk.

@@ -76,11 +76,6 @@ public protocol QueueReading: AnyObject {
 }
 
 extension QueueReading {
-  /// The tickets that a key stands for.
-  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
-    try request(forKey: key)?.tickets
-  }
-
   /// Whether something may still be put by in the stock for a ticket that was cancelled.
   public func isUnreleased(_ ticket: TicketOfDay) throws(StoreError) -> Bool {
     try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket

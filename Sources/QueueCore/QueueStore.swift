@@ -90,10 +90,8 @@ public struct StoredCustomer: Sendable, Equatable {
 public struct IssuedTickets: Sendable, Equatable {
   /// The business day of these tickets.
   public var day: BusinessDay
-  /// The first number.
-  public var first: TicketNumber
-  /// The last number.
-  public var last: TicketNumber
+  /// The first number, and the last.
+  public var first, last: TicketNumber
 
   public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
     (self.day, self.first, self.last) = (day, first, last)
@@ -108,7 +106,6 @@ public struct KeyedRequest: Sendable, Equatable {
   public var request: Int64?
 
   public init(tickets: IssuedTickets, request: Int64?) { (self.tickets, self.request) = (tickets, request) }
-
   /// Whether a request with this number is a repetition of it. What is not known is not held against anybody.
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
 }
@@ -159,16 +156,10 @@ public struct TicketCursor: Sendable, Equatable {
 public struct StoreAudit: Sendable, Equatable {
   /// Tickets issued over all days, as the books of the days say.
   public var issued: Int64 = 0
-  /// Receipts with the outcome served over all days.
-  public var served: Int64 = 0
-  /// Receipts with the outcome cancelled over all days.
-  public var cancelled: Int64 = 0
+  /// Receipts with this outcome over all days.
+  public var served: Int64 = 0, cancelled: Int64 = 0
   /// Rows of customers of the present day, by state.
-  public var waiting: Int64 = 0
-  /// Delayed customers.
-  public var delayed: Int64 = 0
-  /// Dead letters.
-  public var dead: Int64 = 0
+  public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
   /// Tickets that were issued and stand nowhere.
   public var lost: Int64 = 0
   /// Tickets that stand in more than one place, or were never issued.
@@ -179,17 +170,13 @@ public struct StoreAudit: Sendable, Equatable {
   public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String] { remarks.map(\.description) }
-
-  /// An empty value.
   public init() {}
 }
 
 /// How many of those who are cancelled by a reset have their receipts.
 public struct EmptyingProgress: Sendable, Equatable {
-  /// So many.
-  public var done: Int64
-  /// Of about so many.
-  public var total: Int64
+  /// So many, of about so many.
+  public var done, total: Int64
 
   public init(done: Int64, total: Int64) { (self.done, self.total) = (done, total) }
 }
@@ -197,7 +184,6 @@ public struct EmptyingProgress: Sendable, Equatable {
 extension QueueStore {
   /// Nothing: such a store empties the queue in one stroke.
   public var emptying: EmptyingProgress? { nil }
-
   /// Nothing.
   public func emptyFurther() throws(StoreError) {}
 }

@@ -5,10 +5,8 @@ import BankModel
 
 /// The movements of one account, or of all customers' accounts together.
 public struct LedgerSums: Sendable, Equatable {
-  /// What was debited to it, in won.
-  public var debit: WonSum
-  /// What was credited to it, in won.
-  public var credit: WonSum
+  /// What was debited and credited to it, in won.
+  public var debit, credit: WonSum
   /// Transfers that touched it.
   public var transfers: Int64
 
@@ -22,12 +20,8 @@ public struct LedgerSums: Sendable, Equatable {
 
 /// The sums of the whole ledger.
 public struct TrialBalance: Sendable, Equatable {
-  /// The branch's cash.
-  public var cash: LedgerSums
-  /// What the branch has lent.
-  public var loans: LedgerSums
-  /// All customers' accounts together.
-  public var customers: LedgerSums
+  /// The branch's cash, what it has lent, and all customers' accounts together.
+  public var cash, loans, customers: LedgerSums
 
   public init(cash: LedgerSums, loans: LedgerSums, customers: LedgerSums) {
     (self.cash, self.loans, self.customers) = (cash, loans, customers)

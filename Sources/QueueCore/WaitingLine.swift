@@ -29,7 +29,6 @@ struct WaitingLine: Sendable {
 
   /// Customers who stand in this line and may be handed out.
   var count: Int64 { Int64(front.count) + beyond }
-
   /// Newcomers who may not be handed out before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 

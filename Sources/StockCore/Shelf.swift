@@ -26,14 +26,10 @@ struct Shelf: Sendable, Equatable {
   }
 
   var stock: ItemStock { ItemStock(item: item, lots: lots) }
-
   /// Whether any lot has dates.
   var isDated: Bool { lots.contains { $0.dates != nil } }
-
   func has(_ dates: LotDates?) -> Bool { lots.contains { $0.dates == dates } }
-
   func quantity(of dates: LotDates?) -> Quantity { lots.first { $0.dates == dates }?.quantity ?? 0 }
-
   func quantity(on today: DayNumber) -> Quantity { stock.quantity(on: today) }
 
   /// Adds pieces to a lot, and opens it where there is none.

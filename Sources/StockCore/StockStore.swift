@@ -19,20 +19,14 @@ public struct StoredStock: Sendable, Equatable {
 
 /// What an audit of the stock found; every number is counted from the rows.
 public struct StockAudit: Sendable, Equatable {
-  /// Items that are known.
-  public var items: Int64 = 0
-  /// Orders that were answered.
-  public var orders: Int64 = 0
-  /// Rows of the ledger.
-  public var changes: Int64 = 0
+  /// Items that are known, orders that were answered, and rows of the ledger.
+  public var items: Int64 = 0, orders: Int64 = 0, changes: Int64 = 0
   /// Pieces by which the lots differ from what the ledger says, all added up.
   public var difference: Int64 = 0
   /// Everything that is not as promised.
   public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String] { remarks.map(\.description) }
-
-  /// An empty value.
   public init() {}
 }
 

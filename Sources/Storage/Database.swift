@@ -149,10 +149,18 @@ final class Database {
 
   /// The number in the first column of the first row; nil where there is no row or it is null.
   func number(_ sql: String, while purpose: StaticString) throws(StoreError) -> Int64? {
-    try withStatement(sql, while: purpose) { statement throws(StoreError) in
-      guard try statement.step() else { return nil }
-      return statement.optional(0)
+    try withStatement(sql, while: purpose) { row throws(StoreError) in try row.first { $0.optional(0) } ?? nil
     }
+  }
+
+  /// The text in the first column of the first row; nil where there is none.
+  func text(_ sql: String, while purpose: StaticString) throws(StoreError) -> String? {
+    try withStatement(sql, while: purpose) { row throws(StoreError) in try row.first { $0.text(0) } }
+  }
+
+  /// The pages of the database, those in the log too.
+  func pageCount() throws(StoreError) -> Int64 {
+    try number("PRAGMA page_count", while: "reading the size") ?? 0
   }
 
   /// Asks SQLite whether the whole file is sound. See https://sqlite.org/pragma.html#pragma_integrity_check.
@@ -168,7 +176,6 @@ final class Database {
 
   /// Whether a transaction is open. SQLite ends one by itself after some errors.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-
   /// The rows that the last statement inserted, changed or deleted.
   var changes: Int64 { sqlite3_changes64(handle) }
 

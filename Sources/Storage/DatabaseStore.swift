@@ -66,26 +66,16 @@ public class DatabaseStore {
 
   /// The error for a database whose rows are not as promised.
   final func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
-
-  // MARK: Room
-
   /// The room that is held back.
   final var room: HeldRoom { transactions.room }
-
   /// Bytes that are held back.
   public final var reservedBytes: Int64 { room.bytes }
-
   /// Whether a part of the reserve is given up. See `QueueStore`, `StockStore` and `VendingStore`.
   public final var isShort: Bool { room.isShort }
-
   /// Begins to hold room back for bad days. Without this call nothing is held back.
   public func keepReserve() { room.keep() }
-
   /// Looks whether there is room again. See `QueueStore`, `StockStore` and `VendingStore`.
   public func lookForRoom() { room.look() }
-
-  // MARK: Files
-
   /// What is done when the store's files are removed.
   public final var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
 }

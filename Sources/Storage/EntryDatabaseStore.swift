@@ -18,7 +18,6 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
   func settle() {}
   /// What was staged is gone.
   func unsettle() {}
-
   /// Whether anything was staged since the last commit.
   public final var hasStagedChanges: Bool { transactions.isOpen }
 

@@ -56,10 +56,8 @@ final class HeldRoom {
 
   /// Whether anything is held back, or was.
   var isKept: Bool { reserve != nil }
-
   /// Bytes that are held back.
   var bytes: Int64 { reserve?.size ?? 0 }
-
   /// Bytes of the disk that nobody has; nil where nothing is held back, or the file system does not say.
   var free: Int64? { reserve?.room?.free }
 
@@ -107,14 +105,12 @@ final class HeldRoom {
 
   /// How long the file is when the log was copied.
   private var databaseLength: Int64 {
-    let pages = try? database.number("PRAGMA page_count", while: "reading the size")
     let size = try? database.number("PRAGMA page_size", while: "reading the size")
-    return (pages ?? 0) * (size ?? 0)
+    return ((try? database.pageCount()) ?? 0) * (size ?? 0)
   }
 
   /// By how much the file grows when the log is copied.
   private var databaseGrowth: Int64 { max(0, databaseLength - database.length(of: database.path)) }
-
   /// By how much the database grows at once while the reserve is in use.
   private var step: Int64 { max(16 << 10, base / 16) }
 

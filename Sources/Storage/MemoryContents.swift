@@ -25,7 +25,6 @@ struct MemoryContents {
 
   /// Nothing that was done so far is ever taken back.
   mutating func keep() { wayBack = [] }
-
   /// Takes everything back that was done since.
   mutating func rollBack() { while let step = wayBack.popLast() { step(&self) } }
 

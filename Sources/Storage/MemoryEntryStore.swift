@@ -29,7 +29,6 @@ public class MemoryEntryStore<Contents> {
 
   /// Makes the next entry fail, and with it everything that was staged before it.
   public final func failStage(with error: StoreError) { nextRefusal = error }
-
   /// Makes the next audit fail.
   public final func failAudit(with error: StoreError) { nextAuditFailure = error }
 
@@ -87,6 +86,5 @@ public class MemoryEntryStore<Contents> {
   }
 
   final func requireHealth() throws(StoreError) { if let end { throw end } }
-
   final func damage(_ detail: Remark) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

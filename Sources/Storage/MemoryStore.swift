@@ -46,12 +46,9 @@ public final class MemoryStore: QueueStore {
   /// Commits that were kept, for tests that count them.
   public private(set) var commits = 0
 
-  /// An empty store.
   public init() {}
-
   /// Nothing: memory is short of room when it is told to be.
   public func lookForRoom() {}
-
   /// Always: a large transaction costs memory no more than many small ones.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 
@@ -83,9 +80,13 @@ public final class MemoryStore: QueueStore {
     try meet(.read)
   }
 
-  private func recover(from error: StoreError) {
-    rollBack()
-    if case .failed = error { end = error }
+  /// Does something of which nothing is left where it fails.
+  private func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) { try body() } catch {
+      rollBack()
+      if case .failed = error { end = error }
+      throw error
+    }
   }
 
   // MARK: Transactions
@@ -112,15 +113,12 @@ public final class MemoryStore: QueueStore {
   /// Adds a change to the open transaction. See `QueueStore`.
   public func stage(_ change: StoreChange) throws(StoreError) {
     if let end { throw end }
-    do throws(StoreError) {
+    try attempt { () throws(StoreError) in
       try meet(.stage)
       hasStagedChanges = true
       if case .cancelEveryone = change { withdraw(limit: .max) }
       try contents.write(change, day: stagedDay ?? books?.day)
       if case .cancelEveryone(let ended, _) = change { stagedDay = ended + 1 }
-    } catch {
-      recover(from: error)
-      throw error
     }
   }
 
@@ -132,14 +130,11 @@ public final class MemoryStore: QueueStore {
     }
     if !hasStagedChanges && books == saved { return }
     precondition(books.day >= saved.day, "A business day never comes again.")
-    do throws(StoreError) {
+    try attempt { () throws(StoreError) in
       try meet(.commit)
       // Whoever comes in already has begun after a reset, which has taken out those of the day before.
       if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
       try requireNobodyLeft(from: saved, to: books, arriving)
-    } catch {
-      recover(from: error)
-      throw error
     }
     for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt, steps: books.clockSteps) }
     if let arriving, arriving.count > 0 {
@@ -152,10 +147,7 @@ public final class MemoryStore: QueueStore {
     stagedDay = nil
     hasStagedChanges = false
     commits += 1
-    do throws(StoreError) { try meet(.commitThatIsKept) } catch {
-      recover(from: error)
-      throw error
-    }
+    try attempt { () throws(StoreError) in try meet(.commitThatIsKept) }
   }
 
   private func requireNobodyLeft(
@@ -185,10 +177,7 @@ public final class MemoryStore: QueueStore {
   public func withdrawArrivals(limit: Int) throws(StoreError) {
     if let end { throw end }
     guard hasArrivals else { return }
-    do throws(StoreError) { try meet(.stage) } catch {
-      recover(from: error)
-      throw error
-    }
+    try attempt { () throws(StoreError) in try meet(.stage) }
     hasStagedChanges = true
     withdraw(limit: limit)
   }

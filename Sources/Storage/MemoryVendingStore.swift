@@ -16,10 +16,8 @@ public struct MemoryVending {
 public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingStore {
   /// An empty store.
   public init() { super.init(empty: MemoryVending()) }
-
   /// Every row of the ledger that is on disk, for whoever checks it.
   public var committedChanges: [MoneyChange] { committed.changes }
-
   /// Every purchase as it is on disk, for whoever checks it.
   public var committedPurchases: [StoredPurchase] { committed.purchases }
 

@@ -86,8 +86,6 @@ extension SQLiteStockStore {
     expires == -1 ? nil : LotDates(made: made, expires: expires)
   }
 
-  // MARK: - At the start
-
   func readShelves() throws(StoreError) -> [ItemStock] {
     var shelves = items.map { ItemStock(item: $0, lots: []) }
     _ = try statements.lots.all { row throws(StoreError) in
@@ -99,8 +97,6 @@ extension SQLiteStockStore {
     }
     return shelves
   }
-
-  // MARK: - The audit
 
   /// Checks everything that can be checked. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {

@@ -60,8 +60,6 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     items.removeSubrange(committedItems...)
   }
 
-  // MARK: - Rows
-
   override func write(_ entry: StockEntry) throws(StoreError) {
     for item in entry.items {
       try statements.insertItem.bind(Int64(items.count + 1), item.name)

@@ -37,8 +37,6 @@ extension SQLiteStore {
     }
   }
 
-  // MARK: Days
-
   /// The rows of all days: a row a day is little, and every other count is held against them.
   private func readDays(_ report: inout AuditReport) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(

@@ -193,9 +193,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   // MARK: A file that stays as it is
 
   /// Whether so much is kept that whoever reads all of it takes longer than a turn of a loop may: 2 MB of pages.
-  public func isLong() throws(StoreError) -> Bool {
-    try database.number("PRAGMA page_count", while: "reading the size") ?? 0 > 512
-  }
+  public func isLong() throws(StoreError) -> Bool { try database.pageCount() > 512 }
 
   /// Keeps the file as it is, with everything that is committed by now, while another process reads it in its place; see
   /// ``init(frozen:)``. Nothing may be staged.

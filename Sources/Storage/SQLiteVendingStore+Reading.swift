@@ -58,8 +58,6 @@ extension SQLiteVendingStore {
     return account
   }
 
-  // MARK: - Rows
-
   private func change(_ row: Statement) throws(StoreError) -> MoneyChange {
     guard let kind = UInt8(exactly: row.integer(1)).flatMap(MoneyChange.Kind.init(rawValue:)) else {
       throw damage(Remark(.changeMeaningless, row.integer(0)))
@@ -89,8 +87,6 @@ extension SQLiteVendingStore {
     try statement.bind(place, Int64(max(0, limit)))
     return try statement.all(read)
   }
-
-  // MARK: - The audit
 
   /// Checks everything that can be checked. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {

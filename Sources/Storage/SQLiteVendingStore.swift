@@ -53,8 +53,6 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     return stored
   }
 
-  // MARK: - Rows
-
   override func write(_ entry: VendingEntry) throws(StoreError) {
     if let purchase = entry.purchase { try write(purchase) }
     if let change = entry.change { try write(change) }

@@ -32,7 +32,6 @@ struct Statement {
 
   /// Binds an integer of 32 bits.
   func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
-
   /// Binds a raw value of the model.
   func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
 
@@ -107,13 +106,10 @@ struct Statement {
 
   /// Ends reading before the last row.
   func reset() { sqlite3_reset(handle) }
-
   /// The integer in a column, from 0; 0 for null.
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-
   /// The integer in a column, or nil for null.
   func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-
   /// Whether there is nothing in a column.
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 

@@ -49,9 +49,7 @@ struct StockAuditor {
 
   /// Rows of one order lie together: they are what it says, and what it asked for. To be called when the ledger has ended,
   /// too.
-  mutating func endRun<Failure: Error>(
-    _ order: (OrderID) throws(Failure) -> StoredOrder?
-  ) throws(Failure) {
+  mutating func endRun<Failure: Error>(_ order: (OrderID) throws(Failure) -> StoredOrder?) throws(Failure) {
     defer { run.removeAll(keepingCapacity: true) }
     guard let first = run.first, let id = first.order else { return }
     runs += 1

@@ -37,7 +37,6 @@ final class Transactions {
   }
 
   deinit { if end != nil { database.abandon() } }
-
   /// Throws what ended the store's life.
   func requireHealth() throws(StoreError) { if let end { throw end } }
 
@@ -103,8 +102,7 @@ final class Transactions {
   func freeze(atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     try requireHealth()
     guard !isOpen, !isLogLost, !room.isShort, !database.isReadOnly else { return false }
-    var limit = try database.number("PRAGMA page_count", while: "reading the size") ?? 0
-    limit = max(limit, atLeast)
+    var limit = max(try database.pageCount(), atLeast)
     if let free = room.free { limit = min(limit, free / 4 / HeldRoom.frame) }
     guard limit > Int64(Self.checkpointThreshold) else { return false }
     guard try unlessFull({ () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }) else {

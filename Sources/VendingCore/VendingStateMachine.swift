@@ -78,19 +78,14 @@ public struct VendingStateMachine: Sendable {
 
   /// The money that is on disk.
   public var settledAccount: MoneyAccount { settled.account }
-
   /// The last change that is on disk.
   public var settledSequence: Int64 { settled.sequence }
-
   /// Won that are free to be spent: what is on disk without what purchases under way will cost.
   public var settledFree: Won { settled.account.balance - settled.reserved }
-
   /// Whether anything waits to be written, or for what is written.
   public var isUnsettled: Bool { hasStaged }
-
   /// Whether something that has happened could not be written for want of room; say ``VendingEvent/retried``.
   public var hasUnwritten: Bool { !hasStaged && (!outcomes.isEmpty || !released.isEmpty) }
-
   /// Purchases whose end is not known.
   public var unfinishedCount: Int { state.unfinished.count }
 

@@ -44,18 +44,14 @@ public struct VendingAudit: Sendable, Equatable {
   public var changes: Int64 = 0
   /// The money as the rows tell it.
   public var account = MoneyAccount()
-  /// Purchases that were made.
-  public var purchases: Int64 = 0
-  /// Purchases whose end is not known yet.
-  public var unfinished: Int64 = 0
+  /// Purchases that were made, and those whose end is not known yet.
+  public var purchases: Int64 = 0, unfinished: Int64 = 0
   /// Won by which the balance differs from what the rows say.
   public var difference: Won = 0
   /// Everything that is not as promised.
   public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String] { remarks.map(\.description) }
-
-  /// An empty value.
   public init() {}
 }
 

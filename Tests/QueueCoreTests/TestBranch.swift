@@ -2,7 +2,7 @@
 // of each event for a closer look. It keeps nothing: what a store would say is said by the test.
 
 import BankModel
-import QueueCore
+@testable import QueueCore
 import Testing
 
 struct TestBranch {
@@ -178,4 +178,9 @@ extension [QueueEffect] {
       if case .loadPage(let line, let after, let limit) = $0 { (line, after, limit) } else { nil }
     }
   }
+}
+
+extension QueueMachine {
+  /// Everyone in memory who waits in one line, in order.
+  func front(of line: Line) -> [Customer] { Array(lines[line.index].front) }
 }

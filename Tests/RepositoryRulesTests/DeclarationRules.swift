@@ -2,14 +2,15 @@
 // the fields of its type, and a sentence there can say nothing that the fields do not say.
 
 enum DeclarationRules {
-  /// Each public declaration has a documentation comment; an initializer that only fills fields may have none.
+  /// Each public declaration has a documentation comment; an initializer that only fills fields may have none, and what
+  /// Codable wants.
   static func checkComments(_ file: File) -> [Violation] {
     guard file.isSource, file.isSwift else { return [] }
     let lines = file.lines.map { $0.drop(while: \.isWhitespace) }
     return lines.indices.compactMap { place in
-      guard isPublic(lines[place]), !isDocumented(lines[..<place]), !onlyFills(lines[place...]) else {
-        return nil
-      }
+      guard isPublic(lines[place]), !isDocumented(lines[..<place]), !onlyFills(lines[place...]),
+        !isCodable(lines[place])
+      else { return nil }
       return Violation(file.path, line: place + 1, "is public and has no documentation comment")
     }
   }
@@ -18,6 +19,12 @@ enum DeclarationRules {
     var words = line.split(separator: " ")[...]
     while let word = words.first, word.hasPrefix("@") { words.removeFirst() }
     return words.first == "public" && !words.contains("extension") && !words.contains("override")
+  }
+
+  /// Whether this is one of the two functions of Codable, of which nothing else can be said.
+  private static func isCodable(_ line: Substring) -> Bool {
+    line.hasPrefix("public init(from decoder: any Decoder)")
+      || line.hasPrefix("public func encode(to encoder: any Encoder)")
   }
 
   private static func isDocumented(_ above: ArraySlice<Substring>) -> Bool {

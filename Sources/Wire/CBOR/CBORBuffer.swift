@@ -18,34 +18,16 @@ struct CBORBuffer {
   private var levels: [Level] = []
   private(set) var failure: CBOREncodingError?
 
-  // MARK: Scalars
-
-  @inline(__always) mutating func appendHead(_ major: UInt8, _ argument: UInt64) {
-    if argument < 24 {
-      bytes.append(major | UInt8(truncatingIfNeeded: argument))
-    } else {
-      appendLongHead(major, argument)
-    }
+  @inline(__always) mutating func append(unsigned value: UInt64) {
+    bytes.appendHead(CBORMajor.unsigned, value)
   }
-
-  private mutating func appendLongHead(_ major: UInt8, _ argument: UInt64) {
-    let widthLog: UInt8 = argument <= 0xFF ? 0 : argument <= 0xFFFF ? 1 : argument <= 0xFFFF_FFFF ? 2 : 3
-    bytes.append(major | (24 + widthLog))
-    var shift = (8 << Int(widthLog)) - 8
-    while shift >= 0 {
-      bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(shift)))
-      shift -= 8
-    }
-  }
-
-  @inline(__always) mutating func append(unsigned value: UInt64) { appendHead(CBORMajor.unsigned, value) }
 
   @inline(__always) mutating func append(signed value: Int64) {
     if value >= 0 {
-      appendHead(CBORMajor.unsigned, UInt64(bitPattern: value))
+      bytes.appendHead(CBORMajor.unsigned, UInt64(bitPattern: value))
     } else {
       // −1 − n is the complement of n (RFC 8949, section 3.1).
-      appendHead(CBORMajor.negative, UInt64(bitPattern: ~value))
+      bytes.appendHead(CBORMajor.negative, UInt64(bitPattern: ~value))
     }
   }
 
@@ -61,22 +43,19 @@ struct CBORBuffer {
 
   @inline(__always)
   mutating func append(bool value: Bool) { bytes.append(value ? CBORSimple.true : CBORSimple.false) }
-
   @inline(__always) mutating func appendNull() { bytes.append(CBORSimple.null) }
 
   mutating func append(text value: String) {
     let utf8 = value.utf8
-    appendHead(CBORMajor.text, UInt64(utf8.count))
+    bytes.appendHead(CBORMajor.text, UInt64(utf8.count))
     let isDone: Void? = utf8.withContiguousStorageIfAvailable { bytes.append(contentsOf: $0) }
     if isDone == nil { bytes.append(contentsOf: utf8) }
   }
 
   mutating func append(byteString value: [UInt8]) {
-    appendHead(CBORMajor.bytes, UInt64(value.count))
+    bytes.appendHead(CBORMajor.bytes, UInt64(value.count))
     bytes.append(contentsOf: value)
   }
-
-  // MARK: Containers
 
   /// Begins the container of a slot, or finds it again when the type asks for it a second time.
   mutating func openContainer(_ major: UInt8, in slot: CBORSlot) {
@@ -102,7 +81,7 @@ struct CBORBuffer {
     guard let key = UInt8(exactly: number) else { throw fail(.fieldNumberOutOfRange(number)) }
     guard levels[slot.level].keys.insert(key) else { throw fail(.duplicateField(number)) }
     countEntry(at: slot.level)
-    appendHead(CBORMajor.unsigned, UInt64(key))
+    bytes.appendHead(CBORMajor.unsigned, UInt64(key))
   }
 
   mutating func append(signed value: Int64, for number: Int, in slot: CBORSlot) throws(CBOREncodingError) {

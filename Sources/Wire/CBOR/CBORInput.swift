@@ -13,8 +13,6 @@ final class CBORInput {
     count = bytes.count
   }
 
-  // MARK: Bytes and heads
-
   @inline(__always) func byte(at offset: Int) throws(CBORDecodingError) -> UInt8 {
     guard offset < count else { throw CBORDecodingError(.truncated, at: offset) }
     return bytes[base + offset]
@@ -71,8 +69,6 @@ final class CBORInput {
     default: return head
     }
   }
-
-  // MARK: Scalars
 
   /// Whether a null stands at an offset.
   @inline(__always)
@@ -134,8 +130,6 @@ final class CBORInput {
     return (entries, head.end)
   }
 
-  // MARK: Values of any type
-
   func value<T: Decodable>(_ type: T.Type, at offset: Int) throws(CBORDecodingError) -> T {
     if T.self == [UInt8].self, let byteString = try byteString(at: offset) as? T { return byteString }
     do { return try T(from: CBORValueDecoder(input: self, offset: offset)) } catch {
@@ -176,8 +170,6 @@ final class CBORInput {
     }
     return offset
   }
-
-  // MARK: Refusals
 
   /// The error for a data item of another kind than asked for, or for an integer that does not fit.
   func mismatch(expected: CBORKind, at offset: Int) throws(CBORDecodingError) -> CBORDecodingError {

@@ -20,12 +20,8 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return map.valueOffset(number) != nil
   }
 
-  // MARK: Fields that have to be there
-
   func decodeNil(forKey key: Key) throws -> Bool { try input.isNull(at: offset(of: key)) }
-
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try input.bool(at: offset(of: key)) }
-
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try input.text(at: offset(of: key)) }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
@@ -39,8 +35,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try input.value(type, at: offset(of: key))
   }
-
-  // MARK: Optional fields
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
     guard let offset = try offsetIfPresent(of: key) else { return nil }
@@ -57,8 +51,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return try input.value(type, at: offset)
   }
 
-  // MARK: Integers, one method a width
-
   // None of them is generic. A generic method that stood in for all widths would be called unspecialised through Codable's
   // tables, with a dynamic call for every step of a conversion; `need` and `find` are made anew for each that calls them.
 
@@ -74,7 +66,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try need(key) }
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try need(key) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try need(key) }
-
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try find(key) }
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try find(key) }
   func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try find(key) }
@@ -95,8 +86,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return try input.integer(I.self, at: offset)
   }
 
-  // MARK: Nested containers
-
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<NestedKey> {
@@ -112,8 +101,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }
-
-  // MARK: Lookup
 
   @inline(__always) private func number(of key: Key) throws(CBORDecodingError) -> Int {
     guard let number = key.intValue else {

@@ -6,7 +6,6 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   let slot: CBORSlot
 
   var codingPath: [any CodingKey] { [] }
-
   var writer: CBORWriter { slot.writer }
 
   func encodeNil(forKey key: Key) throws {
@@ -25,15 +24,12 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   }
 
   func encode(_ value: Double, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
-
   func encode(_ value: Float, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try writer.beginField(key, in: slot)
     try writer.append(value, level: slot.level + 1)
   }
-
-  // MARK: Integers, one method a width
 
   // None of them is generic, for the reason given with the decoding container's. A nil writes nothing.
 
@@ -49,7 +45,6 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   func encode(_ value: UInt64, forKey key: Key) throws { try put(value, key) }
   func encode(_ value: Int128, forKey key: Key) throws { try put(wide: value, key) }
   func encode(_ value: UInt128, forKey key: Key) throws { try put(wide: value, key) }
-
   func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try put(value.map(Int64.init), key) }
   func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try put(value.map(Int64.init), key) }
   func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try put(value.map(Int64.init), key) }
@@ -74,8 +69,6 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     try writer.append(wide: value)
   }
 
-  // MARK: Optional fields: nil writes nothing
-
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
     if let value { try encode(value, forKey: key) }
   }
@@ -88,11 +81,9 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     if let value { try encode(value, forKey: key) }
   }
 
-  // MARK: Nested containers
-
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<NestedKey> {
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> {
     nestedSlot(forKey: key).container(keyedBy: type)
   }
 

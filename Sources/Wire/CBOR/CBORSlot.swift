@@ -49,7 +49,6 @@ extension CBORSlot: SingleValueEncodingContainer {
   }
 
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
-
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T) throws {

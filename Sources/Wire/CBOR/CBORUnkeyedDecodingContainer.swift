@@ -14,9 +14,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   }
 
   var codingPath: [any CodingKey] { [] }
-
   var count: Int? { elements }
-
   var isAtEnd: Bool { currentIndex >= elements }
 
   mutating func decodeNil() throws -> Bool {

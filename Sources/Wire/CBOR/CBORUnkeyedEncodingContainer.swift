@@ -6,9 +6,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   let slot: CBORSlot
 
   var codingPath: [any CodingKey] { [] }
-
   var count: Int { writer.count(of: slot) }
-
   var writer: CBORWriter { slot.writer }
 
   func encodeNil() throws {
@@ -27,7 +25,6 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   }
 
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
-
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T) throws {
@@ -65,9 +62,9 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     try writer.append(wide: value)
   }
 
-  func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<
-    NestedKey
-  > { nestedSlot().container(keyedBy: type) }
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+    nestedSlot().container(keyedBy: type)
+  }
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nestedSlot().unkeyedContainer() }
 

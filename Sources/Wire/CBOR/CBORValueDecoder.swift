@@ -25,9 +25,7 @@ extension CBORValueDecoder: Decoder {
 
 extension CBORValueDecoder: SingleValueDecodingContainer {
   func decodeNil() -> Bool { (try? input.isNull(at: offset)) ?? false }
-
   func decode(_ type: Bool.Type) throws -> Bool { try input.bool(at: offset) }
-
   func decode(_ type: String.Type) throws -> String { try input.text(at: offset) }
 
   func decode(_ type: Double.Type) throws -> Double {

@@ -8,25 +8,14 @@ final class CBORWriter {
 
   /// Exchanges the bytes: a caller's buffer moves in, is appended to in place, and moves out again.
   func swapBytes(with bytes: inout [UInt8]) { swap(&buffer.bytes, &bytes) }
-
   /// How many bytes there are, those from before this encoding among them.
   var count: Int { buffer.bytes.count }
-
-  // MARK: Scalars
-
   func append(signed value: Int64) { buffer.append(signed: value) }
-
   func append(unsigned value: UInt64) { buffer.append(unsigned: value) }
-
   func append(wide value: some BinaryInteger) throws(CBOREncodingError) { try buffer.append(wide: value) }
-
   func append(bool value: Bool) { buffer.append(bool: value) }
-
   func append(text value: String) { buffer.append(text: value) }
-
   func appendNull() { buffer.appendNull() }
-
-  // MARK: Fields and elements
 
   /// Makes room for one more entry of a map and writes its key; the value has to follow.
   @inline(__always) func beginField(_ key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
@@ -53,8 +42,6 @@ final class CBORWriter {
   /// Makes room for one more element of an array; the value has to follow.
   func beginElement(in slot: CBORSlot) throws(CBOREncodingError) { try buffer.beginElement(in: slot) }
 
-  // MARK: Values and containers
-
   /// Writes a value of any type; `level` is how many containers stand around it.
   func append<T: Encodable>(_ value: T, level: Int) throws(CBOREncodingError) {
     if T.self == [UInt8].self, let byteString = value as? [UInt8] {
@@ -70,12 +57,8 @@ final class CBORWriter {
 
   /// Begins the container of a slot, or finds it again when the type asks for it a second time.
   func openContainer(_ major: UInt8, in slot: CBORSlot) { buffer.openContainer(major, in: slot) }
-
   /// How many entries a slot's container has; 0 once it can no longer grow.
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
-
-  // MARK: The end
-
   /// Remembers the first failure and gives it back to be thrown.
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }
 

@@ -17,9 +17,9 @@ extension [UInt8] {
     append(key)
     if value < 0 {
       // −1 − n is the complement of n (RFC 8949, section 3.1).
-      append(CBORMajor.negative, UInt64(bitPattern: ~Int64(value)))
+      appendHead(CBORMajor.negative, UInt64(bitPattern: ~Int64(value)))
     } else {
-      append(CBORMajor.unsigned, UInt64(value))
+      appendHead(CBORMajor.unsigned, UInt64(value))
     }
   }
 
@@ -34,7 +34,7 @@ extension [UInt8] {
     precondition(key < 24, "this head is one byte long")
     append(key)
     text.withUTF8 { bytes in
-      append(CBORMajor.text, UInt64(bytes.count))
+      appendHead(CBORMajor.text, UInt64(bytes.count))
       append(contentsOf: bytes)
     }
   }
@@ -46,8 +46,16 @@ extension [UInt8] {
     append(value ? CBORSimple.true : CBORSimple.false)
   }
 
-  private mutating func append(_ major: UInt8, _ argument: UInt64) {
-    guard argument >= 24 else { return append(major | UInt8(truncatingIfNeeded: argument)) }
+  /// Appends the head of a data item (RFC 8949, section 3) in its shortest form.
+  @inline(__always) mutating func appendHead(_ major: UInt8, _ argument: UInt64) {
+    if argument < 24 {
+      append(major | UInt8(truncatingIfNeeded: argument))
+    } else {
+      appendLongHead(major, argument)
+    }
+  }
+
+  private mutating func appendLongHead(_ major: UInt8, _ argument: UInt64) {
     let widthLog: UInt8 = argument <= 0xFF ? 0 : argument <= 0xFFFF ? 1 : argument <= 0xFFFF_FFFF ? 2 : 3
     append(major | (24 + widthLog))
     var shift = (8 << Int(widthLog)) - 8
@@ -65,7 +73,6 @@ struct DirectReader {
   private var hasFailed = false
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
   /// Whether everything was as expected and nothing is left.
   var isComplete: Bool { !hasFailed && place == bytes.count }
 

@@ -11,10 +11,8 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var service: Service?
   /// Their standing.
   public var grade: Grade
-  /// The amount in won; drawn for each where nil.
-  public var amount: Int64?
-  /// The account; drawn for each where nil.
-  public var account: Int64?
+  /// The amount in won, and the account; drawn for each where nil.
+  public var amount, account: Int64?
   /// The seed of every draw.
   public var seed: UInt64
   /// Makes the request repeatable: the same key again returns the same tickets and adds nobody. Keys are compared byte by
@@ -50,7 +48,6 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   public static let partLimit = 2_000
 
   public init(entries: [EnqueueEntry], isLast: Bool) { (self.entries, self.isLast) = (entries, isLast) }
-
   enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
 }
 
@@ -60,10 +57,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var service: Service
   /// The customer's standing.
   public var grade: Grade
-  /// The amount, in won.
-  public var amount: Int64
-  /// The account.
-  public var account: Int64
+  /// The amount, in won, and the account.
+  public var amount, account: Int64
   /// Makes this customer repeatable: a known key adds nobody. The same key with another customer is refused.
   public var key: String?
   /// What of it the client has drawn, so that it is no part of what was asked; nil where the client does not say, and then
@@ -112,7 +107,6 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     /// All.
     case all
 
-    /// Reads the message; throws where a part is missing, unknown or out of its range.
     public init(from decoder: any Decoder) throws {
       let number = try decoder.singleValueContainer().decode(Int64.self)
       self =
@@ -123,7 +117,6 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
         }
     }
 
-    /// Writes the message as its kind and what it carries.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.singleValueContainer()
       switch self {
@@ -157,7 +150,6 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   public var count: Int64
 
   public init(service: Service, count: Int64) { (self.service, self.count) = (service, count) }
-
   enum CodingKeys: Int, CodingKey { case service = 1, count }
 }
 

@@ -16,7 +16,6 @@ public enum BankMessage: Sendable, Equatable {
 }
 
 extension BankMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -26,7 +25,6 @@ extension BankMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
@@ -91,7 +89,6 @@ public enum ControlAnswer: Sendable, Equatable {
 }
 
 extension ControlAnswer: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var answer = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -112,7 +109,6 @@ extension ControlAnswer: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let answer = try decoder.container(keyedBy: Kind.self)
     switch try answer.onlyKind() {

@@ -54,10 +54,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 
   /// The reason.
   public var code: Code
-  /// What it is about.
-  public var subject: String
-  /// The particulars, in English.
-  public var detail: String
+  /// What it is about, and the particulars in English.
+  public var subject, detail: String
   /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
   /// than the words.
   public var remark: Remark?
@@ -79,10 +77,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// Their business day.
   public var day: Int64
-  /// The first number; 0 where nobody was added.
-  public var first: Int64
-  /// The last number; 0 where nobody was added.
-  public var last: Int64
+  /// The first and the last number; 0 where nobody was added.
+  public var first, last: Int64
   /// Tickets that were issued, now or, for a repeated key, then.
   public var count: Int64
   /// Customers who were not added again, because their keys were known: of a list those who are not among `count`; of a
@@ -107,12 +103,8 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   /// Spans in one answer. Beyond them the last one of a day goes on to the next known ticket, and holds strangers, too.
   public static let limit = 4_096
 
-  /// The business day.
-  public var day: Int64
-  /// The first number.
-  public var first: Int64
-  /// The last number.
-  public var last: Int64
+  /// The business day, the first number and the last.
+  public var day, first, last: Int64
 
   public init(day: Int64, first: Int64, last: Int64) {
     (self.day, self.first, self.last) = (day, first, last)
@@ -127,7 +119,6 @@ public struct EndedReport: Codable, Sendable, Equatable {
   public var dead: Int64
 
   public init(dead: Int64) { self.dead = dead }
-
   enum CodingKeys: Int, CodingKey { case dead = 1 }
 }
 
@@ -135,20 +126,12 @@ public struct EndedReport: Codable, Sendable, Equatable {
 public struct AuditReport: Codable, Sendable, Equatable {
   /// Tickets issued over all days.
   public var issued: Int64
-  /// Receipts with the outcome served.
-  public var served: Int64
-  /// Receipts with the outcome cancelled.
-  public var cancelled: Int64
-  /// Customers who wait, in line or at a window.
-  public var waiting: Int64
-  /// Customers who wait for a next attempt.
-  public var delayed: Int64
-  /// Dead letters.
-  public var dead: Int64
-  /// Tickets that stand nowhere.
-  public var lost: Int64
-  /// Tickets that stand in more than one place.
-  public var duplicated: Int64
+  /// Receipts with this outcome.
+  public var served, cancelled: Int64
+  /// Customers who wait, in line or at a window; those who wait for a next attempt; dead letters.
+  public var waiting, delayed, dead: Int64
+  /// Tickets that stand nowhere, and those that stand in more than one place.
+  public var lost, duplicated: Int64
   /// Won by which debits and credits differ.
   public var ledgerDifference: Int64
   /// Everything that is not as promised, a sentence each.

@@ -14,7 +14,6 @@ public enum ClientMessage: Sendable, Equatable {
 }
 
 extension ClientMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -23,7 +22,6 @@ extension ClientMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
@@ -116,7 +114,6 @@ public enum ControlCommand: Sendable, Equatable {
 }
 
 extension ControlCommand: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -153,7 +150,6 @@ extension ControlCommand: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
     switch try command.onlyKind(beside: .day) {
@@ -204,9 +200,7 @@ private struct TicketName: Codable {
 }
 
 private struct TicketRange: Codable {
-  var day: Int64
-  var first: Int64
-  var last: Int64
+  var day, first, last: Int64
 
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }

@@ -23,10 +23,8 @@ public struct ProgressReport: Codable, Sendable, Equatable {
 
   /// What is being done.
   public var phase: Phase
-  /// How much of it is done.
-  public var done: Int64
-  /// How much there is; 0 where it is not known.
-  public var total: Int64
+  /// How much of it is done, and how much there is; 0 where that is not known.
+  public var done, total: Int64
   /// Where a drain stands; nil for the progress of anything else.
   public var drain: DrainReport?
 
@@ -41,10 +39,8 @@ public struct ProgressReport: Codable, Sendable, Equatable {
 public struct DrainReport: Codable, Sendable, Equatable {
   /// The step that is being done.
   public var step: DrainStep
-  /// Customers who wait, in line or for a next attempt.
-  public var waiting: Int64
-  /// Customers at a window.
-  public var serving: Int64
+  /// Customers who wait, in line or for a next attempt, and those at a window.
+  public var waiting, serving: Int64
   /// After how long the step is cut short, in milliseconds; nil for never.
   public var leftMilliseconds: Int64?
 
@@ -64,16 +60,13 @@ public struct DrainStepReport: Codable, Sendable, Equatable {
   public var milliseconds: Int64
 
   public init(step: DrainStep, milliseconds: Int64) { (self.step, self.milliseconds) = (step, milliseconds) }
-
   enum CodingKeys: Int, CodingKey { case step = 1, milliseconds }
 }
 
 /// The end of a bank.
 public struct StoppedReport: Codable, Sendable, Equatable {
-  /// The day that was present.
-  public var day: Int64
-  /// Customers served on that day.
-  public var served: Int64
+  /// The day that was present, and how many customers were served on it.
+  public var day, served: Int64
   /// The day's business time in milliseconds.
   public var businessMilliseconds: Int64
   /// Customers who wait for the next start, in line or for a next attempt.

@@ -11,7 +11,6 @@ struct RequestDigest {
 
   /// The number.
   var value: Int64 { Int64(bitPattern: state) }
-
   private mutating func add(byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
   /// Adds a number that may have been left open.

@@ -22,7 +22,6 @@ public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, 
 }
 
 extension ServiceQuestion: FrameMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -31,7 +30,6 @@ extension ServiceQuestion: FrameMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
@@ -54,7 +52,6 @@ public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equ
 }
 
 extension ServiceAnswer: AnswerMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -64,7 +61,6 @@ extension ServiceAnswer: AnswerMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {

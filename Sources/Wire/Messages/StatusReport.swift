@@ -54,12 +54,8 @@ public struct StatusReport: Codable, Sendable, Equatable {
 public struct QueueReport: Codable, Sendable, Equatable {
   /// Tickets issued.
   public var issued: Int64
-  /// Customers in line.
-  public var waiting: Int64
-  /// Customers who wait for a next attempt.
-  public var delayed: Int64
-  /// Customers at a window.
-  public var serving: Int64
+  /// Customers in line, those who wait for a next attempt, and those at a window.
+  public var waiting, delayed, serving: Int64
   /// Receipts with the outcome served.
   public var served: Int64
   /// Dead letters.
@@ -89,12 +85,8 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var service: Service
   /// Windows that are open or shall be.
   public var windows: Int64
-  /// Customers in line.
-  public var waiting: Int64
-  /// Customers at a window.
-  public var serving: Int64
-  /// Customers served today.
-  public var served: Int64
+  /// Customers in line, at a window, and served today.
+  public var waiting, serving, served: Int64
   /// Whether an operator has paused it.
   public var paused: Bool
 
@@ -116,10 +108,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var service: Service?
   /// The place of its window, from 1; nil for a worker behind the windows.
   public var window: Int32?
-  /// Its process; 0 where there is none at the moment.
-  public var pid: Int32
-  /// Its generation.
-  public var generation: Int32
+  /// Its process, 0 where there is none at the moment, and its generation.
+  public var pid, generation: Int32
   /// What it is doing.
   public var state: WorkerState
   /// Whom it is serving.
@@ -164,10 +154,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
 
 /// How a process ended.
 public struct ExitReport: Codable, Sendable, Equatable {
-  /// The code with which it ended by itself.
-  public var code: Int32?
-  /// The signal that ended it.
-  public var signal: Int32?
+  /// The code with which it ended by itself, or the signal that ended it.
+  public var code, signal: Int32?
   /// Why it could not even be started, in English; nil where it was.
   public var trouble: String?
 

@@ -44,18 +44,14 @@ public enum StockCommand: Sendable, Equatable {
 
 /// Where a viewer of the stock has been.
 public struct StockPlace: Codable, Sendable, Equatable {
-  /// The ledger whose changes the viewer has seen.
-  public var ledger: Int64
-  /// The last change that the viewer has seen.
-  public var sequence: Int64
+  /// The ledger whose changes the viewer has seen, and the last of them.
+  public var ledger, sequence: Int64
 
   public init(ledger: Int64, sequence: Int64) { (self.ledger, self.sequence) = (ledger, sequence) }
-
   enum CodingKeys: Int, CodingKey { case ledger = 1, sequence }
 }
 
 extension StockCommand: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -77,7 +73,6 @@ extension StockCommand: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
     switch try command.onlyKind() {

@@ -34,7 +34,6 @@ public enum StockResult: Sendable, Equatable {
 }
 
 extension StockResult: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var result = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -49,7 +48,6 @@ extension StockResult: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let result = try decoder.container(keyedBy: Kind.self)
     switch try result.onlyKind() {
@@ -93,10 +91,8 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
 
   /// The reason.
   public var code: Code
-  /// What it is about.
-  public var subject: String
-  /// The particulars, in English.
-  public var detail: String
+  /// What it is about, and the particulars in English.
+  public var subject, detail: String
   /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
   /// than the words.
   public var remark: Remark?
@@ -116,12 +112,8 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
 
 /// What an audit of the stock found.
 public struct StockAuditReport: Codable, Sendable, Equatable {
-  /// Items that are known.
-  public var items: Int64
-  /// Orders that were answered.
-  public var orders: Int64
-  /// Rows of the ledger.
-  public var changes: Int64
+  /// Items that are known, orders that were answered, and rows of the ledger.
+  public var items, orders, changes: Int64
   /// Pieces by which the shelves differ from the ledger.
   public var difference: Int64
   /// Everything that is not as promised, a sentence each, in English.

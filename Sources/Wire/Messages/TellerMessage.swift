@@ -25,7 +25,6 @@ public enum TellerMessage: Sendable, Equatable {
 }
 
 extension TellerMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -41,7 +40,6 @@ extension TellerMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {

@@ -5,18 +5,14 @@ import BankModel
 
 /// One ticket: where it stands and what has happened to it.
 public struct TicketReport: Codable, Sendable, Equatable {
-  /// The business day.
-  public var day: Int64
-  /// The number.
-  public var ticket: Int64
+  /// The business day, and the number.
+  public var day, ticket: Int64
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
   public var grade: Grade
-  /// The amount, in won.
-  public var amount: Int64
-  /// The account.
-  public var account: Int64
+  /// The amount, in won, and the account.
+  public var amount, account: Int64
   /// When the ticket was issued, in milliseconds since 1970.
   public var issuedAt: Int64
   /// Where the customer stands.
@@ -61,20 +57,16 @@ public struct TicketReport: Codable, Sendable, Equatable {
 public struct AttemptReport: Codable, Sendable, Equatable {
   /// Where.
   public var window: String
-  /// By which teller there.
-  public var generation: Int32
-  /// In which process.
-  public var pid: Int32
+  /// By which teller there, and in which process.
+  public var generation, pid: Int32
   /// When it began, in milliseconds since 1970.
   public var startedAt: Int64
   /// When it ended; nil while it lasts.
   public var endedAt: Int64?
   /// How it ended; nil while it lasts.
   public var end: AttemptEnd?
-  /// The signal that ended the process.
-  public var signal: Int32?
-  /// The code with which the process ended.
-  public var code: Int32?
+  /// The signal that ended the process, or the code with which it ended.
+  public var signal, code: Int32?
   /// Whether the customer was put aside as a dead letter after it; nil where it was not, or where nobody noted it.
   public var isFatal: Bool?
 
@@ -95,10 +87,8 @@ public struct AttemptReport: Codable, Sendable, Equatable {
 public struct ReceiptReport: Codable, Sendable, Equatable {
   /// The place in the order of commits, from 1.
   public var sequence: Int64
-  /// The business day.
-  public var day: Int64
-  /// The number.
-  public var ticket: Int64
+  /// The business day, and the number.
+  public var day, ticket: Int64
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
@@ -111,10 +101,8 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var attempts: Int32
   /// The amount, in won.
   public var amount: Int64
-  /// The account that was debited; nil where nothing was done.
-  public var debit: String?
-  /// The account that was credited; nil where nothing was done.
-  public var credit: String?
+  /// The accounts that were debited and credited; nil where nothing was done.
+  public var debit, credit: String?
   /// When the ticket was issued, in milliseconds since 1970.
   public var issuedAt: Int64
   /// When the last attempt began; nil where there was none.

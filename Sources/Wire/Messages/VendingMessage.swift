@@ -73,13 +73,10 @@ public enum VendingCommand: Sendable, Equatable {
 
 /// Which purchases are asked for.
 public struct PurchasePage: Codable, Sendable, Equatable {
-  /// The place in the ledger behind which they begin.
-  public var after: Int64
-  /// How many at most.
-  public var limit: Int64
+  /// The place in the ledger behind which they begin, and how many at most.
+  public var after, limit: Int64
 
   public init(after: Int64, limit: Int64) { (self.after, self.limit) = (after, limit) }
-
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }
 
@@ -102,7 +99,6 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
 }
 
 extension VendingCommand: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -122,7 +118,6 @@ extension VendingCommand: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
     switch try command.onlyKind() {

@@ -30,7 +30,6 @@ public enum VendingResult: Sendable, Equatable {
 }
 
 extension VendingResult: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var result = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -44,7 +43,6 @@ extension VendingResult: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let result = try decoder.container(keyedBy: Kind.self)
     switch try result.onlyKind() {
@@ -93,10 +91,8 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
 
   /// The reason.
   public var code: Code
-  /// What it is about.
-  public var subject: String
-  /// The particulars, in English.
-  public var detail: String
+  /// What it is about, and the particulars in English.
+  public var subject, detail: String
   /// What the product costs, where that is the reason.
   public var price: Won?
   /// What is there, where that is the reason: won, or pieces.
@@ -127,10 +123,8 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   public var changes: Int64
   /// The money as the rows tell it.
   public var account: MoneyAccount
-  /// Purchases that were made.
-  public var purchases: Int64
-  /// Purchases whose end is not known yet.
-  public var unfinished: Int64
+  /// Purchases that were made, and those whose end is not known yet.
+  public var purchases, unfinished: Int64
   /// Won by which the balance differs from what the rows say.
   public var difference: Won
   /// Everything that is not as promised, a sentence each, in English.

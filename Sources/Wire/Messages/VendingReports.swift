@@ -31,18 +31,14 @@ public struct ProductReport: Codable, Sendable, Equatable {
   public var volume: Int64
   /// What one costs.
   public var price: Won
-  /// What it is called.
-  public var name: String
-  /// What it is called in English.
-  public var english: String
+  /// What it is called, in Korean and in English.
+  public var name, english: String
   /// One character as its picture.
   public var emoji: String
   /// How warm it is kept, in degrees Celsius; nil for whatever is not kept warm.
   public var temperature: Int64?
-  /// How many may be sold today.
-  public var stock: Quantity
-  /// How many may not be sold any more.
-  public var expired: Quantity
+  /// How many may be sold today, and how many may not be sold any more.
+  public var stock, expired: Quantity
   /// The lots; nil for whoever may not see them.
   public var lots: [LotReport]?
 
@@ -83,7 +79,6 @@ public struct SalesReport: Codable, Sendable, Equatable {
   public var count: Int64
 
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
-
   enum CodingKeys: Int, CodingKey { case product = 1, count }
 }
 
@@ -91,10 +86,8 @@ public struct SalesReport: Codable, Sendable, Equatable {
 public struct VendingPicture: Codable, Sendable, Equatable {
   /// The last change of the money that is part of the picture; 0 before the first.
   public var sequence: Int64
-  /// Won in the machine.
-  public var balance: Won
-  /// Won that are free: the balance without what purchases under way will cost.
-  public var free: Won
+  /// Won in the machine, and those that are free: the balance without what purchases under way will cost.
+  public var balance, free: Won
   /// The day that decides what has expired.
   public var today: DayNumber
   /// Every product, in the order in which they are shown.
@@ -114,7 +107,6 @@ public struct VendingPicture: Codable, Sendable, Equatable {
 
   /// Whether one of a product can be bought now.
   public func isBuyable(_ product: ProductReport) -> Bool { product.stock > 0 && product.price <= free }
-
   enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, sales, recent }
 }
 
@@ -122,10 +114,8 @@ public struct VendingPicture: Codable, Sendable, Equatable {
 public struct VendingNews: Codable, Sendable, Equatable {
   /// The last change of the money that the news tell of.
   public var sequence: Int64
-  /// Won in the machine.
-  public var balance: Won
-  /// Won that are free.
-  public var free: Won
+  /// Won in the machine, and those that are free.
+  public var balance, free: Won
   /// The day that decides what has expired.
   public var today: DayNumber
   /// The products of which there are more or fewer now.

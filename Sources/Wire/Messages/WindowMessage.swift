@@ -27,7 +27,6 @@ public enum WindowMessage: Sendable, Equatable {
 }
 
 extension WindowMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -41,7 +40,6 @@ extension WindowMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
@@ -102,20 +100,16 @@ public struct TellerOrders: Codable, Sendable, Equatable {
 public struct Assignment: Codable, Sendable, Equatable {
   /// The customer's number.
   public var ticket: Int64
-  /// Which attempt at this customer this is, from 1.
-  public var attempt: Int32
-  /// The teller's generation.
-  public var generation: Int32
+  /// Which attempt at this customer this is, from 1, and the teller's generation.
+  public var attempt, generation: Int32
   /// The business day.
   public var day: Int64
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
   public var grade: Grade
-  /// The amount, in won.
-  public var amount: Int64
-  /// The customer's account.
-  public var account: Int64
+  /// The amount, in won, and the customer's account.
+  public var amount, account: Int64
   /// What the worker needs to know beyond that; nil for nothing.
   public var payload: String?
   /// The name under which the stock is asked for this customer; nil where nothing is asked of it, or by day and ticket.

@@ -25,7 +25,6 @@ public enum WorkerMessage: Sendable, Equatable {
 }
 
 extension WorkerMessage: FrameMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -37,7 +36,6 @@ extension WorkerMessage: FrameMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
@@ -77,7 +75,6 @@ extension WorkerMessage {
 }
 
 extension SupervisorMessage: FrameMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -89,7 +86,6 @@ extension SupervisorMessage: FrameMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
