@@ -72,7 +72,6 @@ public struct ArrivingRequest: Sendable, Equatable {
     return Placement(first: first - inGap, inGap: inGap, behind: next)
   }
 
-  /// Gives them these numbers.
   mutating func take(_ count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
     let place = placement(of: count, heldBack: left, issued: issued)
     first = place.first
@@ -82,6 +81,5 @@ public struct ArrivingRequest: Sendable, Equatable {
   }
 
   mutating func note(_ line: Line) { byLine[line.index] += 1 }
-  /// Numbers that others may have.
   func gap(above issued: TicketNumber) -> Int64 { first - 1 - issued }
 }

@@ -4,7 +4,6 @@
 import BankModel
 
 extension QueueMachine {
-  /// Dead letters that are brought back in one go.
   static let deadPage = 512
 
   // MARK: - Cancel and requeue
@@ -135,7 +134,6 @@ extension QueueMachine {
     }
   }
 
-  /// Everyone whose pause has ended stands in line again.
   mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) {
     while let customer = delayed.takeDue(at: now.monotonic) {
       bringBack(customer, from: .delayed, into: &effects)
@@ -198,7 +196,6 @@ extension QueueMachine {
     }
   }
 
-  /// Windows that were to be closed, and whose tellers have gone, no longer exist.
   mutating func removeClosedWindows(_ service: Int) {
     while let last = windows[service].last, last.isClosing, last.state == .vacant {
       windows[service].removeLast()
@@ -271,7 +268,6 @@ extension QueueMachine {
 
   // MARK: - The end
 
-  /// Hands out nobody any more.
   mutating func finish(into effects: inout [QueueEffect]) {
     stage = .finishing
     for service in windows.indices {

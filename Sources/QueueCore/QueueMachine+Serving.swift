@@ -59,7 +59,6 @@ extension QueueMachine {
     return nil
   }
 
-  /// The next page of a line has come.
   mutating func join(_ page: [Customer], _ line: Line) {
     let places = windows[Int(line.service.rawValue) - 1]
     lines[line.index].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
@@ -94,7 +93,6 @@ extension QueueMachine {
     serve(windows[service][place].ahead.removeFirst(), service, place, now, into: &effects)
   }
 
-  /// A teller says that it is ready for its first customer.
   mutating func welcome(
     _ window: Window, _ generation: Generation, pid: Int32, into effects: inout [QueueEffect]
   ) {
@@ -174,7 +172,6 @@ extension QueueMachine {
     return "\(deed) customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold"
   }
 
-  /// A teller's process has ended.
   mutating func lose(
     _ window: Window, _ generation: Generation, _ end: ProcessEnd, at now: Moment,
     into effects: inout [QueueEffect]
@@ -254,7 +251,6 @@ extension QueueMachine {
     }
   }
 
-  /// Takes everyone in hand from a teller that is lost, stuck or rogue.
   private mutating func takeFrom(
     _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, at now: Moment,
     into effects: inout [QueueEffect]
@@ -307,7 +303,6 @@ extension QueueMachine {
     }
   }
 
-  /// Those whose turn has not come leave the teller's hands.
   mutating func releaseAhead(_ service: Int, _ place: Int) -> [WindowState.HandedOut] {
     let ahead = windows[service][place].ahead
     windows[service][place].ahead = []
@@ -346,8 +341,6 @@ extension QueueMachine {
           generation: windowState.generation, pid: windowState.pid, startedAt: windowState.startedAt.wall,
           endedAt: now.wall, end: end, processEnd: processEnd)), into: &effects)
   }
-
-  // MARK: - Desks
 
   /// Where a window stands in the table; nil when there is no such window.
   func locate(_ window: Window) -> (service: Int, place: Int)? {

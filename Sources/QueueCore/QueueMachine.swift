@@ -49,9 +49,7 @@ public struct QueueMachine: Sendable {
 
   /// Changes that must be staged again if the store forgets the open transaction.
   var unsettled: [StoreChange] = []
-  /// Requests whose tickets are not on disk yet.
   var admissions: [Admission] = []
-  /// Answers that leave with the next `committed`.
   var settling: [QueueEffect] = []
   /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
   /// whatever is committed is committed without it.
@@ -63,7 +61,6 @@ public struct QueueMachine: Sendable {
   var pausing: [RequestNumber] = []
   /// Requests that wait until no ticket is unsettled.
   var postponed: [QueueEvent] = []
-  /// Requests to cancel that wait for what the store knows.
   var cancellations: Set<RequestNumber> = []
   /// Dead letters that a request has brought back so far.
   var revivals: [RequestNumber: Int64] = [:]
@@ -74,7 +71,6 @@ public struct QueueMachine: Sendable {
   /// When the last event happened: by the steady clock the latest moment, by the calendar's the last reading.
   var lastMoment: Moment
 
-  /// Tickets of one request that are not on disk yet.
   struct Admission: Sendable {
     var request: RequestNumber
     var first: TicketNumber
@@ -205,13 +201,11 @@ public struct QueueMachine: Sendable {
   public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
 
-  /// Stages a change, and remembers it until it is on disk.
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)
     effects.append(.stage(change))
   }
 
-  /// Answers a request when everything staged so far is on disk.
   mutating func replyWhenSettled(
     _ request: RequestNumber, _ answer: QueueAnswer, into effects: inout [QueueEffect]
   ) {

@@ -5,14 +5,10 @@
 import BankModel
 import QueueCore
 
-/// The findings of an audit while it runs.
 struct AuditReport {
-  /// The numbers so far.
   var audit = StoreAudit()
-  /// The findings so far.
   var findings = Findings()
 
-  /// Adds a problem.
   mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
 
   /// Adds a problem where two counts that must agree do not.
@@ -42,7 +38,6 @@ struct AuditReport {
     }
   }
 
-  /// Takes over how many customers are there.
   mutating func count(_ customers: CustomerCounts) {
     audit.waiting = customers.waiting.reduce(0, +)
     (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
@@ -57,7 +52,6 @@ struct AuditReport {
     note(Remark(.wrongTransfer, receipt.sequence))
   }
 
-  /// The audit with its last finding.
   func finished() -> StoreAudit {
     var audit = audit
     audit.remarks = findings.remarks
@@ -65,15 +59,12 @@ struct AuditReport {
   }
 }
 
-/// What is wrong.
 struct Findings {
-  /// Findings that are kept.
   static let limit = 100
 
   private var told: [Remark] = []
   private var untold = 0
 
-  /// Adds a problem.
   mutating func note(_ problem: @autoclosure () -> Remark) {
     if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
   }
@@ -82,7 +73,6 @@ struct Findings {
   var remarks: [Remark] { untold > 0 ? told + [Remark(.more, untold)] : told }
 }
 
-/// What a receipt's row says about money.
 struct ReceiptMoney {
   var sequence: Int64
   var service: Service
@@ -100,7 +90,6 @@ struct ReceiptMoney {
   }
 }
 
-/// What the rows of customers say.
 struct CustomerCounts {
   var waiting = [Int64](repeating: 0, count: Line.allCases.count)
   var delayed: Int64 = 0
@@ -115,7 +104,6 @@ struct CustomerCounts {
   }
 }
 
-/// What the receipts say of one day.
 struct DayReceipts {
   var served: Int64 = 0
   var cancelled: Int64 = 0
@@ -123,10 +111,8 @@ struct DayReceipts {
   var highest = TicketNumber.min
   var servedByService = [Int64](repeating: 0, count: Service.allCases.count)
 
-  /// All receipts of the day.
   var count: Int64 { served + cancelled }
 
-  /// Counts one receipt of the day.
   mutating func count(_ ticket: TicketNumber, _ service: Service, _ outcome: Outcome) {
     lowest = min(lowest, ticket)
     highest = max(highest, ticket)
@@ -141,7 +127,6 @@ struct DayReceipts {
 
 /// Walks over all receipts in the order of their commits, and counts them by day.
 struct ReceiptWalk {
-  /// The present day.
   let last: BusinessDay
   private(set) var counts: [BusinessDay: DayReceipts] = [:]
   private var latest: BusinessDay = 0

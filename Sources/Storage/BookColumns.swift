@@ -4,7 +4,6 @@
 import BankModel
 import QueueCore
 
-/// The numbers in a row of `day`.
 enum BookColumns {
   /// What is counted for the present day alone, by line and by service, 0 in the row of a closed one: `deposit_vvip` and so
   /// on in the order of ``Line/index``, `deposit_served`, `deposit_paused` (0 or 1).
@@ -13,9 +12,7 @@ enum BookColumns {
     + Service.allCases.map { "\($0.name)_paused" }
   /// How often the calendar's clock had gone back, over all days until the end of this one.
   static let clock = "clock_steps"
-  /// All of them.
   static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
-  /// All of them, for a statement.
   static let list = all.joined(separator: ", ")
 
   /// Binds what the books say, from a parameter on; gives the parameter behind them.
@@ -39,9 +36,7 @@ enum BookColumns {
   }
 }
 
-/// What the books say of one day.
 struct DayRow {
-  /// The columns that ``init(_:)`` reads.
   static let columns = "day, opened_ms, closed_ms, first_sequence, \(BookColumns.list)"
 
   var books: Books

@@ -186,8 +186,6 @@ extension Database {
     forgetLog()
   }
 
-  // MARK: Bytes of the file
-
   /// The connection's open file. See https://sqlite.org/c3ref/io_methods.html.
   private func openFile() throws(StoreError) -> UnsafeMutablePointer<sqlite3_file> {
     var file: UnsafeMutablePointer<sqlite3_file>?
@@ -214,6 +212,5 @@ extension Database {
     Int64(header[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
   }
 
-  /// The length of a file in bytes; 0 where there is none.
   func length(of path: String) -> Int64 { volume.length(of: path) }
 }

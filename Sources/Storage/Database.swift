@@ -7,17 +7,13 @@ import CSQLite
 import Glibc
 import QueueCore
 
-/// A connection to a database file.
 final class Database {
-  /// SQLite's connection.
   let handle: OpaquePointer
   /// The file as it is called in messages.
   let path: String
   /// The file that is open; another one than ``path`` where a copy is looked at.
   let file: String
-  /// Whether nothing can be written.
   let isReadOnly: Bool
-  /// Where the file lies.
   let volume: any Volume
   /// Frames in the write-ahead log after the last commit. Before the first one so many as there may be, in a log that
   /// another process has left behind.
@@ -138,7 +134,6 @@ final class Database {
     return Statement(handle: prepared, purpose: purpose)
   }
 
-  /// Prepares a statement for one use, hands it to `body`, and frees it.
   func withStatement<Result>(
     _ sql: String, while purpose: StaticString, _ body: (Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -176,7 +171,6 @@ final class Database {
 
   /// Whether a transaction is open. SQLite ends one by itself after some errors.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-  /// The rows that the last statement inserted, changed or deleted.
   var changes: Int64 { sqlite3_changes64(handle) }
 
   /// Copies the log into the database. See sqlite3_wal_checkpoint_v2.
@@ -206,10 +200,8 @@ final class Database {
     self.onThaw = onThaw
   }
 
-  /// Whether the file stays as it is.
   var isFrozen: Bool { onThaw != nil }
 
-  /// The file may be written to again.
   func thaw() {
     guard let onThaw else { return }
     self.onThaw = nil
@@ -220,7 +212,6 @@ final class Database {
   /// none before it is copied.
   func noteLog() { logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame) }
 
-  /// There is a new log, and nothing is in it.
   func forgetLog() { logFrames = 0 }
 
   /// Lets the file grow by multiples of so many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.

@@ -5,18 +5,14 @@ import QueueCore
 
 /// A store in a SQLite database to which entries are added.
 public class EntryDatabaseStore<Entry>: DatabaseStore {
-  /// What was staged since the last commit.
   private var staged: [Entry] = []
   /// Whether the store was read, before which nothing is staged.
   final var isLoaded = false
 
-  /// Makes an entry rows of the open transaction.
   func write(_ entry: Entry) throws(StoreError) {
     preconditionFailure("Every kind of store has rows of its own.")
   }
-  /// What was staged is on disk.
   func settle() {}
-  /// What was staged is gone.
   func unsettle() {}
   /// Whether anything was staged since the last commit.
   public final var hasStagedChanges: Bool { transactions.isOpen }

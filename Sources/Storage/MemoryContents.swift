@@ -5,7 +5,6 @@
 import BankModel
 import QueueCore
 
-/// Customers, receipts, attempts and keys.
 struct MemoryContents {
   /// Keys of ``CustomerPosition``, in order.
   private(set) var positions: [Int64] = []
@@ -21,11 +20,7 @@ struct MemoryContents {
   /// What takes the steps since the last commit back, the last of them at the end.
   private var wayBack: [(inout MemoryContents) -> Void] = []
 
-  // MARK: Changes
-
-  /// Nothing that was done so far is ever taken back.
   mutating func keep() { wayBack = [] }
-  /// Takes everything back that was done since.
   mutating func rollBack() { while let step = wayBack.popLast() { step(&self) } }
 
   /// Writes one change; what it did can be taken back, also when it throws halfway.
@@ -131,7 +126,6 @@ struct MemoryContents {
     }
   }
 
-  /// Marks the attempt after which a customer was put aside.
   private mutating func markFatal(_ ticket: TicketOfDay, _ number: Int32) {
     guard let place = attempts[ticket]?.firstIndex(where: { $0.number == number }) else { return }
     attempts[ticket]?[place].isFatal = true
@@ -151,7 +145,6 @@ struct MemoryContents {
     }
   }
 
-  /// Whether somebody has this number or one above it.
   func hasCustomers(from first: TicketNumber) -> Bool {
     customers.values.contains { $0.customer.ticket >= first }
   }
@@ -170,9 +163,6 @@ struct MemoryContents {
     }
   }
 
-  // MARK: Questions
-
-  /// The customers behind one key up to another, in order.
   func customers(after lower: Int64, through upper: Int64, limit: Int) -> [StoredCustomer] {
     var found: [StoredCustomer] = []
     var place = place(of: lower)
@@ -183,7 +173,6 @@ struct MemoryContents {
     return found
   }
 
-  /// Everyone who waits for a next attempt, the earliest moment first.
   func delayed() -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
     let found = customers(after: keys.lowerBound, through: keys.upperBound, limit: .max)
@@ -192,7 +181,6 @@ struct MemoryContents {
     }.sorted { ($0.dueAt, $0.customer.ticket) < ($1.dueAt, $1.customer.ticket) }
   }
 
-  /// The first place whose key is not smaller.
   func place(of key: Int64) -> Int {
     var (low, high) = (0, positions.count)
     while low < high {

@@ -54,6 +54,24 @@ extension MemoryStore {
       contents.customers.values.count { $0.state == .dead && tickets.contains($0.customer.ticket) })
   }
 
+  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  public func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try beginReading()
+    let last = min(last, bound)
+    guard first < last else { return 0 }
+    let lower = CustomerPosition(.waiting, line, first).key
+    let upper = CustomerPosition(.waiting, line, last).key - 1
+    return Int64(contents.customers(after: lower, through: upper, limit: .max).count)
+  }
+
+  /// The receipts of a day that say out of stock. See `QueueStore`.
+  public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+    try beginReading()
+    return Int64(contents.receipts.count { $0.day == day && $0.outcome == .outOfStock })
+  }
+
   /// What a key stands for.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try beginReading()
@@ -101,8 +119,6 @@ extension MemoryStore {
     }
   }
 
-  // MARK: Audit
-
   /// Checks everything that can be checked from what is kept and committed. Nothing may be staged.
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
@@ -127,7 +143,6 @@ extension MemoryStore {
     return report.finished()
   }
 
-  /// The books of every day, the first one first.
   private var allDays: [Books] { closedDays + (books.map { [$0] } ?? []) }
 
   private func auditReceipts(_ report: inout AuditReport) -> [BusinessDay: DayReceipts] {

@@ -20,7 +20,6 @@ public final class MemoryStore: QueueStore {
     case read
   }
 
-  /// The name of this store in errors.
   static let path = "memory"
 
   var contents = MemoryContents()
@@ -51,8 +50,6 @@ public final class MemoryStore: QueueStore {
   public func lookForRoom() {}
   /// Always: a large transaction costs memory no more than many small ones.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
-
-  // MARK: Crashes and failures
 
   /// Makes a call fail: the `number`-th of its kind from now, 1 for the next. One failure of a kind at a time.
   public func fail(_ call: Call, number: Int = 1, with error: StoreError) {
@@ -88,8 +85,6 @@ public final class MemoryStore: QueueStore {
       throw error
     }
   }
-
-  // MARK: Transactions
 
   /// Reads what is kept. A new store begins with day 1 at `now`.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {

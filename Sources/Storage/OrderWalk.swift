@@ -34,7 +34,6 @@ struct OrderWalk {
     self.disordered = disordered
   }
 
-  /// The next customer who was served.
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
     startedAt: Int64, _ report: inout AuditReport

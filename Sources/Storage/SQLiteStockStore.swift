@@ -116,12 +116,63 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
 }
 
 extension StoredOrder.Outcome {
-  /// The number in the database.
   fileprivate var code: UInt8 {
     switch self {
     case .done: 1
     case .short: 2
     case .void: 3
     }
+  }
+}
+
+struct StockStatements {
+  let insertItem, putLot, deleteLot, insertChange: Statement
+  let insertOrder, insertShortage, markReturned: Statement
+  let items, lots, order, orders, shortages, changes: Statement
+
+  /// Columns of a row of the ledger, in the order in which rows are read and written.
+  static let changeColumns = "sequence, item, kind, made, expires, difference, lot, present, order_id, at_ms"
+
+  init(_ database: Database) throws(StoreError) {
+    let prepare = database.prepare(_:while:)
+    insertItem = try prepare("INSERT INTO item (number, name) VALUES (?, ?)", "adding an item")
+    putLot = try prepare(
+      """
+      INSERT INTO lot (item, expires, made, quantity) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET quantity = excluded.quantity
+      """, "changing a lot")
+    deleteLot = try prepare("DELETE FROM lot WHERE item = ? AND expires = ? AND made = ?", "emptying a lot")
+    insertChange = try prepare(
+      "INSERT INTO ledger (\(Self.changeColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "writing the ledger"
+    )
+    insertOrder = try prepare(
+      "INSERT INTO stock_order (id, content, outcome, first, last, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+      "remembering an order")
+    insertShortage = try prepare(
+      "INSERT INTO shortage (order_id, place, item, needed, available) VALUES (?, ?, ?, ?, ?)",
+      "remembering a shortage")
+    markReturned = try prepare(
+      """
+      UPDATE stock_order SET returned_first = ?2, returned_last = ?3
+      WHERE id = ?1 AND outcome = 1 AND returned_first IS NULL
+      """, "giving an order back")
+
+    items = try prepare("SELECT number, name FROM item ORDER BY number", "reading the items")
+    // A lot without dates is sold last.
+    lots = try prepare(
+      "SELECT item, made, expires, quantity FROM lot ORDER BY item, expires = -1, expires, made",
+      "reading the lots")
+    order = try prepare(
+      "SELECT content, outcome, first, last, returned_first, returned_last FROM stock_order WHERE id = ?",
+      "looking for an order")
+    orders = try prepare(
+      """
+      SELECT id, content, outcome, returned_first FROM stock_order WHERE id > ? ORDER BY id LIMIT ?
+      """, "listing the orders")
+    shortages = try prepare(
+      "SELECT item, needed, available FROM shortage WHERE order_id = ? ORDER BY place", "reading a shortage")
+    changes = try prepare(
+      "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? ORDER BY sequence LIMIT ?",
+      "reading the ledger")
   }
 }

@@ -21,7 +21,6 @@ struct Arrivals {
 }
 
 extension SQLiteStore {
-  /// The name in `meta`.
   static let arriving = "arriving from"
 
   /// The first number of customers who were never issued theirs. See `QueueStore`.

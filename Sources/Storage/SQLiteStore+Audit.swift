@@ -53,7 +53,6 @@ extension SQLiteStore {
     return days
   }
 
-  /// Holds the books of each day against its receipts.
   private func compare(
     _ days: [DayRow], _ receipts: [BusinessDay: DayReceipts], _ report: inout AuditReport
   ) throws(StoreError) {
@@ -77,7 +76,6 @@ extension SQLiteStore {
     }
   }
 
-  /// Holds the books of the present day against customers and receipts.
   private func comparePresent(
     _ day: DayRow?, _ receipts: [BusinessDay: DayReceipts], _ customers: CustomerCounts,
     _ report: inout AuditReport
@@ -94,7 +92,6 @@ extension SQLiteStore {
     report.compare(day.books, customers, receipts[day.books.day])
   }
 
-  /// Finds the tickets of a day that are missing or too many, and names them.
   private func walk(_ books: Books, with others: String, _ report: inout AuditReport) throws(StoreError) {
     var walk = TicketWalk(day: books.day, issued: books.issued)
     try database.withStatement(

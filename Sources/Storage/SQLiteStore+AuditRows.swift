@@ -6,7 +6,6 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// Reads all receipts: sequence, day, outcome, money, attempts.
   func auditReceipts(
     _ days: [DayRow], _ report: inout AuditReport
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
@@ -61,7 +60,6 @@ extension SQLiteStore {
     }
   }
 
-  /// Reads all customers: their place, their money, their moment, their attempts.
   func auditCustomers(day: BusinessDay, _ report: inout AuditReport) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
     let arriving = try readArrivals() ?? .max

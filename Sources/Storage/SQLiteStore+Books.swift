@@ -76,13 +76,10 @@ extension SQLiteStore {
   /// With this and the number of a start begins the name under which the last receipt before it is kept.
   static let receiptsBefore = "receipts before "
 
-  /// Writes the rows of a new store.
   private func begin(_ books: Books) throws(StoreError) {
     if sequence > 0 { throw damage(Remark(.receiptsWithoutDay)) }
     try inTransaction { () throws(StoreError) in try open(books, firstSequence: 1) }
   }
-
-  // MARK: Saving
 
   /// Writes what differs between the books and those on disk into the open transaction.
   func save(_ books: Books, over saved: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
@@ -156,8 +153,6 @@ extension SQLiteStore {
     if database.changes != 1 { throw damage(Remark(.dayRowMissing, day)) }
   }
 
-  // MARK: Reading
-
   private func readBooks() throws(StoreError) -> Books {
     let books = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the books"
@@ -174,7 +169,6 @@ extension SQLiteStore {
 }
 
 extension Books {
-  /// Customers who wait, are delayed, or are dead letters.
   var kept: Int64 { waitingInAll + delayed + dead }
 
   /// Those of them who may have to go without a juice. Of the delayed and the dead it is not known what they want.

@@ -6,7 +6,6 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// Writes one change into the open transaction.
   func write(_ change: StoreChange) throws(StoreError) {
     if change.meetsCustomers { try finishSweep() }
     switch change {

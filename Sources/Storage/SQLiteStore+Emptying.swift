@@ -6,18 +6,13 @@
 import BankModel
 import QueueCore
 
-/// The emptying of the queue, as far as it has come.
 struct QueueSweep {
   let day: BusinessDay
   let moment: WallTime
-  /// About so many are cancelled.
   let total: Int64
-  /// So many have their receipts.
   var done: Int64 = 0
-  /// Everybody up to this number has.
   var after: TicketNumber = 0
 
-  /// Numbers in one piece.
   static let piece: TicketNumber = 1_024
   /// Rows in one piece of a request that was never whole.
   static let withdrawn = 2_048
@@ -44,7 +39,6 @@ extension SQLiteStore {
     do throws(StoreError) { try writePiece() } catch { throw recover(from: error) }
   }
 
-  /// Writes everything that is left of it.
   func finishSweep() throws(StoreError) { while sweep != nil { try writePiece() } }
 
   private func writePiece() throws(StoreError) {

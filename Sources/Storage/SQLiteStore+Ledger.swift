@@ -52,7 +52,6 @@ extension SQLiteStore {
     }
   }
 
-  /// A sum from the sums of its upper and lower halves.
   private static func whole(_ upper: Int64, _ lower: Int64) -> WonSum { WonSum(upper) << 20 + WonSum(lower) }
 }
 

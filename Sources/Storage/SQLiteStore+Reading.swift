@@ -87,13 +87,34 @@ extension SQLiteStore {
     return count
   }
 
-  /// The customers whose keys lie between two.
   func count(_ keys: ClosedRange<Int64>) throws(StoreError) -> Int64 {
     try statements.countCustomers.bind(keys.lowerBound, keys.upperBound)
     return try statements.countCustomers.first { $0.integer(0) } ?? 0
   }
 
-  /// Everyone who waits for a next attempt, the earliest moment first.
+  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  public func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try settle()
+    let last = min(last, arrivals.bound)
+    guard first < last else { return 0 }
+    let (lower, upper) = (
+      CustomerPosition(.waiting, line, first).key, CustomerPosition(.waiting, line, last).key
+    )
+    return upper - lower < 2 ? 0 : try count(lower + 1...upper - 1)
+  }
+
+  /// The receipts of a day that say out of stock. See `QueueStore`.
+  ///
+  /// Each of them has a row for everything that was missing, so nobody else's receipts are looked at.
+  public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+    try settle()
+    let count = try database.number(
+      "SELECT count(DISTINCT ticket) FROM shortage WHERE day = \(day)", while: "counting who was sent away")
+    return count ?? 0
+  }
+
   func readDelayed() throws(StoreError) -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
     try statements.delayed.bind(keys.lowerBound, keys.upperBound)
@@ -227,7 +248,6 @@ extension SQLiteStore {
       end: end, processEnd: processEnd)
   }
 
-  /// The service with this raw value.
   func service(_ value: Int64) throws(StoreError) -> Service {
     guard let service = UInt8(exactly: value).flatMap(Service.init(rawValue:)) else {
       throw damage(Remark(.serviceUnknown, value))
@@ -235,7 +255,6 @@ extension SQLiteStore {
     return service
   }
 
-  /// The line with these raw values.
   func line(service value: Int64, grade: Int64) throws(StoreError) -> Line {
     let service = try service(value)
     guard let grade = UInt8(exactly: grade).flatMap(Grade.init(rawValue:)) else {
@@ -244,7 +263,6 @@ extension SQLiteStore {
     return Line(service: service, grade: grade)
   }
 
-  /// A number that has 32 bits in the model.
   private func small(_ value: Int64) throws(StoreError) -> Int32 {
     guard let number = Int32(exactly: value) else { throw damage(Remark(.numberRange, value)) }
     return number

@@ -23,17 +23,13 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   private var loss: StoreError?
   /// The highest sequence number of a receipt, staged ones included.
   var sequence: Int64
-  /// The highest sequence number that is committed.
   private var committedSequence: Int64
   /// Something was committed since the log was last looked at.
   private var owesCheckpoint = false
-  /// Rows that were staged and are not written yet.
   var gathered = GatheredRows()
-  /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
   /// The day to which everybody was carried over since the last commit; nil where nobody was.
   var stagedDay: BusinessDay?
-  /// The emptying of the queue that was staged and is not written yet.
   var sweep: QueueSweep?
   /// By how much the database grows at most, beside the receipt, when one who wants a juice is sent away. At first for
   /// two fruits of everyday names; see `QueueStore.holdBack(forJuicesOf:)`.
@@ -41,7 +37,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// Customers and keys that were staged since the need was last compared with the reserve, and in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
-  /// Customers whose request is not whole yet.
   var arrivals = Arrivals()
 
   override class var schema: Schema { .bank }
@@ -95,7 +90,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     }
   }
 
-  /// Does something in the open transaction, and opens one where there is none.
   @inline(__always) func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try requireTransaction()
     try tidyUp()
@@ -185,7 +179,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     stagedAcceptances = 0
   }
 
-  /// Copies a log that has grown long into the database.
   private func checkpointIfDue() throws(StoreError) {
     if try transactions.checkpointIfDue() { easeReserve() }
   }
@@ -214,7 +207,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
 
   // MARK: Errors
 
-  /// Throws what ended this store's life.
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
   /// Before a read: what was staged is there to be seen.

@@ -78,3 +78,50 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     }
   }
 }
+
+struct VendingStatements {
+  let insertChange, insertPurchase, endPurchase: Statement
+  let changeOfRequest, purchaseOfRequest: Statement
+  let changes, bought, latest, purchases, unfinished, sums, sales: Statement
+
+  /// Columns of a row of the ledger, in the order in which rows are read and written.
+  static let changeColumns = "sequence, kind, amount, balance, product, made, expires, request, at_ms"
+  static let purchaseColumns = "number, request, product, price, state, at_ms"
+
+  init(_ database: Database) throws(StoreError) {
+    let prepare = database.prepare(_:while:)
+    insertChange = try prepare(
+      "INSERT INTO ledger (\(Self.changeColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", "writing the ledger")
+    insertPurchase = try prepare(
+      "INSERT INTO purchase (\(Self.purchaseColumns)) VALUES (?, ?, ?, ?, ?, ?)", "writing an intent")
+    endPurchase = try prepare(
+      "UPDATE purchase SET state = ?2 WHERE number = ?1 AND request = ?3 AND state <= 2 AND state < ?2",
+      "ending a purchase")
+
+    changeOfRequest = try prepare(
+      "SELECT \(Self.changeColumns) FROM ledger WHERE request = ?", "looking for a request")
+    purchaseOfRequest = try prepare(
+      "SELECT \(Self.purchaseColumns) FROM purchase WHERE request = ?", "looking for a purchase")
+    changes = try prepare(
+      "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? ORDER BY sequence LIMIT ?",
+      "reading the ledger")
+    bought = try prepare(
+      "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? AND kind = 2 ORDER BY sequence LIMIT ?",
+      "reading the purchases")
+    // The index of purchases has them by product: between two of them there may be any number of coins in the ledger.
+    latest = try prepare(
+      """
+      SELECT \(Self.changeColumns) FROM ledger WHERE kind = 2 AND product = ? ORDER BY sequence DESC LIMIT ?
+      """, "reading the latest purchases")
+    purchases = try prepare(
+      "SELECT \(Self.purchaseColumns) FROM purchase WHERE number > ? ORDER BY number LIMIT ?",
+      "reading the intents")
+    unfinished = try prepare(
+      "SELECT \(Self.purchaseColumns) FROM purchase WHERE state <= 2 ORDER BY number",
+      "reading the open intents")
+    sums = try prepare("SELECT kind, sum(amount) FROM ledger GROUP BY kind", "counting the money")
+    sales = try prepare(
+      "SELECT product, count(*) FROM ledger WHERE kind = 2 GROUP BY product ORDER BY product",
+      "counting the purchases")
+  }
+}

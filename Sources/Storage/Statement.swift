@@ -10,7 +10,6 @@ import QueueCore
 ///
 /// One pointer and one literal: passing it around allocates nothing and counts no references.
 struct Statement {
-  /// SQLite's statement.
   let handle: OpaquePointer
   /// What fails when this fails, for the sentence `while …`.
   let purpose: StaticString
@@ -21,7 +20,6 @@ struct Statement {
     precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
   }
 
-  /// Binds values to the parameters from 1 on.
   func bind<each Value: Bindable>(_ values: repeat each Value) throws(StoreError) {
     var index: Int32 = 0
     for value in repeat each values {
@@ -30,12 +28,9 @@ struct Statement {
     }
   }
 
-  /// Binds an integer of 32 bits.
   func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
-  /// Binds a raw value of the model.
   func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
 
-  /// Binds an integer, or null.
   func bind(_ index: Int32, optional value: Int64?) {
     if let value { return bind(index, value) }
     let code = sqlite3_bind_null(handle, index)
@@ -56,7 +51,6 @@ struct Statement {
     if code != SQLITE_OK { throw failure(code) }
   }
 
-  /// Binds text, or null for the empty text.
   func bind(_ index: Int32, nonEmpty text: String) throws(StoreError) {
     if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
   }
@@ -98,29 +92,23 @@ struct Statement {
     return rows
   }
 
-  /// What the first row says; nil where there is none.
   func first<Row>(_ read: (Statement) throws(StoreError) -> Row) throws(StoreError) -> Row? {
     defer { reset() }
     return try step() ? try read(self) : nil
   }
 
-  /// Ends reading before the last row.
   func reset() { sqlite3_reset(handle) }
   /// The integer in a column, from 0; 0 for null.
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-  /// The integer in a column, or nil for null.
   func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-  /// Whether there is nothing in a column.
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  /// The text in a column; empty for null.
   func text(_ column: Int32) -> String {
     guard let text = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
-  /// The file that the statement's connection has open.
   var path: String {
     guard let name = sqlite3_db_filename(sqlite3_db_handle(handle), "main") else { return "" }
     return String(cString: name)
@@ -134,7 +122,6 @@ struct Statement {
   }
 }
 
-/// What can stand in a column.
 protocol Bindable { func bind(to statement: Statement, _ index: Int32) throws(StoreError) }
 
 extension Int64: Bindable {

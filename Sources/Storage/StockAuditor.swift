@@ -5,7 +5,6 @@
 import BankModel
 import StockCore
 
-/// An audit of the stock while it runs.
 struct StockAuditor {
   var report = StockAudit()
   var findings = Findings()
@@ -24,7 +23,6 @@ struct StockAuditor {
 
   init(items: [ItemID]) { report.items = Int64(items.count) }
 
-  /// The next row of the ledger.
   mutating func visit<Failure: Error>(
     _ change: StockChange, order: (OrderID) throws(Failure) -> StoredOrder?
   ) throws(Failure) {
@@ -72,7 +70,6 @@ struct StockAuditor {
     }
   }
 
-  /// What lies on a shelf.
   mutating func visit(_ shelf: ItemStock) {
     for lot in shelf.lots {
       let told = lots.removeValue(forKey: LotName(item: shelf.item, dates: lot.dates)) ?? 0
@@ -86,7 +83,6 @@ struct StockAuditor {
     findings.note(Remark(.shelfDiffers, item, told, there))
   }
 
-  /// The audit with everything that is left to say.
   mutating func finished() -> StockAudit {
     for (name, told) in lots.sorted(by: { $0.key.item < $1.key.item }) {
       differ(name.item, told: told, there: 0)

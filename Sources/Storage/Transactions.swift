@@ -7,7 +7,6 @@ import BankModel
 import CSQLite
 import QueueCore
 
-/// The transactions of one store, on the one connection that it has.
 final class Transactions {
   /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
@@ -16,15 +15,12 @@ final class Transactions {
   static let frozenThreshold: Int64 = 16_000
 
   let database: Database
-  /// The room that is held back for bad days.
   let room: HeldRoom
-  /// Whether a transaction is open.
   private(set) var isOpen = false
   /// Frames in the log after which the file does not stay as it is any more.
   private var frozenLimit: Int32 = 0
   /// Whether the log has lost its name, so that no other process would find what is in it.
   private(set) var isLogLost = false
-  /// What ended the store's life, if anything did.
   private var end: StoreError?
   private let begin, save, forget: Statement
 
@@ -37,7 +33,6 @@ final class Transactions {
   }
 
   deinit { if end != nil { database.abandon() } }
-  /// Throws what ended the store's life.
   func requireHealth() throws(StoreError) { if let end { throw end } }
 
   func beginIfNeeded() throws(StoreError) {
@@ -88,8 +83,6 @@ final class Transactions {
     return true
   }
 
-  // MARK: A file that stays as it is
-
   /// Copies the log into the file, which then stays as it is for whoever reads it in its place: the log takes whatever is
   /// committed.
   ///
@@ -112,8 +105,6 @@ final class Transactions {
     database.freeze(onThaw: onThaw)
     return true
   }
-
-  // MARK: Removed files
 
   /// Copies a log that has lost its name; from now on it is copied after every commit.
   func logIsLost() throws(StoreError) {

@@ -4,7 +4,6 @@
 import BankModel
 
 extension VendingStateMachine {
-  /// The answer to a request that was heard before.
   mutating func repeated(
     _ known: StoredRequest, _ id: OrderID, _ action: VendingAction, for request: RequestNumber,
     into effects: inout [VendingEffect]
@@ -20,7 +19,6 @@ extension VendingStateMachine {
     }
   }
 
-  /// Decides a request that nobody has heard of before.
   mutating func decide(
     _ action: VendingAction, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [VendingEffect]
@@ -68,9 +66,6 @@ extension VendingStateMachine {
     stage(VendingEntry(purchase: purchase), then: .take(purchase.number, product), into: &effects)
   }
 
-  // MARK: - The end of a purchase
-
-  /// Writes down what became of a purchase.
   mutating func book(
     _ number: PurchaseNumber, _ outcome: StockOutcome, at now: WallTime, into effects: inout [VendingEffect]
   ) {
@@ -125,7 +120,6 @@ extension StoredPurchase {
 }
 
 extension StoredRequest {
-  /// What was asked for.
   fileprivate var action: VendingAction {
     switch self {
     case .purchase(let purchase): .buy(purchase.product)

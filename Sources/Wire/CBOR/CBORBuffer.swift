@@ -4,9 +4,7 @@
 // that every later call fails with it.
 
 struct CBORBuffer {
-  /// A container that can still grow.
   private struct Level {
-    /// Where its head begins.
     let head: Int
     /// ``CBORMajor/array`` or ``CBORMajor/map``.
     let major: UInt8
@@ -57,7 +55,6 @@ struct CBORBuffer {
     bytes.append(contentsOf: value)
   }
 
-  /// Begins the container of a slot, or finds it again when the type asks for it a second time.
   mutating func openContainer(_ major: UInt8, in slot: CBORSlot) {
     guard failure == nil else { return }
     guard bytes.count == slot.start else {
@@ -94,13 +91,11 @@ struct CBORBuffer {
     append(unsigned: value)
   }
 
-  /// Makes room for one more element of an array; the value has to follow.
   mutating func beginElement(in slot: CBORSlot) throws(CBOREncodingError) {
     try enter(slot)
     countEntry(at: slot.level)
   }
 
-  /// How many entries a slot's container has; 0 once it can no longer grow.
   func count(of slot: CBORSlot) -> Int {
     guard slot.level < levels.count, levels[slot.level].head == slot.start else { return 0 }
     return Int(levels[slot.level].count)

@@ -4,16 +4,10 @@
 
 /// Why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {
-  /// A coding key has no `intValue`; the payload is its name.
-  case keyWithoutFieldNumber(String)
-  /// A coding key's integer is not in ``CBORProfile/fieldNumbers``.
-  case fieldNumberOutOfRange(Int)
-  /// The same field number was written twice in one map.
-  case duplicateField(Int)
-  /// A `Double` or a `Float`.
-  case floatingPoint
-  /// An integer below −2⁶³ or above 2⁶⁴ − 1.
-  case integerOutOfRange
+  /// A coding key, named here, has no `intValue`; or it is not in ``CBORProfile/fieldNumbers``; or it was written twice.
+  case keyWithoutFieldNumber(String), fieldNumberOutOfRange(Int), duplicateField(Int)
+  /// A `Double` or a `Float`, and an integer below −2⁶³ or above 2⁶⁴ − 1.
+  case floatingPoint, integerOutOfRange
   /// More containers inside one another than ``CBORLimits/standard`` allows.
   case nestingTooDeep(limit: Int)
   /// A type's `encode(to:)` wrote nothing; the payload is its name.

@@ -22,11 +22,9 @@ enum CBORSimple {
 
 /// A head that was read: what follows it begins at `end`.
 struct CBORHead {
-  /// One of ``CBORMajor``.
   let major: UInt8
   /// The value, length, count, tag number or simple value, by major type.
   let argument: UInt64
-  /// The offset behind the head.
   let end: Int
 }
 

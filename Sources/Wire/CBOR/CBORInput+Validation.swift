@@ -66,7 +66,6 @@ extension CBORInput {
     return offset
   }
 
-  /// Reads the key of a field.
   @inline(__always) func fieldNumber(at offset: Int) throws(CBORDecodingError) -> (number: UInt8, end: Int) {
     let head = try head(at: offset)
     guard head.major == CBORMajor.unsigned, let number = UInt8(exactly: head.argument) else {

@@ -70,7 +70,6 @@ final class CBORInput {
     }
   }
 
-  /// Whether a null stands at an offset.
   @inline(__always)
   func isNull(at offset: Int) throws(CBORDecodingError) -> Bool { try byte(at: offset) == CBORSimple.null }
 

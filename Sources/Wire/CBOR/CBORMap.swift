@@ -4,7 +4,6 @@
 
 struct CBORMap {
   let input: CBORInput
-  /// Where the map begins.
   let offset: Int
   /// Offsets of the values of fields 0 to 15, four to a vector; 0 where there is none, as no value begins there.
   private var low: (SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>) = (.zero, .zero, .zero, .zero)
@@ -39,7 +38,6 @@ struct CBORMap {
     return found == 0 ? nil : Int(found)
   }
 
-  /// The map's field numbers, ascending.
   var fieldNumbers: [Int] {
     var numbers: [Int] = []
     for number in 0..<16 where valueOffset(number) != nil { numbers.append(number) }

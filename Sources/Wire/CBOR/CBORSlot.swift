@@ -6,7 +6,6 @@ struct CBORSlot {
   let writer: CBORWriter
   /// Where the value's first byte goes; also the name of the container that begins there.
   let start: Int
-  /// How many containers stand around the value.
   let level: Int
 
   var codingPath: [any CodingKey] { [] }

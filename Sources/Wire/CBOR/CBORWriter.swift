@@ -17,7 +17,6 @@ final class CBORWriter {
   func append(text value: String) { buffer.append(text: value) }
   func appendNull() { buffer.appendNull() }
 
-  /// Makes room for one more entry of a map and writes its key; the value has to follow.
   @inline(__always) func beginField(_ key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.beginField(try number(of: key), in: slot)
   }
@@ -28,7 +27,6 @@ final class CBORWriter {
     try buffer.append(signed: value, for: try number(of: key), in: slot)
   }
 
-  /// Writes a whole field of an integer without a sign.
   @inline(__always)
   func append(unsigned value: UInt64, for key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.append(unsigned: value, for: try number(of: key), in: slot)
@@ -39,7 +37,6 @@ final class CBORWriter {
     return number
   }
 
-  /// Makes room for one more element of an array; the value has to follow.
   func beginElement(in slot: CBORSlot) throws(CBOREncodingError) { try buffer.beginElement(in: slot) }
 
   /// Writes a value of any type; `level` is how many containers stand around it.
@@ -55,11 +52,8 @@ final class CBORWriter {
     guard count > slot.start else { throw fail(.nothingEncoded(String(describing: T.self))) }
   }
 
-  /// Begins the container of a slot, or finds it again when the type asks for it a second time.
   func openContainer(_ major: UInt8, in slot: CBORSlot) { buffer.openContainer(major, in: slot) }
-  /// How many entries a slot's container has; 0 once it can no longer grow.
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
-  /// Remembers the first failure and gives it back to be thrown.
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }
 
   /// Ends the writing: a container that outlived its value can write no more.

@@ -11,7 +11,6 @@ extension [UInt8] {
     append(CBORMajor.map | fields)
   }
 
-  /// Appends a field with a key below 24.
   mutating func appendField(_ key: UInt8, _ value: some FixedWidthInteger) {
     precondition(key < 24, "this head is one byte long")
     append(key)
@@ -39,7 +38,6 @@ extension [UInt8] {
     }
   }
 
-  /// Appends a field of true or false.
   mutating func appendField(_ key: UInt8, _ value: Bool) {
     precondition(key < 24, "this head is one byte long")
     append(key)
@@ -73,10 +71,8 @@ struct DirectReader {
   private var hasFailed = false
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-  /// Whether everything was as expected and nothing is left.
   var isComplete: Bool { !hasFailed && place == bytes.count }
 
-  /// Goes past what every message begins with.
   mutating func expectHeads(kind: UInt8, fields: UInt8) {
     expect(CBORMajor.map | 1)
     expect(kind)
@@ -111,7 +107,6 @@ struct DirectReader {
     return bytes[place - 1] & 0x1F
   }
 
-  /// Whether the next field has this key.
   func isAt(_ key: UInt8) -> Bool { !hasFailed && place < bytes.count && bytes[place] == key }
 
   /// True or false in a field with a key below 24; false after a failure.
@@ -133,7 +128,6 @@ struct DirectReader {
     }
   }
 
-  /// The next head, whose argument stands in its shortest form; nil for anything else.
   private mutating func head() -> (major: UInt8, argument: UInt64)? {
     guard !hasFailed, place < bytes.count else { return nil }
     let (major, information) = (bytes[place] & 0xE0, bytes[place] & 0x1F)

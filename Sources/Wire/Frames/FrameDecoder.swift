@@ -13,7 +13,6 @@
 public struct FrameDecoder: Sendable {
   private let maximumBodyLength: Int
   private(set) var buffer: [UInt8] = []
-  /// How many bytes at the beginning of the buffer were given out already.
   private var consumed = 0
   private var failure: FrameError?
 
