@@ -48,7 +48,6 @@ public struct TicketOfDay: Hashable, Sendable {
   public var day: BusinessDay
   /// The ticket's number.
   public var ticket: TicketNumber
-
   public init(day: BusinessDay, ticket: TicketNumber) { (self.day, self.ticket) = (day, ticket) }
 }
 
@@ -58,7 +57,6 @@ public struct StoredQueue: Sendable, Equatable {
   public var books: Books
   /// Customers who wait for a next attempt, with the moment, earliest first.
   public var delayed: [DelayedCustomer]
-
   public init(books: Books, delayed: [DelayedCustomer]) { (self.books, self.delayed) = (books, delayed) }
 }
 
@@ -68,7 +66,6 @@ public struct DelayedCustomer: Sendable, Equatable {
   public var customer: Customer
   /// Until when.
   public var dueAt: WallTime
-
   public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
 }
 
@@ -104,7 +101,6 @@ public struct KeyedRequest: Sendable, Equatable {
   public var tickets: IssuedTickets
   /// The number of the request; nil where it was not written down.
   public var request: Int64?
-
   public init(tickets: IssuedTickets, request: Int64?) { (self.tickets, self.request) = (tickets, request) }
   /// Whether a request with this number is a repetition of it. What is not known is not held against anybody.
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
@@ -177,7 +173,6 @@ public struct StoreAudit: Sendable, Equatable {
 public struct EmptyingProgress: Sendable, Equatable {
   /// So many, of about so many.
   public var done, total: Int64
-
   public init(done: Int64, total: Int64) { (self.done, self.total) = (done, total) }
 }
 

@@ -37,6 +37,5 @@ public struct AccountStatement: Sendable, Equatable {
   public var sums: LedgerSums
   /// The last receipts, the latest first.
   public var latest: [Receipt]
-
   public init(sums: LedgerSums, latest: [Receipt]) { (self.sums, self.latest) = (sums, latest) }
 }

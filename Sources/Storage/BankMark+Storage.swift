@@ -40,7 +40,6 @@ extension Database {
 extension DatabaseStore {
   /// The last opening of a bank with which the database of a service was used; nil where it knows of none.
   public func lastBank() throws(StoreError) -> BankMark? { try transactions.readBank() }
-
   /// Writes down with which opening of a bank the database of a service is used; durable when it returns. Nothing may be
   /// staged.
   public func remember(_ bank: BankMark) throws(StoreError) { try transactions.write(bank) }

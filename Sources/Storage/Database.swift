@@ -101,7 +101,6 @@ final class Database {
   /// Made once, before the first connection. Nobody reads the statistics, and a receipt takes a tenth less without them
   /// (1,190 and 1,350 ns, by a loop in C).
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
-
   /// SQLite gives names such as `:memory:` and `file:…` a meaning of their own; a path never begins like that.
   private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
@@ -211,7 +210,6 @@ final class Database {
   /// Counts the log that is there: SQLite says how much is in it only with a commit, and where the disk is full there is
   /// none before it is copied.
   func noteLog() { logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame) }
-
   func forgetLog() { logFrames = 0 }
 
   /// Lets the file grow by multiples of so many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.

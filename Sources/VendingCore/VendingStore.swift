@@ -34,7 +34,6 @@ public struct ProductSales: Hashable, Sendable {
   public var product: ItemID
   /// How many.
   public var count: Int64
-
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 }
 

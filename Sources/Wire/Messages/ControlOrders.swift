@@ -138,7 +138,6 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   public init(days: Days, follow: Bool, after: Int64 = 0) {
     (self.days, self.follow, self.after) = (days, follow, after)
   }
-
   enum CodingKeys: Int, CodingKey { case days = 1, follow, after }
 }
 
@@ -148,7 +147,6 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   public var service: Service
   /// Windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
-
   public init(service: Service, count: Int64) { (self.service, self.count) = (service, count) }
   enum CodingKeys: Int, CodingKey { case service = 1, count }
 }
@@ -167,6 +165,5 @@ public struct StopOrder: Codable, Sendable, Equatable {
   public init(now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil) {
     (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
   }
-
   enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step }
 }

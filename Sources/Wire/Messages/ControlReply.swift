@@ -47,7 +47,6 @@ public struct ControlReply: Codable, Sendable, Equatable {
   public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
     (self.number, self.answer, self.more) = (number, answer, more)
   }
-
   enum CodingKeys: Int, CodingKey { case number = 1, answer, more }
 }
 

@@ -94,7 +94,6 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
     (self.day, self.first, self.last, self.count) = (day, first, last, count)
     (self.known, self.knownTickets) = (known, knownTickets)
   }
-
   enum CodingKeys: Int, CodingKey { case day = 1, first, last, count, known, knownTickets }
 }
 
@@ -109,7 +108,6 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   public init(day: Int64, first: Int64, last: Int64) {
     (self.day, self.first, self.last) = (day, first, last)
   }
-
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
@@ -117,7 +115,6 @@ public struct TicketSpan: Codable, Sendable, Equatable {
 public struct EndedReport: Codable, Sendable, Equatable {
   /// Those that stand among the dead letters.
   public var dead: Int64
-
   public init(dead: Int64) { self.dead = dead }
   enum CodingKeys: Int, CodingKey { case dead = 1 }
 }
@@ -226,6 +223,5 @@ public struct BranchEvent: Codable, Sendable, Equatable {
     (self.happening, self.at, self.day, self.ticket) = (happening, at, day, ticket)
     (self.service, self.grade, self.window, self.attempt) = (service, grade, window, attempt)
   }
-
   enum CodingKeys: Int, CodingKey { case happening = 1, at, day, ticket, service, grade, window, attempt }
 }

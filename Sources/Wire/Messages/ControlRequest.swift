@@ -44,7 +44,6 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   public init(number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil) {
     (self.number, self.command, self.tellsProgress) = (number, command, tellsProgress)
   }
-
   enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress }
 }
 
@@ -193,14 +192,11 @@ extension ControlCommand: Codable {
 }
 
 private struct TicketName: Codable {
-  var number: Int64
-  var day: Int64?
-
+  var number: Int64, day: Int64?
   enum CodingKeys: Int, CodingKey { case number = 1, day }
 }
 
 private struct TicketRange: Codable {
   var day, first, last: Int64
-
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }

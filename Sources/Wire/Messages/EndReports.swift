@@ -31,7 +31,6 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   public init(phase: Phase, done: Int64, total: Int64, drain: DrainReport? = nil) {
     (self.phase, self.done, self.total, self.drain) = (phase, done, total, drain)
   }
-
   enum CodingKeys: Int, CodingKey { case phase = 1, done, total, drain }
 }
 
@@ -48,7 +47,6 @@ public struct DrainReport: Codable, Sendable, Equatable {
     (self.step, self.waiting) = (step, waiting)
     (self.serving, self.leftMilliseconds) = (serving, leftMilliseconds)
   }
-
   enum CodingKeys: Int, CodingKey { case step = 1, waiting, serving, leftMilliseconds }
 }
 
@@ -58,7 +56,6 @@ public struct DrainStepReport: Codable, Sendable, Equatable {
   public var step: DrainStep
   /// How long, in milliseconds.
   public var milliseconds: Int64
-
   public init(step: DrainStep, milliseconds: Int64) { (self.step, self.milliseconds) = (step, milliseconds) }
   enum CodingKeys: Int, CodingKey { case step = 1, milliseconds }
 }

@@ -32,7 +32,6 @@ public struct Hello: Codable, Sendable, Equatable {
   public init(version: UInt32 = protocolVersion, build: String, role: PeerRole) {
     (self.version, self.build, self.role) = (version, build, role)
   }
-
   enum CodingKeys: Int, CodingKey { case version = 1, build, role }
 }
 
@@ -46,7 +45,6 @@ public struct Welcome: Codable, Sendable, Equatable {
   public init(version: UInt32 = protocolVersion, build: String) {
     (self.version, self.build) = (version, build)
   }
-
   enum CodingKeys: Int, CodingKey { case version = 1, build }
 }
 
@@ -80,7 +78,6 @@ public struct Refusal: Codable, Sendable, Equatable {
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
     (self.reason, self.version, self.build, self.detail) = (reason, version, build, detail)
   }
-
   enum CodingKeys: Int, CodingKey { case reason = 1, version, build, detail }
 }
 
@@ -90,7 +87,6 @@ struct Nothing: Codable {}
 /// One value that may be left open.
 struct Chosen<Value: Codable>: Codable {
   var value: Value?
-
   enum CodingKeys: Int, CodingKey { case value = 1 }
 }
 

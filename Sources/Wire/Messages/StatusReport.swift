@@ -94,7 +94,6 @@ public struct ServiceReport: Codable, Sendable, Equatable {
     (self.service, self.windows, self.waiting, self.serving) = (service, windows, waiting, serving)
     (self.served, self.paused) = (served, paused)
   }
-
   enum CodingKeys: Int, CodingKey { case service = 1, windows, waiting, serving, served, paused }
 }
 
@@ -162,6 +161,5 @@ public struct ExitReport: Codable, Sendable, Equatable {
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {
     (self.code, self.signal, self.trouble) = (code, signal, trouble)
   }
-
   enum CodingKeys: Int, CodingKey { case code = 1, signal, trouble }
 }

@@ -46,7 +46,6 @@ public enum StockCommand: Sendable, Equatable {
 public struct StockPlace: Codable, Sendable, Equatable {
   /// The ledger whose changes the viewer has seen, and the last of them.
   public var ledger, sequence: Int64
-
   public init(ledger: Int64, sequence: Int64) { (self.ledger, self.sequence) = (ledger, sequence) }
   enum CodingKeys: Int, CodingKey { case ledger = 1, sequence }
 }
@@ -100,22 +99,16 @@ extension StockCommand: Codable {
 }
 
 private struct TakenAmounts: Codable {
-  var amounts: [ItemAmount]
-  var today: DayNumber?
-
+  var amounts: [ItemAmount], today: DayNumber?
   enum CodingKeys: Int, CodingKey { case amounts = 1, today }
 }
 
 private struct ChangedLot: Codable {
-  var amount: ItemAmount
-  var dates: LotDates?
-
+  var amount: ItemAmount, dates: LotDates?
   enum CodingKeys: Int, CodingKey { case amount = 1, dates }
 }
 
 private struct OrderPage: Codable {
-  var after: OrderID?
-  var limit: Int64
-
+  var after: OrderID?, limit: Int64
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }

@@ -59,15 +59,11 @@ extension TellerMessage: Codable {
 }
 
 private struct FailedLease: Codable {
-  var lease: Lease
-  var reason: String
-
+  var lease: Lease, reason: String
   enum CodingKeys: Int, CodingKey { case lease = 1, reason }
 }
 
 private struct LeaseWithShortages: Codable {
-  var lease: Lease
-  var shortages: [Shortage]
-
+  var lease: Lease, shortages: [Shortage]
   enum CodingKeys: Int, CodingKey { case lease = 1, shortages }
 }

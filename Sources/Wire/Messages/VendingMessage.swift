@@ -75,7 +75,6 @@ public enum VendingCommand: Sendable, Equatable {
 public struct PurchasePage: Codable, Sendable, Equatable {
   /// The place in the ledger behind which they begin, and how many at most.
   public var after, limit: Int64
-
   public init(after: Int64, limit: Int64) { (self.after, self.limit) = (after, limit) }
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }
@@ -94,7 +93,6 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
   public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {
     (self.product, self.quantity, self.made, self.expires) = (product, quantity, made, expires)
   }
-
   enum CodingKeys: Int, CodingKey { case product = 1, quantity, made, expires }
 }
 

@@ -15,7 +15,6 @@ public struct LotReport: Codable, Sendable, Equatable {
   public init(dates: LotDates?, quantity: Quantity, description: String) {
     (self.dates, self.quantity, self.description) = (dates, quantity, description)
   }
-
   enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 }
 
@@ -77,7 +76,6 @@ public struct SalesReport: Codable, Sendable, Equatable {
   public var product: ItemID
   /// How many.
   public var count: Int64
-
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
   enum CodingKeys: Int, CodingKey { case product = 1, count }
 }
@@ -130,7 +128,6 @@ public struct VendingNews: Codable, Sendable, Equatable {
     (self.sequence, self.balance, self.free, self.today) = (sequence, balance, free, today)
     (self.products, self.purchases) = (products, purchases)
   }
-
   enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, purchases }
 }
 

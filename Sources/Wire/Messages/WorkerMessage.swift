@@ -119,6 +119,5 @@ public struct WorkerOrders: Codable, Sendable, Equatable {
     (self.name, self.generation, self.language, self.logPath) = (name, generation, language, logPath)
     (self.logLimit, self.logKeep) = (logLimit, logKeep)
   }
-
   enum CodingKeys: Int, CodingKey { case name = 1, generation, language, logPath, logLimit, logKeep }
 }
