@@ -35,7 +35,7 @@ public struct Window: Hashable, Sendable, Comparable, CustomStringConvertible {
 public typealias Generation = Int32
 
 /// The right to serve one customer once: customer, attempt, and the teller's generation.
-public struct Lease: Hashable, Sendable {
+public struct Lease: Hashable, Codable, Sendable {
   /// The customer's number.
   public var ticket: TicketNumber
   /// 1 for the first attempt at this customer, 2 for the next.
@@ -48,6 +48,8 @@ public struct Lease: Hashable, Sendable {
     self.attempt = attempt
     self.generation = generation
   }
+
+  enum CodingKeys: Int, CodingKey { case ticket = 1, attempt, generation }
 }
 
 /// How a process ended.

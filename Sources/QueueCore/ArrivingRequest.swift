@@ -1,5 +1,5 @@
 // Owns where the customers of a large request stand while it is taken in, slice by slice: under numbers that nobody was
-// issued yet. It knows no store and no line.
+// issued yet.
 // Others must not wait for it, and both want numbers without a gap. So the request begins not at the next number but
 // behind a gap as long as its own beginning, which is held back: whoever comes beside it takes numbers from the gap's
 // lower end. What was held back fills the gap from its upper end, last of all, and as many as the others have displaced
@@ -72,7 +72,6 @@ public struct ArrivingRequest: Sendable, Equatable {
     return Placement(first: first - inGap, inGap: inGap, behind: next)
   }
 
-  /// Gives them these numbers.
   mutating func take(_ count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
     let place = placement(of: count, heldBack: left, issued: issued)
     first = place.first
@@ -82,7 +81,5 @@ public struct ArrivingRequest: Sendable, Equatable {
   }
 
   mutating func note(_ line: Line) { byLine[line.index] += 1 }
-
-  /// Numbers that others may have.
   func gap(above issued: TicketNumber) -> Int64 { first - 1 - issued }
 }

@@ -19,10 +19,8 @@ public struct Books: Sendable, Equatable {
   public var served: Int64
   /// Receipts with the outcome cancelled.
   public var cancelled: Int64
-  /// Customers who wait for a next attempt.
-  public var delayed: Int64
-  /// Dead letters.
-  public var dead: Int64
+  /// Customers who wait for a next attempt, and dead letters.
+  public var delayed, dead: Int64
   /// How long somebody waited or was served, all in all.
   public var businessTime: TimeSpan
   /// Customers in line or at a window, by ``Line/index``.
@@ -40,12 +38,7 @@ public struct Books: Sendable, Equatable {
     self.day = day
     self.openedAt = openedAt
     self.clockSteps = clockSteps
-    issued = 0
-    served = 0
-    cancelled = 0
-    delayed = 0
-    dead = 0
-    businessTime = .zero
+    (issued, served, cancelled, delayed, dead, businessTime) = (0, 0, 0, 0, 0, .zero)
     waiting = Array(repeating: 0, count: Line.allCases.count)
     servedByService = Array(repeating: 0, count: Service.allCases.count)
     self.paused = paused ?? Array(repeating: false, count: Service.allCases.count)
@@ -58,7 +51,6 @@ public struct Books: Sendable, Equatable {
 
   /// Customers in line or at a window, over all lines.
   public var waitingInAll: Int64 { waiting.reduce(0, +) }
-
   /// Whether every ticket of the day has its receipt, so that the day can be closed.
   public var isFinished: Bool { waitingInAll == 0 && delayed == 0 && dead == 0 }
 }

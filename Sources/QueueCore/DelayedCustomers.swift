@@ -4,7 +4,6 @@
 import BankModel
 import Time
 
-/// Customers who are put off, the earliest first.
 struct DelayedCustomers: Sendable {
   struct Entry: Sendable {
     var customer: Customer
@@ -15,8 +14,6 @@ struct DelayedCustomers: Sendable {
   private(set) var entries: [Entry] = []
 
   var count: Int { entries.count }
-
-  /// When the first of them is due.
   var nextDue: MonotonicTime? { entries.first?.due }
 
   mutating func insert(_ customer: Customer, due: MonotonicTime, dueAt: WallTime) {
@@ -30,14 +27,12 @@ struct DelayedCustomers: Sendable {
     }
   }
 
-  /// Takes the first one out if its moment has come.
   mutating func takeDue(at now: MonotonicTime) -> Customer? {
     guard let first = entries.first, first.due <= now else { return nil }
     remove(at: 0)
     return first.customer
   }
 
-  /// Takes one customer out, whenever it is due.
   mutating func remove(_ ticket: TicketNumber) -> Customer? {
     guard let place = entries.firstIndex(where: { $0.customer.ticket == ticket }) else { return nil }
     let customer = entries[place].customer

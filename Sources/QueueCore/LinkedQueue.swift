@@ -21,24 +21,17 @@ public struct LinkedQueue<Element> {
   /// How many stand in the queue.
   public private(set) var count = 0
 
-  /// An empty queue.
   public init() {}
-
   /// Whether nobody stands in the queue.
   public var isEmpty: Bool { count == 0 }
-
   /// The first element, which stays; nil when empty.
   public var peek: Element? { head == Self.none ? nil : nodes[Int(head)].element }
-
   /// The last element, which stays; nil when empty.
   public var peekLast: Element? { tail == Self.none ? nil : nodes[Int(tail)].element }
-
   /// Adds an element at the end.
   public mutating func enqueue(_ element: Element) { link(element, before: Self.none) }
-
   /// Takes the first element out; nil when empty.
   public mutating func dequeue() -> Element? { head == Self.none ? nil : unlink(head) }
-
   /// Takes the last element out; nil when empty.
   public mutating func dequeueLast() -> Element? { tail == Self.none ? nil : unlink(tail) }
 
@@ -132,7 +125,6 @@ extension LinkedQueue: Sequence {
 
   /// Begins at the first.
   public func makeIterator() -> Iterator { Iterator(queue: self, place: head) }
-
   /// The exact number, since it is known.
   public var underestimatedCount: Int { count }
 }

@@ -108,11 +108,11 @@ extension QueueMachine {
       }
       admissions.removeAll(keepingCapacity: true)
     }
-    for service in windowStates.indices {
-      for place in windowStates[service].indices {
-        guard let lease = windowStates[service][place].unacknowledged else { continue }
-        windowStates[service][place].unacknowledged = nil
-        effects.append(.acknowledge(windowStates[service][place].window, lease))
+    for service in windows.indices {
+      for place in windows[service].indices {
+        guard let lease = windows[service][place].unacknowledged else { continue }
+        windows[service][place].unacknowledged = nil
+        effects.append(.acknowledge(windows[service][place].window, lease))
       }
     }
     effects.append(contentsOf: settling)

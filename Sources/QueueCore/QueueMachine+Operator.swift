@@ -5,7 +5,6 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Dead letters that are brought back in one go.
   static let deadPage = 512
 
   // MARK: - Cancel and requeue
@@ -14,7 +13,7 @@ extension QueueMachine {
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
     guard admitsChanges(request, into: &effects) else { return }
-    for places in windowStates {
+    for places in windows {
       if places.contains(where: { $0.holds(ticket) }) {
         effects.append(.reply(request, .refused(.wrongState(ticket, .serving))))
         return
@@ -90,7 +89,7 @@ extension QueueMachine {
   }
 
   private func isServed(_ ticket: TicketNumber) -> Bool {
-    windowStates.contains { $0.contains { $0.holds(ticket) } }
+    windows.contains { $0.contains { $0.holds(ticket) } }
   }
 
   private mutating func finishCancelled(
@@ -124,9 +123,7 @@ extension QueueMachine {
   public func revived(by request: RequestNumber) -> Int64? { revivals[request] }
 
   /// A page of dead letters has come: they are brought back, and the next page is asked for.
-  mutating func revive(
-    _ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]
-  ) {
+  mutating func revive(_ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]) {
     guard let before = revivals.removeValue(forKey: request) else { return }
     for customer in letters { bringBack(customer, from: .dead, into: &effects) }
     let revived = before + Int64(letters.count)
@@ -138,7 +135,6 @@ extension QueueMachine {
     }
   }
 
-  /// Everyone whose pause has ended stands in line again.
   mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) {
     while let customer = delayed.takeDue(at: now.monotonic) {
       bringBack(customer, from: .delayed, into: &effects)
@@ -160,51 +156,50 @@ extension QueueMachine {
 
   /// A service shall have so many windows. Those too many are closed, the highest places first, each as soon as
   /// its teller's hands are free.
-  mutating func scale(_ service: Service, to windows: Int32, into effects: inout [QueueEffect]) {
-    precondition(windows >= 0 && Int64(windows) <= Limits.windowsPerService, "checked where it was read")
+  mutating func scale(_ service: Service, to count: Int32, into effects: inout [QueueEffect]) {
+    precondition(count >= 0 && Int64(count) <= Limits.windowsPerService, "checked where it was read")
     let index = Int(service.rawValue) - 1
-    for place in windowStates[index].indices {
-      let isWanted = place < Int(windows)
-      if isWanted, windowStates[index][place].isClosing {
-        windowStates[index][place].isClosing = false
-        effects.append(.openWindow(windowStates[index][place].window))
-      } else if !isWanted, !windowStates[index][place].isClosing {
-        windowStates[index][place].isClosing = true
-        effects.append(.closeWindow(windowStates[index][place].window))
-        if windowStates[index][place].state == .idle {
-          idleWindowStates[index] -= 1
+    for place in windows[index].indices {
+      let isWanted = place < Int(count)
+      if isWanted, windows[index][place].isClosing {
+        windows[index][place].isClosing = false
+        effects.append(.openWindow(windows[index][place].window))
+      } else if !isWanted, !windows[index][place].isClosing {
+        windows[index][place].isClosing = true
+        effects.append(.closeWindow(windows[index][place].window))
+        if windows[index][place].state == .idle {
+          idleWindows[index] -= 1
           free(index, place, into: &effects)
         } else {
           announceClosing(index, place, into: &effects)
         }
       }
     }
-    while windowStates[index].count < Int(windows) {
-      let window = Window(service: service, place: Int32(windowStates[index].count) + 1)
-      windowStates[index].append(WindowState(window: window))
+    while windows[index].count < Int(count) {
+      let window = Window(service: service, place: Int32(windows[index].count) + 1)
+      windows[index].append(WindowState(window: window))
       effects.append(.openWindow(window))
     }
   }
 
   /// The teller at a window goes as soon as its hands are free; its supervisor sends a successor.
   mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
-    guard let (service, place) = locate(window), !windowStates[service][place].isReplaced else { return }
-    switch windowStates[service][place].state {
+    guard let (service, place) = locate(window), !windows[service][place].isReplaced else { return }
+    switch windows[service][place].state {
     case .vacant, .doomed: return
     case .serving, .recalling:
-      windowStates[service][place].isReplaced = true
+      windows[service][place].isReplaced = true
       announceClosing(service, place, into: &effects)
     case .idle:
-      windowStates[service][place].isReplaced = true
-      idleWindowStates[service] -= 1
+      windows[service][place].isReplaced = true
+      idleWindows[service] -= 1
       free(service, place, into: &effects)
     }
   }
 
-  /// Windows that were to be closed, and whose tellers have gone, no longer exist.
-  mutating func removeClosedWindowStates(_ service: Int) {
-    while let last = windowStates[service].last, last.isClosing, last.state == .vacant {
-      windowStates[service].removeLast()
+  mutating func removeClosedWindows(_ service: Int) {
+    while let last = windows[service].last, last.isClosing, last.state == .vacant {
+      windows[service].removeLast()
     }
   }
 
@@ -222,13 +217,13 @@ extension QueueMachine {
       return
     }
     let cancelledBefore = books.cancelled
-    for service in windowStates.indices {
-      for place in windowStates[service].indices {
+    for service in windows.indices {
+      for place in windows[service].indices {
         guard let customer = release(service, place) else { continue }
         // Those whose turn had not come are cancelled with everybody who waits.
-        let ahead = releaseAhead(service, place).map { windowStates[service][place].lease(of: $0.customer) }
+        let ahead = releaseAhead(service, place).map { windows[service][place].lease(of: $0.customer) }
         // The last one first, so that nobody's turn comes who was taken back.
-        for lease in ahead.reversed() { effects.append(.recall(windowStates[service][place].window, lease)) }
+        for lease in ahead.reversed() { effects.append(.recall(windows[service][place].window, lease)) }
         recallForReset(customer, ahead, service, place, at: now, into: &effects)
       }
     }
@@ -260,25 +255,24 @@ extension QueueMachine {
     _ customer: Customer, _ ahead: [Lease], _ service: Int, _ place: Int, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    let windowState = windowStates[service][place]
+    let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
     record(lease, at: windowState, .recalled, nil, now, into: &effects)
     books.waiting[customer.line.index] -= 1
     books.cancelled += 1
     let receipt = receipt(of: customer, .cancelled, at: windowState, lease, now)
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
-    windowStates[service][place].state = .recalling([lease] + ahead)
-    windowStates[service][place].deadline = now.attended + policy.lease
+    windows[service][place].state = .recalling([lease] + ahead)
+    windows[service][place].deadline = now.attended + policy.lease
     effects.append(.recall(windowState.window, lease))
   }
 
   // MARK: - The end
 
-  /// Hands out nobody any more.
   mutating func finish(into effects: inout [QueueEffect]) {
     stage = .finishing
-    for service in windowStates.indices {
-      for place in windowStates[service].indices { announceClosing(service, place, into: &effects) }
+    for service in windows.indices {
+      for place in windows[service].indices { announceClosing(service, place, into: &effects) }
     }
   }
 
@@ -286,10 +280,10 @@ extension QueueMachine {
   /// that is closed in a hurry every evening makes no dead letters.
   mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
     stage = .finishing
-    for service in windowStates.indices {
-      for place in windowStates[service].indices {
+    for service in windows.indices {
+      for place in windows[service].indices {
         guard let customer = release(service, place) else { continue }
-        windowStates[service][place].state = .doomed
+        windows[service][place].state = .doomed
         standAgain(customer, service, place, at: now, into: &effects)
         takeBackAhead(service, place, at: now, into: &effects)
       }
@@ -323,7 +317,7 @@ extension QueueMachine {
 
   private func isServable(_ service: Service) -> Bool {
     let index = Int(service.rawValue) - 1
-    return !books.paused[index] && windowStates[index].contains { !$0.isClosing }
+    return !books.paused[index] && windows[index].contains { !$0.isClosing }
   }
 
   /// Takes over rules that an operator has changed. Leases that are running keep their deadlines.

@@ -9,12 +9,8 @@ extension QueueMachine {
   public struct ServiceNumbers: Sendable, Equatable {
     /// Windows that are open or shall be.
     public var windows: Int64
-    /// Customers in line.
-    public var waiting: Int64
-    /// Customers at a window.
-    public var serving: Int64
-    /// Customers served today.
-    public var served: Int64
+    /// Customers in line, at a window, and served today.
+    public var waiting, serving, served: Int64
     /// Whether the service is paused.
     public var isPaused: Bool
   }
@@ -33,10 +29,8 @@ extension QueueMachine {
 
   /// Customers in line over all services, whose tickets are on disk.
   public var waitingCount: Int64 { lines.reduce(0) { $0 + $1.count } }
-
   /// Customers at a window.
   public var serving: Int64 { servingCount }
-
   /// Tickets that were spoken.
   public var issuedCount: Int64 { books.issued - unsettledTickets }
 
@@ -54,15 +48,15 @@ extension QueueMachine {
     var waiting: Int64 = 0
     for grade in Grade.allCases { waiting += lines[Line(service: service, grade: grade).index].count }
     return ServiceNumbers(
-      windows: Int64(windowStates[index].count(where: { !$0.isClosing })), waiting: waiting,
-      serving: Int64(windowStates[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
+      windows: Int64(windows[index].count(where: { !$0.isClosing })), waiting: waiting,
+      serving: Int64(windows[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
       isPaused: books.paused[index])
   }
 
   /// One window; nil when there is none of this name.
   public func numbers(of window: Window) -> WindowNumbers? {
     guard let (service, place) = locate(window) else { return nil }
-    let windowState = windowStates[service][place]
+    let windowState = windows[service][place]
     return WindowNumbers(
       generation: windowState.generation,
       isReady: windowState.state != .vacant && windowState.state != .doomed,
@@ -92,13 +86,11 @@ extension QueueMachine {
 
   /// Everyone at a window, by window, and those in a teller's hands in the order in which they are served.
   public var atWindows: [AtWindow] {
-    windowStates.flatMap { places in
+    windows.flatMap { places in
       places.flatMap { windowState in
         guard windowState.isServing, let customer = windowState.customer else { return [] as [AtWindow] }
         return ([WindowState.HandedOut(customer: customer, at: windowState.startedAt)] + windowState.ahead)
-          .map {
-            (windowState.window, windowState.generation, windowState.pid, $0.customer, $0.at.wall)
-          }
+          .map { (windowState.window, windowState.generation, windowState.pid, $0.customer, $0.at.wall) }
       }
     }
   }
@@ -126,14 +118,9 @@ extension QueueMachine {
   public func contradictions() -> [Remark] {
     var found: [Remark] = []
     let sum = books.waitingInAll + books.delayed + books.served + books.dead + books.cancelled
-    if sum != books.issued {
-      found.append(Remark(.booksDoNotAddUp, books.day, books.issued, sum))
-    }
+    if sum != books.issued { found.append(Remark(.booksDoNotAddUp, books.day, books.issued, sum)) }
     let present = waitingCount + servingCount + lines.reduce(0) { $0 + $1.newcomerCount }
-    if present != books.waitingInAll {
-      found.append(
-        Remark(.waitingDiffers, books.waitingInAll, present))
-    }
+    if present != books.waitingInAll { found.append(Remark(.waitingDiffers, books.waitingInAll, present)) }
     if Int64(delayed.count) != books.delayed {
       found.append(Remark(.delayedDiffers, books.delayed, delayed.count))
     }
@@ -141,15 +128,11 @@ extension QueueMachine {
       var last: TicketNumber = 0
       for customer in lines[line.index].front {
         if customer.ticket <= last || customer.line != line {
-          found.append(
-            Remark(.lineOutOfOrder, line.service.name, line.grade.name, customer.ticket, last))
+          found.append(Remark(.lineOutOfOrder, line.service.name, line.grade.name, customer.ticket, last))
         }
         last = customer.ticket
       }
     }
     return found
   }
-
-  /// Everyone in memory who waits in one line, in order: 대기중.
-  public func front(of line: Line) -> [Customer] { Array(lines[line.index].front) }
 }

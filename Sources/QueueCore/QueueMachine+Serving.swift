@@ -10,9 +10,9 @@ extension QueueMachine {
   mutating func handOut(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
     let index = Int(service.rawValue) - 1
     guard stage != .finishing, !books.paused[index] else { return }
-    while idleWindowStates[index] > 0, unsettled.count < policy.maxUnsettled {
+    while idleWindows[index] > 0, unsettled.count < policy.maxUnsettled {
       guard let customer = nextInLine(service, into: &effects) else { return }
-      guard let place = windowStates[index].firstIndex(where: { $0.state == .idle }) else {
+      guard let place = windows[index].firstIndex(where: { $0.state == .idle }) else {
         preconditionFailure("an idle windowState of \(service.name) is counted and cannot be found")
       }
       begin(customer, at: place, of: index, now, into: &effects)
@@ -26,10 +26,10 @@ extension QueueMachine {
     while unsettled.count < policy.maxUnsettled, let place = leastLaden(index),
       let customer = nextInLine(service, into: &effects)
     {
-      let lease = windowStates[index][place].lease(of: customer)
-      windowStates[index][place].ahead.append(WindowState.HandedOut(customer: customer, at: now))
+      let lease = windows[index][place].lease(of: customer)
+      windows[index][place].ahead.append(WindowState.HandedOut(customer: customer, at: now))
       servingCount += 1
-      effects.append(.assign(windowStates[index][place].window, lease, customer))
+      effects.append(.assign(windows[index][place].window, lease, customer))
     }
   }
 
@@ -37,7 +37,7 @@ extension QueueMachine {
   /// to go gets nobody, so that its hands become free.
   private func leastLaden(_ service: Int) -> Int? {
     var best: (place: Int, inHand: Int)?
-    for (place, windowState) in windowStates[service].enumerated()
+    for (place, windowState) in windows[service].enumerated()
     where windowState.isServing && !windowState.isClosing && !windowState.isReplaced
       && windowState.inHand < policy.prefetch
     {
@@ -52,9 +52,7 @@ extension QueueMachine {
       let line = Line(service: service, grade: grade)
       let customer = lines[line.index].dequeue()
       let wanted = lines[line.index].nextPage(lowWater: policy.lineLowWater)
-      if wanted > 0 {
-        effects.append(.loadPage(line, after: lines[line.index].cursor, limit: wanted))
-      }
+      if wanted > 0 { effects.append(.loadPage(line, after: lines[line.index].cursor, limit: wanted)) }
       if let customer { return customer }
       // Those of a lower grade wait until it is known who stands in this line.
       if lines[line.index].isLoading { return nil }
@@ -62,20 +60,18 @@ extension QueueMachine {
     return nil
   }
 
-  /// The next page of a line has come.
   mutating func join(_ page: [Customer], _ line: Line) {
-    let places = windowStates[Int(line.service.rawValue) - 1]
+    let places = windows[Int(line.service.rawValue) - 1]
     lines[line.index].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
   }
 
   private mutating func begin(
     _ customer: Customer, at place: Int, of service: Int, _ now: Moment, into effects: inout [QueueEffect]
   ) {
-    idleWindowStates[service] -= 1
+    idleWindows[service] -= 1
     servingCount += 1
     effects.append(
-      .assign(windowStates[service][place].window, windowStates[service][place].lease(of: customer), customer)
-    )
+      .assign(windows[service][place].window, windows[service][place].lease(of: customer), customer))
     serve(WindowState.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
   }
 
@@ -84,33 +80,30 @@ extension QueueMachine {
     _ next: WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    let lease = windowStates[service][place].lease(of: next.customer)
-    windowStates[service][place].state = .serving(lease)
-    windowStates[service][place].customer = next.customer
-    windowStates[service][place].startedAt = next.at
-    windowStates[service][place].deadline = now.attended + policy.lease
-    effects.append(.announce(.started, windowStates[service][place].window, lease, next.customer))
+    let lease = windows[service][place].lease(of: next.customer)
+    windows[service][place].state = .serving(lease)
+    windows[service][place].customer = next.customer
+    windows[service][place].startedAt = next.at
+    windows[service][place].deadline = now.attended + policy.lease
+    effects.append(.announce(.started, windows[service][place].window, lease, next.customer))
   }
 
   /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
-  private mutating func goOn(
-    _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
-  ) {
-    guard !windowStates[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
-    serve(windowStates[service][place].ahead.removeFirst(), service, place, now, into: &effects)
+  private mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
+    guard !windows[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
+    serve(windows[service][place].ahead.removeFirst(), service, place, now, into: &effects)
   }
 
-  /// A teller says that it is ready for its first customer.
   mutating func welcome(
     _ window: Window, _ generation: Generation, pid: Int32, into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), generation > windowStates[service][place].generation else {
+    guard let (service, place) = locate(window), generation > windows[service][place].generation else {
       return
     }
-    windowStates[service][place].generation = generation
-    windowStates[service][place].pid = pid
-    windowStates[service][place].isReplaced = false
-    windowStates[service][place].mayReturn = false
+    windows[service][place].generation = generation
+    windows[service][place].pid = pid
+    windows[service][place].isReplaced = false
+    windows[service][place].mayReturn = false
     free(service, place, into: &effects)
   }
 
@@ -119,19 +112,18 @@ extension QueueMachine {
     _ answer: TellerAnswer, of lease: Lease, from window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), windowStates[service][place].generation == generation else {
+    guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
     }
-    switch windowStates[service][place].state {
+    switch windows[service][place].state {
     case .serving(let held) where held == lease:
-      if answer == .returned, !windowStates[service][place].mayReturn {
+      if answer == .returned, !windows[service][place].mayReturn {
         breakOff(
           service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
         return
       }
       if case .outOfStock(let missing) = answer, let fault = window.service.fault(of: missing) {
-        breakOff(
-          service, place, "sent customer \(lease.ticket) away \(fault)", at: now, into: &effects)
+        breakOff(service, place, "sent customer \(lease.ticket) away \(fault)", at: now, into: &effects)
         return
       }
       guard let customer = release(service, place) else { return }
@@ -140,20 +132,17 @@ extension QueueMachine {
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, at: now, into: &effects)
-      case .failed:
-        interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
+      case .failed: interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
       }
       goOn(service, place, now, into: &effects)
     case .recalling(let held) where held.contains(lease):
       let left = held.filter { $0 != lease }
-      windowStates[service][place].state = .recalling(left)
+      windows[service][place].state = .recalling(left)
       if left.isEmpty { free(service, place, into: &effects) }
     // A teller that is being ended is not heard, and one whose end was reported speaks from the grave.
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
-      breakOff(
-        service, place,
-        offence("answered for", lease, generation), at: now, into: &effects)
+      breakOff(service, place, offence("answered for", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -162,17 +151,16 @@ extension QueueMachine {
     _ lease: Lease, of window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    guard let (service, place) = locate(window), windowStates[service][place].generation == generation else {
+    guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
     }
-    switch windowStates[service][place].state {
+    switch windows[service][place].state {
     case .serving(let held) where held == lease:
-      windowStates[service][place].deadline = now.attended + policy.lease
+      windows[service][place].deadline = now.attended + policy.lease
     case .recalling(let held) where held.contains(lease): return
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
-      breakOff(
-        service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
+      breakOff(service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -185,34 +173,33 @@ extension QueueMachine {
     return "\(deed) customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold"
   }
 
-  /// A teller's process has ended.
   mutating func lose(
     _ window: Window, _ generation: Generation, _ end: ProcessEnd, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
     guard let (service, place) = locate(window) else { return }
-    let isKnown = windowStates[service][place].generation == generation
+    let isKnown = windows[service][place].generation == generation
     if isKnown {
       takeFrom(service, place, .killed, end, at: now, into: &effects)
-      if windowStates[service][place].state == .idle { idleWindowStates[service] -= 1 }
-      windowStates[service][place].state = .vacant
+      if windows[service][place].state == .idle { idleWindows[service] -= 1 }
+      windows[service][place].state = .vacant
       // A recalled customer is no longer here, but the teller's time to give it back would still run out.
-      windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
-      windowStates[service][place].unacknowledged = nil
+      windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+      windows[service][place].unacknowledged = nil
     }
-    if windowStates[service][place].isClosing, windowStates[service][place].state == .vacant {
-      removeClosedWindowStates(service)
+    if windows[service][place].isClosing, windows[service][place].state == .vacant {
+      removeClosedWindows(service)
     }
   }
 
   /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
-    for service in windowStates.indices {
-      for place in windowStates[service].indices where windowStates[service][place].deadline <= now.attended {
-        let windowState = windowStates[service][place]
-        windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    for service in windows.indices {
+      for place in windows[service].indices where windows[service][place].deadline <= now.attended {
+        let windowState = windows[service][place]
+        windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
         takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
-        windowStates[service][place].state = .doomed
+        windows[service][place].state = .doomed
         effects.append(.endStuckTeller(windowState.window, windowState.generation))
       }
     }
@@ -225,15 +212,15 @@ extension QueueMachine {
     at now: Moment, into effects: inout [QueueEffect]
   ) {
     var receipt = receipt(
-      of: customer, missing.isEmpty ? .served : .outOfStock, at: windowStates[service][place], lease, now)
+      of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place], lease, now)
     receipt.shortages = missing
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
     books.waiting[customer.line.index] -= 1
     books.served += 1
     books.servedByService[service] += 1
-    windowStates[service][place].unacknowledged = lease
-    windowStates[service][place].served += 1
-    effects.append(.announce(.completed, windowStates[service][place].window, lease, customer))
+    windows[service][place].unacknowledged = lease
+    windows[service][place].served += 1
+    effects.append(.announce(.completed, windows[service][place].window, lease, customer))
   }
 
   /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
@@ -241,7 +228,7 @@ extension QueueMachine {
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
     _ processEnd: ProcessEnd?, at now: Moment, into effects: inout [QueueEffect]
   ) {
-    let windowState = windowStates[service][place]
+    let windowState = windows[service][place]
     record(lease, at: windowState, end, processEnd, now, into: &effects)
     var customer = customer
     customer.attempts += 1
@@ -265,13 +252,12 @@ extension QueueMachine {
     }
   }
 
-  /// Takes everyone in hand from a teller that is lost, stuck or rogue.
   private mutating func takeFrom(
     _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
     guard let customer = release(service, place) else { return }
-    let lease = windowStates[service][place].lease(of: customer)
+    let lease = windows[service][place].lease(of: customer)
     interrupt(customer, lease, service, place, end, processEnd, at: now, into: &effects)
     takeBackAhead(service, place, at: now, into: &effects)
   }
@@ -279,11 +265,11 @@ extension QueueMachine {
   /// Tells a teller at work that nobody comes after those in its hands. Only one that depends on others can be unable to
   /// begin: nobody waits for it any longer then.
   mutating func announceClosing(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
-    let windowState = windowStates[service][place]
+    let windowState = windows[service][place]
     guard windowState.isServing, windowState.window.service.drawsOnStock, !windowState.mayReturn else {
       return
     }
-    windowStates[service][place].mayReturn = true
+    windows[service][place].mayReturn = true
     effects.append(.announceClosing(windowState.window))
   }
 
@@ -292,7 +278,7 @@ extension QueueMachine {
   mutating func standAgain(
     _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
-    let windowState = windowStates[service][place]
+    let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
     record(lease, at: windowState, .recalled, nil, now, into: &effects)
     var customer = customer
@@ -308,7 +294,7 @@ extension QueueMachine {
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
     for next in releaseAhead(service, place) {
-      var windowState = windowStates[service][place]
+      var windowState = windows[service][place]
       windowState.startedAt = next.at
       record(windowState.lease(of: next.customer), at: windowState, .recalled, nil, now, into: &effects)
       var customer = next.customer
@@ -318,21 +304,18 @@ extension QueueMachine {
     }
   }
 
-  /// Those whose turn has not come leave the teller's hands.
   mutating func releaseAhead(_ service: Int, _ place: Int) -> [WindowState.HandedOut] {
-    let ahead = windowStates[service][place].ahead
-    windowStates[service][place].ahead = []
+    let ahead = windows[service][place].ahead
+    windows[service][place].ahead = []
     servingCount -= Int64(ahead.count)
     return ahead
   }
 
   /// The window's customer leaves it; nil when there is none.
   mutating func release(_ service: Int, _ place: Int) -> Customer? {
-    guard windowStates[service][place].isServing, let customer = windowStates[service][place].customer.take()
-    else {
-      return nil
-    }
-    windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    guard windows[service][place].isServing, let customer = windows[service][place].customer.take()
+    else { return nil }
+    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
     servingCount -= 1
     return customer
   }
@@ -343,10 +326,9 @@ extension QueueMachine {
     Receipt(
       day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
       outcome: outcome, window: windowState?.window, generation: windowState?.generation ?? 0,
-      pid: windowState?.pid ?? 0,
-      attempts: lease?.attempt ?? customer.attempts, amount: customer.amount, account: customer.account,
-      issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall, finishedAt: now.wall,
-      payload: customer.payload)
+      pid: windowState?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
+      account: customer.account, issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall,
+      finishedAt: now.wall, payload: customer.payload)
   }
 
   mutating func record(
@@ -358,28 +340,25 @@ extension QueueMachine {
         Attempt(
           day: books.day, ticket: lease.ticket, number: lease.attempt, window: windowState.window,
           generation: windowState.generation, pid: windowState.pid, startedAt: windowState.startedAt.wall,
-          endedAt: now.wall,
-          end: end, processEnd: processEnd)), into: &effects)
+          endedAt: now.wall, end: end, processEnd: processEnd)), into: &effects)
   }
-
-  // MARK: - Desks
 
   /// Where a window stands in the table; nil when there is no such window.
   func locate(_ window: Window) -> (service: Int, place: Int)? {
     let service = Int(window.service.rawValue) - 1
     let place = Int(window.place) - 1
-    return windowStates[service].indices.contains(place) ? (service, place) : nil
+    return windows[service].indices.contains(place) ? (service, place) : nil
   }
 
   /// The teller's hands are free: it gets the next customer, or goes when its window is to be closed.
   mutating func free(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
-    windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
-    if windowStates[service][place].isClosing || windowStates[service][place].isReplaced {
-      windowStates[service][place].state = .doomed
-      effects.append(.dismissTeller(windowStates[service][place].window))
+    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    if windows[service][place].isClosing || windows[service][place].isReplaced {
+      windows[service][place].state = .doomed
+      effects.append(.dismissTeller(windows[service][place].window))
     } else {
-      windowStates[service][place].state = .idle
-      idleWindowStates[service] += 1
+      windows[service][place].state = .idle
+      idleWindows[service] += 1
     }
   }
 
@@ -388,10 +367,10 @@ extension QueueMachine {
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {
     takeFrom(service, place, .killed, nil, at: now, into: &effects)
-    let windowState = windowStates[service][place]
-    if windowState.state == .idle { idleWindowStates[service] -= 1 }
-    windowStates[service][place].state = .doomed
-    windowStates[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    let windowState = windows[service][place]
+    if windowState.state == .idle { idleWindows[service] -= 1 }
+    windows[service][place].state = .doomed
+    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
     effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
   }
 }

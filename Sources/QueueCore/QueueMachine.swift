@@ -44,16 +44,14 @@ public struct QueueMachine: ~Copyable, Sendable {
   var lines: [WaitingLine]
   var delayed = DelayedCustomers()
   /// Windows by service (raw value − 1) and place − 1.
-  var windowStates: [[WindowState]]
-  var idleWindowStates: [Int]
+  var windows: [[WindowState]]
+  var idleWindows: [Int]
   var servingCount: Int64 = 0
   var hasReportedDrained = false
 
   /// Changes that must be staged again if the store forgets the open transaction.
   var unsettled: [StoreChange] = []
-  /// Requests whose tickets are not on disk yet.
   var admissions: [Admission] = []
-  /// Answers that leave with the next `committed`.
   var settling: [QueueEffect] = []
   /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
   /// whatever is committed is committed without it.
@@ -65,7 +63,6 @@ public struct QueueMachine: ~Copyable, Sendable {
   var pausing: [RequestNumber] = []
   /// Requests that wait until no ticket is unsettled.
   var postponed: [QueueEvent] = []
-  /// Requests to cancel that wait for what the store knows.
   var cancellations: Set<RequestNumber> = []
   /// Dead letters that a request has brought back so far.
   var revivals: [RequestNumber: Int64] = [:]
@@ -76,7 +73,6 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// When the last event happened: by the steady clock the latest moment, by the calendar's the last reading.
   var lastMoment: Moment
 
-  /// Tickets of one request that are not on disk yet.
   struct Admission: Sendable {
     var request: RequestNumber
     var first: TicketNumber
@@ -92,15 +88,14 @@ public struct QueueMachine: ~Copyable, Sendable {
     lines = Line.allCases.map {
       WaitingLine(stored: stored.books.waiting[$0.index], capacity: policy.lineCapacity)
     }
-    windowStates = Array(repeating: [], count: Service.allCases.count)
-    idleWindowStates = Array(repeating: 0, count: Service.allCases.count)
+    windows = Array(repeating: [], count: Service.allCases.count)
+    idleWindows = Array(repeating: 0, count: Service.allCases.count)
     lastMoment = now
     for entry in stored.delayed {
       // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
       let (left, overflow) = entry.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
       let pause = TimeSpan.milliseconds(overflow ? 0 : left)
-      delayed.insert(
-        entry.customer, due: now.monotonic + min(pause, policy.retryLimit), dueAt: entry.dueAt)
+      delayed.insert(entry.customer, due: now.monotonic + min(pause, policy.retryLimit), dueAt: entry.dueAt)
     }
   }
 
@@ -165,7 +160,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// When a lease runs out next, in the time that was attended; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
-    for places in windowStates {
+    for places in windows {
       for windowState in places where windowState.isServing || isRecalling(windowState) {
         earliest = min(earliest ?? windowState.deadline, windowState.deadline)
       }
@@ -179,19 +174,14 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// Whether a request is half taken in.
   public var isTakingIn: Bool { arriving != nil }
-
   /// How many may come in one slice beside a request that is half taken in.
   public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
-
   /// Whether anything waits to be written. A request that is half taken in is not waited for.
   public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
-
   /// Whether tickets were given out that are not on disk. A reset has to wait for them.
   public var hasUnsettledTickets: Bool { !admissions.isEmpty }
-
   /// Changes that are staged first of all when the store has forgotten the open transaction.
   public var unsettledCount: Int { unsettled.count }
-
   /// Whether somebody waits for an answer that leaves with the next commit.
   public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
 
@@ -211,16 +201,13 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// Whether somebody waits or is served, so that the business time goes on by itself.
   public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
-
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
 
-  /// Stages a change, and remembers it until it is on disk.
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)
     effects.append(.stage(change))
   }
 
-  /// Answers a request when everything staged so far is on disk.
   mutating func replyWhenSettled(
     _ request: RequestNumber, _ answer: QueueAnswer, into effects: inout [QueueEffect]
   ) {

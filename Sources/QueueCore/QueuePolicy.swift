@@ -29,7 +29,6 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Changes that may wait for one commit at most; beyond it nobody is handed out until they are on disk.
   public var maxUnsettled = 65_536
 
-  /// The defaults.
   public init() {}
 
   /// The pause before the next attempt of a customer who has failed so many times.

@@ -44,9 +44,7 @@ public protocol QueueReading: AnyObject {
   func request(forKey key: String) throws(StoreError) -> KeyedRequest?
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
-  func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt]
+  func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
 
   /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
   /// between the two are looked at, whatever their service.
@@ -78,11 +76,6 @@ public protocol QueueReading: AnyObject {
 }
 
 extension QueueReading {
-  /// The tickets that a key stands for.
-  public func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? {
-    try request(forKey: key)?.tickets
-  }
-
   /// Whether something may still be put by in the stock for a ticket that was cancelled.
   public func isUnreleased(_ ticket: TicketOfDay) throws(StoreError) -> Bool {
     try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket

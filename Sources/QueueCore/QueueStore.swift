@@ -24,8 +24,7 @@ public enum StoreChange: Sendable, Equatable {
   case record(Attempt)
   /// A client's idempotency key stands for these tickets, and for the request with this number; nil where the client did
   /// not say what it asks for.
-  case remember(
-    key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
+  case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
   /// Everyone who is still kept, of any state, leaves with a cancelled receipt.
   case cancelEveryone(day: BusinessDay, at: WallTime)
   /// The stock has given back what was put by for a cancelled ticket, or knows that nothing was.
@@ -50,11 +49,7 @@ public struct TicketOfDay: Hashable, Sendable {
   public var day: BusinessDay
   /// The ticket's number.
   public var ticket: TicketNumber
-
-  public init(day: BusinessDay, ticket: TicketNumber) {
-    self.day = day
-    self.ticket = ticket
-  }
+  public init(day: BusinessDay, ticket: TicketNumber) { (self.day, self.ticket) = (day, ticket) }
 }
 
 /// What a store holds when it is opened.
@@ -63,11 +58,7 @@ public struct StoredQueue: Sendable, Equatable {
   public var books: Books
   /// Customers who wait for a next attempt, with the moment, earliest first.
   public var delayed: [DelayedCustomer]
-
-  public init(books: Books, delayed: [DelayedCustomer]) {
-    self.books = books
-    self.delayed = delayed
-  }
+  public init(books: Books, delayed: [DelayedCustomer]) { (self.books, self.delayed) = (books, delayed) }
 }
 
 /// A customer who waits for the moment of the next attempt.
@@ -76,11 +67,7 @@ public struct DelayedCustomer: Sendable, Equatable {
   public var customer: Customer
   /// Until when.
   public var dueAt: WallTime
-
-  public init(customer: Customer, dueAt: WallTime) {
-    self.customer = customer
-    self.dueAt = dueAt
-  }
+  public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
 }
 
 /// A customer as it was found in the store.
@@ -93,9 +80,7 @@ public struct StoredCustomer: Sendable, Equatable {
   public var dueAt: WallTime?
 
   public init(customer: Customer, state: CustomerState, dueAt: WallTime?) {
-    self.customer = customer
-    self.state = state
-    self.dueAt = dueAt
+    (self.customer, self.state, self.dueAt) = (customer, state, dueAt)
   }
 }
 
@@ -103,15 +88,11 @@ public struct StoredCustomer: Sendable, Equatable {
 public struct IssuedTickets: Sendable, Equatable {
   /// The business day of these tickets.
   public var day: BusinessDay
-  /// The first number.
-  public var first: TicketNumber
-  /// The last number.
-  public var last: TicketNumber
+  /// The first number, and the last.
+  public var first, last: TicketNumber
 
   public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
-    self.day = day
-    self.first = first
-    self.last = last
+    (self.day, self.first, self.last) = (day, first, last)
   }
 }
 
@@ -121,12 +102,7 @@ public struct KeyedRequest: Sendable, Equatable {
   public var tickets: IssuedTickets
   /// The number of the request; nil where it was not written down.
   public var request: Int64?
-
-  public init(tickets: IssuedTickets, request: Int64?) {
-    self.tickets = tickets
-    self.request = request
-  }
-
+  public init(tickets: IssuedTickets, request: Int64?) { (self.tickets, self.request) = (tickets, request) }
   /// Whether a request with this number is a repetition of it. What is not known is not held against anybody.
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
 }
@@ -148,16 +124,13 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What failed, on what, why and what to do, in English.
   public var description: String {
     switch self {
-    case .diskFull(let detail):
-      "the disk is full (\(detail)): nothing was changed; make room and try again"
-    case .inUse(let path):
-      "\(path) is in use by another process: stop the bank that has it open"
+    case .diskFull(let detail): "the disk is full (\(detail)): nothing was changed; make room and try again"
+    case .inUse(let path): "\(path) is in use by another process: stop the bank that has it open"
     case .newerSchema(let path, let found, let known):
       "\(path) has schema \(found) and this program knows up to \(known): use the newer program"
     case .damaged(let path, let detail):
       "\(path) is damaged (\(detail)): nothing was overwritten; restore a copy, or move the file aside"
-    case .failed(let path, let detail):
-      "\(path) could not be used: \(detail)"
+    case .failed(let path, let detail): "\(path) could not be used: \(detail)"
     }
   }
 }
@@ -172,9 +145,7 @@ public struct TicketCursor: Sendable, Equatable {
   public var after: TicketNumber
 
   public init(state: CustomerState, line: Line, after: TicketNumber) {
-    self.state = state
-    self.line = line
-    self.after = after
+    (self.state, self.line, self.after) = (state, line, after)
   }
 }
 
@@ -182,16 +153,10 @@ public struct TicketCursor: Sendable, Equatable {
 public struct StoreAudit: Sendable, Equatable {
   /// Tickets issued over all days, as the books of the days say.
   public var issued: Int64 = 0
-  /// Receipts with the outcome served over all days.
-  public var served: Int64 = 0
-  /// Receipts with the outcome cancelled over all days.
-  public var cancelled: Int64 = 0
+  /// Receipts with this outcome over all days.
+  public var served: Int64 = 0, cancelled: Int64 = 0
   /// Rows of customers of the present day, by state.
-  public var waiting: Int64 = 0
-  /// Delayed customers.
-  public var delayed: Int64 = 0
-  /// Dead letters.
-  public var dead: Int64 = 0
+  public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
   /// Tickets that were issued and stand nowhere.
   public var lost: Int64 = 0
   /// Tickets that stand in more than one place, or were never issued.
@@ -202,28 +167,19 @@ public struct StoreAudit: Sendable, Equatable {
   public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String] { remarks.map(\.description) }
-
-  /// An empty value.
   public init() {}
 }
 
 /// How many of those who are cancelled by a reset have their receipts.
 public struct EmptyingProgress: Sendable, Equatable {
-  /// So many.
-  public var done: Int64
-  /// Of about so many.
-  public var total: Int64
-
-  public init(done: Int64, total: Int64) {
-    self.done = done
-    self.total = total
-  }
+  /// So many, of about so many.
+  public var done, total: Int64
+  public init(done: Int64, total: Int64) { (self.done, self.total) = (done, total) }
 }
 
 extension QueueStore {
   /// Nothing: such a store empties the queue in one stroke.
   public var emptying: EmptyingProgress? { nil }
-
   /// Nothing.
   public func emptyFurther() throws(StoreError) {}
 }

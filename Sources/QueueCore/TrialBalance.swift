@@ -5,17 +5,13 @@ import BankModel
 
 /// The movements of one account, or of all customers' accounts together.
 public struct LedgerSums: Sendable, Equatable {
-  /// What was debited to it, in won.
-  public var debit: WonSum
-  /// What was credited to it, in won.
-  public var credit: WonSum
+  /// What was debited and credited to it, in won.
+  public var debit, credit: WonSum
   /// Transfers that touched it.
   public var transfers: Int64
 
   public init(debit: WonSum = 0, credit: WonSum = 0, transfers: Int64 = 0) {
-    self.debit = debit
-    self.credit = credit
-    self.transfers = transfers
+    (self.debit, self.credit, self.transfers) = (debit, credit, transfers)
   }
 
   /// The balance: credits less debits. A customer's balance is what the branch owes the customer.
@@ -24,17 +20,11 @@ public struct LedgerSums: Sendable, Equatable {
 
 /// The sums of the whole ledger.
 public struct TrialBalance: Sendable, Equatable {
-  /// The branch's cash.
-  public var cash: LedgerSums
-  /// What the branch has lent.
-  public var loans: LedgerSums
-  /// All customers' accounts together.
-  public var customers: LedgerSums
+  /// The branch's cash, what it has lent, and all customers' accounts together.
+  public var cash, loans, customers: LedgerSums
 
   public init(cash: LedgerSums, loans: LedgerSums, customers: LedgerSums) {
-    self.cash = cash
-    self.loans = loans
-    self.customers = customers
+    (self.cash, self.loans, self.customers) = (cash, loans, customers)
   }
 
   /// The sum of all credits less the sum of all debits: 0, or money has come from nowhere.
@@ -47,9 +37,5 @@ public struct AccountStatement: Sendable, Equatable {
   public var sums: LedgerSums
   /// The last receipts, the latest first.
   public var latest: [Receipt]
-
-  public init(sums: LedgerSums, latest: [Receipt]) {
-    self.sums = sums
-    self.latest = latest
-  }
+  public init(sums: LedgerSums, latest: [Receipt]) { (self.sums, self.latest) = (sums, latest) }
 }

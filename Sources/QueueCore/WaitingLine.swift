@@ -1,13 +1,10 @@
-// Owns one line of waiting customers: the first of them in memory, the others in the store.
-// It knows no store: it says what page it wants and is told what was in it.
-// Invariants: those in memory are in the order of their numbers, none above `cursor`; everyone who waits in the store
-// beyond them has a number above it. Those at a window may have any number: a page shows them, and they are skipped.
+// Owns one line of waiting customers: the first of them in memory, the others in the store. Invariants: those in
+// memory are in the order of their numbers, none above `cursor`; everyone who waits in the store beyond them has a
+// number above it. Those at a window may have any number: a page shows them, and they are skipped.
 
 import BankModel
 
-/// A bounded view of one line of waiting customers.
 struct WaitingLine: Sendable {
-  /// The first customers of the line.
   private(set) var front = LinkedQueue<Customer>()
   /// Customers of this line who stand only in the store.
   private(set) var beyond: Int64 = 0
@@ -28,13 +25,10 @@ struct WaitingLine: Sendable {
     self.capacity = capacity
   }
 
-  /// Customers who stand in this line and may be handed out.
   var count: Int64 { Int64(front.count) + beyond }
-
   /// Newcomers who may not be handed out before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
-  /// A customer got a ticket that is not on disk yet.
   mutating func admit(_ customer: Customer) {
     // Only a run that begins with the very first newcomer may join those in memory: nobody is overtaken.
     let isRun = Int64(firstNewcomers.count) == newcomers
@@ -48,7 +42,6 @@ struct WaitingLine: Sendable {
     newcomers += count
   }
 
-  /// The tickets of all newcomers are on disk.
   mutating func settleNewcomers() {
     guard newcomers > 0 else { return }
     var joined: Int64 = 0
@@ -64,7 +57,6 @@ struct WaitingLine: Sendable {
     dropNewcomers()
   }
 
-  /// The tickets of all newcomers were refused.
   mutating func dropNewcomers() {
     newcomers = 0
     firstNewcomers.removeAll(keepingCapacity: true)
@@ -92,7 +84,6 @@ struct WaitingLine: Sendable {
   /// Takes one customer out of memory, wherever it stands; nil when it is not there.
   mutating func remove(_ ticket: TicketNumber) -> Customer? { front.removeFirst { $0.ticket == ticket } }
 
-  /// A customer beyond memory left the line.
   mutating func removeBeyond() {
     precondition(beyond > 0, "nobody stands beyond the memory of this line")
     beyond -= 1
@@ -108,7 +99,6 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  /// Everyone leaves.
   mutating func clear() {
     front.clear()
     beyond = 0

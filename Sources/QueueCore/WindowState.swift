@@ -5,9 +5,7 @@
 import BankModel
 import Time
 
-/// One window as the queue sees it.
 struct WindowState: Sendable {
-  /// What the teller at this window is doing.
   enum State: Sendable, Equatable {
     /// There is no teller, or it has not said that it is ready.
     case vacant
@@ -36,7 +34,6 @@ struct WindowState: Sendable {
   var customer: Customer?
   /// Customers who were handed out ahead; see ``QueuePolicy/prefetch``.
   var ahead: [HandedOut] = []
-  /// When the customer was handed out.
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
   var deadline = MonotonicTime(nanoseconds: .max)
 

@@ -1,10 +1,8 @@
-// Owns the lots of one item while they become more or less. It knows no order and no ledger.
-// Invariant: lots stand in the order in which they are sold, no two have the same dates, none is empty, and `present`
-// is the sum of them all.
+// Owns the lots of one item while they become more or less. Invariant: lots stand in the order in which they are sold,
+// no two have the same dates, none is empty, and `present` is the sum of them all.
 
 import BankModel
 
-/// Everything there is of one item.
 struct Shelf: Sendable, Equatable {
   let item: ItemID
   private(set) var lots: [Lot] = []
@@ -27,17 +25,11 @@ struct Shelf: Sendable, Equatable {
   }
 
   var stock: ItemStock { ItemStock(item: item, lots: lots) }
-
-  /// Whether any lot has dates.
   var isDated: Bool { lots.contains { $0.dates != nil } }
-
   func has(_ dates: LotDates?) -> Bool { lots.contains { $0.dates == dates } }
-
   func quantity(of dates: LotDates?) -> Quantity { lots.first { $0.dates == dates }?.quantity ?? 0 }
-
   func quantity(on today: DayNumber) -> Quantity { stock.quantity(on: today) }
 
-  /// Adds pieces to a lot, and opens it where there is none.
   mutating func put(_ quantity: Quantity, dates: LotDates?) -> Step {
     precondition(quantity > 0, "nothing cannot be added")
     present += quantity
@@ -50,7 +42,6 @@ struct Shelf: Sendable, Equatable {
     return Step(dates: dates, difference: quantity, lot: lots[place].quantity, present: present)
   }
 
-  /// Takes pieces out of one lot.
   mutating func take(_ quantity: Quantity, dates: LotDates?) -> Step {
     guard let place = lots.firstIndex(where: { $0.dates == dates }) else {
       preconditionFailure("there is no such lot of \(item)")
@@ -76,7 +67,6 @@ struct Shelf: Sendable, Equatable {
     return steps
   }
 
-  /// Takes out every lot that has expired before a day.
   mutating func discardExpired(on today: DayNumber) -> [Step] {
     lots.filter { $0.isExpired(on: today) }.map { take($0.quantity, dates: $0.dates) }
   }

@@ -57,10 +57,7 @@ public struct StockEntry: Sendable, Equatable {
   public var at: WallTime
 
   public init(items: [ItemID] = [], changes: [StockChange] = [], name: Name? = nil, at: WallTime) {
-    self.items = items
-    self.changes = changes
-    self.name = name
-    self.at = at
+    (self.items, self.changes, self.name, self.at) = (items, changes, name, at)
   }
 }
 
@@ -86,10 +83,7 @@ public struct StoredOrder: Sendable, Equatable {
   public var returned: [StockChange]?
 
   public init(content: String, outcome: Outcome, changes: [StockChange], returned: [StockChange]? = nil) {
-    self.content = content
-    self.outcome = outcome
-    self.changes = changes
-    self.returned = returned
+    (self.content, self.outcome, self.changes, self.returned) = (content, outcome, changes, returned)
   }
 
   /// The order in a list of all.

@@ -38,8 +38,6 @@ extension StockMachine {
     answer(request, .done([]), into: &effects)
   }
 
-  // MARK: - What contradicts itself
-
   /// Why a request can never be done as it stands.
   func objection(to action: StockAction, _ id: OrderID?) -> StockRefusal? {
     if let id, !id.isValid { return .badOrder(id.text) }
@@ -63,8 +61,7 @@ extension StockMachine {
       let isPossible = difference != 0 && (-StockLimits.quantity...StockLimits.quantity).contains(difference)
       if !isPossible { return .badQuantity(item, difference) }
       return dates?.isValid == false ? .badDates(item) : nil
-    case .discardExpired(let today):
-      return StockLimits.days.contains(today) ? nil : .badDates(ItemID(""))
+    case .discardExpired(let today): return StockLimits.days.contains(today) ? nil : .badDates(ItemID(""))
     }
   }
 
@@ -74,9 +71,6 @@ extension StockMachine {
     return isPossible ? nil : .badQuantity(amount.item, amount.quantity)
   }
 
-  // MARK: - Decisions
-
-  /// Decides a request that nobody has heard of before.
   mutating func decide(
     _ action: StockAction, _ id: OrderID?, for request: RequestNumber, at now: WallTime,
     into effects: inout [StockEffect]
@@ -195,8 +189,6 @@ extension StockMachine {
     return nil
   }
 
-  // MARK: - Shelves
-
   private func shelf(of item: ItemID) -> Shelf {
     guard let place = places[item] else { preconditionFailure("\(item) was checked to be known") }
     return shelves[place]
@@ -209,7 +201,6 @@ extension StockMachine {
     return step
   }
 
-  /// Changes one shelf and gives back the rows.
   private mutating func change(
     _ item: ItemID, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime,
     _ body: (inout Shelf) -> [Shelf.Step]

@@ -26,13 +26,11 @@ public struct StockMachine: Sendable {
   var places: [ItemID: Int] = [:]
   /// The last change that was decided.
   var sequence: Int64
-  /// Lots on all shelves.
   var lotCount: Int
 
   /// Shelves as they were at the last commit, where they have changed since.
   var former: [Int: Shelf] = [:]
   private var formerCount: Int
-  /// Orders that are not on disk yet.
   var unsettledOrders: [OrderID: StoredOrder] = [:]
   /// Requests that wait for what the store knows of their order.
   private var asking: [OrderID: [(request: RequestNumber, action: StockAction)]] = [:]
@@ -90,8 +88,6 @@ public struct StockMachine: Sendable {
     StockPicture(ledger: ledger, sequence: sequence, items: shelves.map(\.stock))
   }
 
-  // MARK: - Orders
-
   private mutating func hear(
     _ request: RequestNumber, _ id: OrderID?, _ action: StockAction, at now: WallTime,
     into effects: inout [StockEffect]
@@ -112,7 +108,6 @@ public struct StockMachine: Sendable {
     if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
 
-  /// The answer to an order that was answered before.
   private mutating func repeated(
     _ known: StoredOrder, _ id: OrderID, _ action: StockAction, for request: RequestNumber, at now: WallTime,
     into effects: inout [StockEffect]
@@ -125,9 +120,6 @@ public struct StockMachine: Sendable {
     answer(request, isSame ? known.answer : .refused(.otherOrder(id)), into: &effects)
   }
 
-  // MARK: - Staging and settling
-
-  /// Writes something down.
   mutating func stage(_ entry: StockEntry, into effects: inout [StockEffect]) {
     hasStaged = true
     if case .ordered(let id, let content, let outcome) = entry.name {
@@ -177,3 +169,19 @@ extension StockAction {
     }
   }
 }
+
+/// The rules of a stock, as the process around them sees them.
+public protocol StockDecisions: Decisions where Event == StockEvent, Effect == StockEffect {
+  /// The name of the ledger.
+  var ledger: Int64 { get }
+  /// Everything that is there, by what is on disk and what is staged.
+  var picture: StockPicture { get }
+}
+
+extension StockDecisions {
+  /// The name of the ledger.
+  public var identity: Int64 { ledger }
+}
+
+extension StockEvent: StoreEvents {}
+extension StockMachine: StockDecisions {}

@@ -1,5 +1,4 @@
 // Owns what the stock needs of a disk: what is read at the start, what is staged and committed, what is asked for.
-// It knows no database; how a store fails is the store's own word.
 // Invariant of every store: after an error nothing that was staged since the last commit is kept.
 
 import BankModel
@@ -14,28 +13,20 @@ public struct StoredStock: Sendable, Equatable {
   public var ledger: Int64
 
   public init(items: [ItemStock] = [], sequence: Int64 = 0, ledger: Int64) {
-    self.items = items
-    self.sequence = sequence
-    self.ledger = ledger
+    (self.items, self.sequence, self.ledger) = (items, sequence, ledger)
   }
 }
 
 /// What an audit of the stock found; every number is counted from the rows.
 public struct StockAudit: Sendable, Equatable {
-  /// Items that are known.
-  public var items: Int64 = 0
-  /// Orders that were answered.
-  public var orders: Int64 = 0
-  /// Rows of the ledger.
-  public var changes: Int64 = 0
+  /// Items that are known, orders that were answered, and rows of the ledger.
+  public var items: Int64 = 0, orders: Int64 = 0, changes: Int64 = 0
   /// Pieces by which the lots differ from what the ledger says, all added up.
   public var difference: Int64 = 0
   /// Everything that is not as promised.
   public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String] { remarks.map(\.description) }
-
-  /// An empty value.
   public init() {}
 }
 

@@ -5,14 +5,10 @@
 import BankModel
 import QueueCore
 
-/// The findings of an audit while it runs.
 struct AuditReport {
-  /// The numbers so far.
   var audit = StoreAudit()
-  /// The findings so far.
   var findings = Findings()
 
-  /// Adds a problem.
   mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
 
   /// Adds a problem where two counts that must agree do not.
@@ -27,18 +23,35 @@ struct AuditReport {
     note(remark)
   }
 
+  /// Holds the books of the present day against the customers who are there, and those who were served.
+  mutating func compare(_ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?) {
+    compare(.booksDelayed, books: books.delayed, rows: customers.delayed)
+    compare(.booksDead, books: books.dead, rows: customers.dead)
+    for line in Line.allCases {
+      compare(
+        .booksWaiting, [line.service.name, line.grade.name], books: books.waiting[line.index],
+        rows: customers.waiting[line.index])
+    }
+    let served = (receipts ?? DayReceipts()).servedByService
+    for (index, service) in Service.allCases.enumerated() {
+      compare(.booksOfService, [service.name], books: books.servedByService[index], rows: served[index])
+    }
+  }
+
+  mutating func count(_ customers: CustomerCounts) {
+    audit.waiting = customers.waiting.reduce(0, +)
+    (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
+  }
+
   /// Adds what is wrong with the money of one receipt to the difference.
   mutating func weigh(_ receipt: ReceiptMoney) {
     if receipt.debit != nil { audit.ledgerDifference &+= receipt.amount }
     if receipt.credit != nil { audit.ledgerDifference &-= receipt.amount }
-    guard receipt.isItsOwn else {
-      audit.ledgerDifference &+= 1
-      note(Remark(.wrongTransfer, receipt.sequence))
-      return
-    }
+    if receipt.isItsOwn { return }
+    audit.ledgerDifference &+= 1
+    note(Remark(.wrongTransfer, receipt.sequence))
   }
 
-  /// The audit with its last finding.
   func finished() -> StoreAudit {
     var audit = audit
     audit.remarks = findings.remarks
@@ -46,15 +59,12 @@ struct AuditReport {
   }
 }
 
-/// What is wrong.
 struct Findings {
-  /// Findings that are kept.
   static let limit = 100
 
   private var told: [Remark] = []
   private var untold = 0
 
-  /// Adds a problem.
   mutating func note(_ problem: @autoclosure () -> Remark) {
     if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
   }
@@ -63,7 +73,6 @@ struct Findings {
   var remarks: [Remark] { untold > 0 ? told + [Remark(.more, untold)] : told }
 }
 
-/// What a receipt's row says about money.
 struct ReceiptMoney {
   var sequence: Int64
   var service: Service
@@ -81,6 +90,68 @@ struct ReceiptMoney {
   }
 }
 
+struct CustomerCounts {
+  var waiting = [Int64](repeating: 0, count: Line.allCases.count)
+  var delayed: Int64 = 0
+  var dead: Int64 = 0
+
+  mutating func count(_ state: CustomerState, _ line: Line) {
+    switch state {
+    case .waiting: waiting[line.index] += 1
+    case .delayed: delayed += 1
+    default: dead += 1
+    }
+  }
+}
+
+struct DayReceipts {
+  var served: Int64 = 0
+  var cancelled: Int64 = 0
+  var lowest = TicketNumber.max
+  var highest = TicketNumber.min
+  var servedByService = [Int64](repeating: 0, count: Service.allCases.count)
+
+  var count: Int64 { served + cancelled }
+
+  mutating func count(_ ticket: TicketNumber, _ service: Service, _ outcome: Outcome) {
+    lowest = min(lowest, ticket)
+    highest = max(highest, ticket)
+    if outcome.isAttended {
+      served += 1
+      servedByService[Int(service.rawValue) - 1] += 1
+    } else {
+      cancelled += 1
+    }
+  }
+}
+
+/// Walks over all receipts in the order of their commits, and counts them by day.
+struct ReceiptWalk {
+  let last: BusinessDay
+  private(set) var counts: [BusinessDay: DayReceipts] = [:]
+  private var latest: BusinessDay = 0
+
+  init(last: BusinessDay) { self.last = last }
+
+  /// The next receipt; false where there was no such day.
+  mutating func visit(
+    _ day: BusinessDay, _ ticket: TicketNumber, _ money: ReceiptMoney, _ report: inout AuditReport
+  ) -> Bool {
+    if day < latest { report.note(Remark(.receiptOutOfOrder, money.sequence, day, latest)) }
+    latest = max(latest, day)
+    guard 1 <= day, day <= last else {
+      report.audit.duplicated += 1
+      report.note(Remark(.receiptOfNobody, money.sequence, ticket, day))
+      return false
+    }
+    // Subscripts with a default work in place, so a day's counts are not copied for every row.
+    counts[day, default: DayReceipts()].count(ticket, money.service, money.outcome)
+    if money.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
+    report.weigh(money)
+    return true
+  }
+}
+
 /// Walks over the tickets of a day, which come in rising order, and finds the ones that are missing or too many.
 struct TicketWalk {
   let day: BusinessDay
@@ -88,26 +159,21 @@ struct TicketWalk {
   private var last: TicketNumber = 0
   private var repeats = 0
 
-  init(day: BusinessDay, issued: Int64) {
-    self.day = day
-    self.issued = issued
-  }
+  init(day: BusinessDay, issued: Int64) { (self.day, self.issued) = (day, issued) }
 
   /// The next ticket that stands somewhere, once for each place.
   mutating func visit(_ ticket: TicketNumber, _ report: inout AuditReport) {
     guard ticket >= 1, ticket <= issued else {
       report.audit.duplicated += 1
       let (day, issued) = (day, issued)
-      report.note(Remark(.neverIssued, ticket, day, issued))
-      return
+      return report.note(Remark(.neverIssued, ticket, day, issued))
     }
     if ticket == last {
       repeats += 1
       if repeats > 1 { return }
       report.audit.duplicated += 1
       let day = day
-      report.note(Remark(.ticketTwice, ticket, day))
-      return
+      return report.note(Remark(.ticketTwice, ticket, day))
     }
     skip(to: ticket, &report)
     last = ticket
@@ -125,7 +191,6 @@ struct TicketWalk {
     guard missing > 0 else { return }
     report.audit.lost += missing
     let (first, day) = (last + 1, day)
-    report.note(
-      missing == 1 ? Remark(.ticketLost, first, day) : Remark(.ticketsLost, first, ticket - 1, day))
+    report.note(missing == 1 ? Remark(.ticketLost, first, day) : Remark(.ticketsLost, first, ticket - 1, day))
   }
 }

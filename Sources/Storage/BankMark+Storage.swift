@@ -26,24 +26,21 @@ extension Transactions {
           ('bank moment', \(bank.openedAt.milliseconds))
         """, while: "noting the bank")
       try commit()
-    } catch {
-      throw recover(from: error, makesRoom: false)
-    }
+    } catch { throw recover(from: error, makesRoom: false) }
     if isLogLost { try checkpointIfDue() }
   }
 }
 
 extension Database {
   /// A named number that was kept; nil where it was not.
-  fileprivate func note(_ name: String) throws(StoreError) -> Int64? {
-    try number("SELECT value FROM meta WHERE name = '\(name)'", while: "reading a note")
+  func note(_ name: String, while purpose: StaticString = "reading a note") throws(StoreError) -> Int64? {
+    try number("SELECT value FROM meta WHERE name = '\(name)'", while: purpose)
   }
 }
 
 extension DatabaseStore {
   /// The last opening of a bank with which the database of a service was used; nil where it knows of none.
   public func lastBank() throws(StoreError) -> BankMark? { try transactions.readBank() }
-
   /// Writes down with which opening of a bank the database of a service is used; durable when it returns. Nothing may be
   /// staged.
   public func remember(_ bank: BankMark) throws(StoreError) { try transactions.write(bank) }

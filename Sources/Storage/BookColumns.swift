@@ -1,55 +1,66 @@
-// Owns the columns of a day's row in which the present day is counted by line and by service, and their order. It knows
-// no connection. Invariant: what is bound in this order is read in this order, by the names of the domain.
+// Owns the columns of a day's row in which its numbers stand, and their order.
+// Invariant: what is bound in this order is read in this order, by the names of the domain.
 
 import BankModel
 import QueueCore
 
-/// The columns of `day` that count by line and by service, and the steps of the clock.
 enum BookColumns {
-  /// `deposit_vvip` and so on, in the order of ``Line/index``.
-  static let waiting = Line.allCases.map { "\($0.service.name)_\($0.grade.name)" }
-  /// `deposit_served` and so on.
-  static let served = Service.allCases.map { "\($0.name)_served" }
-  /// `deposit_paused` and so on: 0 or 1.
-  static let paused = Service.allCases.map { "\($0.name)_paused" }
-  /// What is counted for the present day alone: 0 in the row of a closed one.
-  static let present = waiting + served + paused
+  /// What is counted for the present day alone, by line and by service, 0 in the row of a closed one: `deposit_vvip` and so
+  /// on in the order of ``Line/index``, `deposit_served`, `deposit_paused` (0 or 1).
+  static let present =
+    Line.allCases.map { "\($0.service.name)_\($0.grade.name)" } + Service.allCases.map { "\($0.name)_served" }
+    + Service.allCases.map { "\($0.name)_paused" }
   /// How often the calendar's clock had gone back, over all days until the end of this one.
   static let clock = "clock_steps"
-  /// All of them.
-  static let all = present + [clock]
-  /// All of them, for a statement.
+  static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
   static let list = all.joined(separator: ", ")
 
-  /// Binds what the books say, from a parameter on.
-  static func bind(_ books: Books, to statement: Statement, from first: Int32) {
+  /// Binds what the books say, from a parameter on; gives the parameter behind them.
+  @discardableResult static func bind(_ books: Books, to statement: Statement, from first: Int32) -> Int32 {
     var index = first
-    for value in books.waiting + books.servedByService {
+    func bind(_ value: Int64) {
       statement.bind(index, value)
       index += 1
     }
-    for isPaused in books.paused {
-      statement.bind(index, isPaused ? 1 as Int64 : 0)
-      index += 1
-    }
-    statement.bind(index, books.clockSteps)
+    bind(books.issued)
+    bind(books.served)
+    bind(books.cancelled)
+    bind(books.delayed)
+    bind(books.dead)
+    bind(books.businessTime.nanoseconds)
+    for count in books.waiting { bind(count) }
+    for count in books.servedByService { bind(count) }
+    for isPaused in books.paused { bind(isPaused ? 1 : 0) }
+    bind(books.clockSteps)
+    return index
   }
+}
 
-  /// Reads them into books, from a column on.
-  static func read(_ row: Statement, from first: Int32, into books: inout Books) {
-    var column = first
-    for index in books.waiting.indices {
-      books.waiting[index] = row.integer(column)
+struct DayRow {
+  static let columns = "day, opened_ms, closed_ms, first_sequence, \(BookColumns.list)"
+
+  var books: Books
+  var isClosed: Bool
+  var firstSequence: Int64
+
+  init(_ row: Statement) {
+    books = Books(day: row.integer(0), openedAt: WallTime(milliseconds: row.integer(1)))
+    isClosed = row.optional(2) != nil
+    firstSequence = row.integer(3)
+    var column: Int32 = 3
+    func next() -> Int64 {
       column += 1
+      return row.integer(column)
     }
-    for index in books.servedByService.indices {
-      books.servedByService[index] = row.integer(column)
-      column += 1
-    }
-    for index in books.paused.indices {
-      books.paused[index] = row.integer(column) != 0
-      column += 1
-    }
-    books.clockSteps = row.integer(column)
+    books.issued = next()
+    books.served = next()
+    books.cancelled = next()
+    books.delayed = next()
+    books.dead = next()
+    books.businessTime = TimeSpan(nanoseconds: next())
+    for index in books.waiting.indices { books.waiting[index] = next() }
+    for index in books.servedByService.indices { books.servedByService[index] = next() }
+    for index in books.paused.indices { books.paused[index] = next() != 0 }
+    books.clockSteps = next()
   }
 }

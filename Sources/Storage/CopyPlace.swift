@@ -5,18 +5,13 @@
 
 import Glibc
 
-/// A directory for one copy of a database.
 final class CopyPlace {
-  /// Why there is none.
-  struct Trouble: Error {
-    let text: String
-  }
+  struct Trouble: Error { let text: String }
 
   private static let prefix = "bank-copy-"
   private static let name = "copy"
   private static let suffixes = ["", "-wal", "-journal", "-shm"]
 
-  /// Where the copy of the database is to be.
   var database: String { "\(path)/\(Self.name)" }
 
   private let path: String
@@ -33,7 +28,6 @@ final class CopyPlace {
     close(descriptor)
   }
 
-  /// Makes one. See mkdtemp(3).
   static func make(in place: String) -> Result<CopyPlace, Trouble> {
     // Somebody who sweeps may be quicker than the lock, and takes it for one that was left.
     for _ in 0..<16 {

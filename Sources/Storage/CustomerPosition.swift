@@ -11,7 +11,6 @@ struct CustomerPosition: Equatable {
 
   /// The highest ticket that fits; above `Limits.ticket`.
   static let highestTicket: TicketNumber = 1 << 48 - 1
-  /// The states that are kept, in the order of their keys.
   static let keptStates: [CustomerState] = [.waiting, .delayed, .dead]
 
   /// The position of a ticket in a list; the ticket is clamped to what fits.
@@ -21,18 +20,14 @@ struct CustomerPosition: Equatable {
       | min(max(ticket, 0), Self.highestTicket)
   }
 
-  /// Reads a key that was found in a row.
   init(key: Int64) { self.key = key }
 
-  /// The keys of everyone in one state.
   static func keys(of state: CustomerState) -> ClosedRange<Int64> {
     let first = Int64(state.rawValue) << 60
     return first...first | (1 << 60 - 1)
   }
 
-  /// The ticket in this key.
   var ticket: TicketNumber { key & Self.highestTicket }
-  /// The state in this key; nil where it means nothing.
   var state: CustomerState? {
     switch key >> 60 {
     case 1: .waiting
@@ -41,7 +36,6 @@ struct CustomerPosition: Equatable {
     default: nil
     }
   }
-  /// The line in this key; nil where it means nothing.
   var line: Line? {
     guard let service = Service(rawValue: UInt8(truncatingIfNeeded: key >> 52)),
       let grade = Grade(rawValue: UInt8(truncatingIfNeeded: key >> 48) & 15)

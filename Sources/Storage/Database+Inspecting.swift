@@ -12,7 +12,6 @@ import Glibc
 import QueueCore
 
 extension Database {
-  /// Opens what is only to be read.
   static func inspect(path: String, schema: Schema) throws(StoreError) -> Database {
     let volume = SystemVolume()
     if volume.length(of: path + "-wal") == 0, volume.length(of: path + "-journal") == 0,
@@ -66,9 +65,7 @@ extension Database {
       }
       trouble = failure
     }
-    throw .failed(
-      path: path,
-      detail: Remark(.notCopied, trouble))
+    throw .failed(path: path, detail: Remark(.notCopied, trouble))
   }
 
   /// Copies a database and what stands beside it.

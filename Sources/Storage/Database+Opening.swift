@@ -57,9 +57,7 @@ extension Database {
     let length = self.length(of: file)
     if length == 0 {
       // SQLite would throw away a log that it finds beside an empty database.
-      if self.length(of: file + "-wal") > 0 {
-        throw .damaged(path: path, detail: Remark(.emptyBesideLog))
-      }
+      if self.length(of: file + "-wal") > 0 { throw .damaged(path: path, detail: Remark(.emptyBesideLog)) }
       return
     }
     // A crash while the file was made can leave half a header, and a journal that takes it back.
@@ -80,8 +78,7 @@ extension Database {
 
   /// Asks again what the header said, now that the log is part of the answer; 0 for an empty database.
   func examineContent(_ schema: Schema) throws(StoreError) -> Int64 {
-    let pages = try number("PRAGMA page_count", while: "reading the size") ?? 0
-    if pages == 0 { return 0 }
+    if try pageCount() == 0 { return 0 }
     let applicationID = try number("PRAGMA application_id", while: "reading the header") ?? 0
     let version = try number("PRAGMA user_version", while: "reading the header") ?? 0
     try judge(applicationID: applicationID, version: version, by: schema)
@@ -92,9 +89,7 @@ extension Database {
     guard applicationID == schema.applicationID else {
       throw .damaged(path: path, detail: Remark(.otherApplication))
     }
-    if version > schema.version {
-      throw .newerSchema(path: path, found: version, known: schema.version)
-    }
+    if version > schema.version { throw .newerSchema(path: path, found: version, known: schema.version) }
     if version < 1 { throw .damaged(path: path, detail: Remark(.noSchemaVersion)) }
   }
 
@@ -118,12 +113,8 @@ extension Database {
   /// Looks for damage before anything is written, where that takes a few milliseconds; a larger file is looked at by
   /// an audit, and wherever it is read.
   func examineStructure() throws(StoreError) {
-    let pages = try number("PRAGMA page_count", while: "reading the size") ?? 0
-    guard pages > 0, pages <= Self.examinedPages else { return }
-    let finding = try withStatement("PRAGMA quick_check(1)", while: "checking the file") {
-      statement throws(StoreError) in
-      try statement.step() ? statement.text(0) : "ok"
-    }
+    guard 1...Self.examinedPages ~= (try pageCount()) else { return }
+    let finding = try text("PRAGMA quick_check(1)", while: "checking the file") ?? "ok"
     // The first line only says in which database.
     let detail = finding.split(separator: "\n").last.map(String.init) ?? finding
     if finding != "ok" { throw .damaged(path: path, detail: Remark(.fileUnsound, detail)) }
@@ -181,29 +172,19 @@ extension Database {
   }
 
   private func startLog() throws(StoreError) {
-    let mode = try withStatement("PRAGMA journal_mode = WAL", while: "switching the log on") {
-      statement throws(StoreError) in
-      try statement.step() ? statement.text(0) : ""
-    }
-    if mode != "wal" {
-      throw .failed(path: path, detail: Remark(.logNotOn, mode))
-    }
+    let mode = try text("PRAGMA journal_mode = WAL", while: "switching the log on") ?? ""
+    if mode != "wal" { throw .failed(path: path, detail: Remark(.logNotOn, mode)) }
   }
 
   /// Leaves the log and begins a new one, in whose name the next process looks. What was in the old one is in the database
   /// before the new one begins; in between a journal takes its place, so that a crash at any moment loses nothing.
   func renewLog() throws(StoreError) {
     thaw()
-    let mode = try withStatement("PRAGMA journal_mode = DELETE", while: "leaving the log") {
-      statement throws(StoreError) in
-      try statement.step() ? statement.text(0) : ""
-    }
+    let mode = try text("PRAGMA journal_mode = DELETE", while: "leaving the log") ?? ""
     if mode != "delete" { throw .failed(path: path, detail: Remark(.logNotLeft, mode)) }
     try startLog()
     forgetLog()
   }
-
-  // MARK: Bytes of the file
 
   /// The connection's open file. See https://sqlite.org/c3ref/io_methods.html.
   private func openFile() throws(StoreError) -> UnsafeMutablePointer<sqlite3_file> {
@@ -231,6 +212,5 @@ extension Database {
     Int64(header[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
   }
 
-  /// The length of a file in bytes; 0 where there is none.
   func length(of path: String) -> Int64 { volume.length(of: path) }
 }

@@ -7,17 +7,13 @@ import CSQLite
 import Glibc
 import QueueCore
 
-/// A connection to a database file.
 final class Database {
-  /// SQLite's connection.
   let handle: OpaquePointer
   /// The file as it is called in messages.
   let path: String
   /// The file that is open; another one than ``path`` where a copy is looked at.
   let file: String
-  /// Whether nothing can be written.
   let isReadOnly: Bool
-  /// Where the file lies.
   let volume: any Volume
   /// Frames in the write-ahead log after the last commit. Before the first one so many as there may be, in a log that
   /// another process has left behind.
@@ -105,7 +101,6 @@ final class Database {
   /// Made once, before the first connection. Nobody reads the statistics, and a receipt takes a tenth less without them
   /// (1,190 and 1,350 ns, by a loop in C).
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
-
   /// SQLite gives names such as `:memory:` and `file:…` a meaning of their own; a path never begins like that.
   private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
@@ -138,10 +133,8 @@ final class Database {
     return Statement(handle: prepared, purpose: purpose)
   }
 
-  /// Prepares a statement for one use, hands it to `body`, and frees it.
   func withStatement<Result>(
-    _ sql: String, while purpose: StaticString,
-    _ body: (Statement) throws(StoreError) -> Result
+    _ sql: String, while purpose: StaticString, _ body: (Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     let statement = try prepare(sql, while: purpose)
     defer { sqlite3_finalize(statement.handle) }
@@ -150,10 +143,18 @@ final class Database {
 
   /// The number in the first column of the first row; nil where there is no row or it is null.
   func number(_ sql: String, while purpose: StaticString) throws(StoreError) -> Int64? {
-    try withStatement(sql, while: purpose) { statement throws(StoreError) in
-      guard try statement.step() else { return nil }
-      return statement.optional(0)
+    try withStatement(sql, while: purpose) { row throws(StoreError) in try row.first { $0.optional(0) } ?? nil
     }
+  }
+
+  /// The text in the first column of the first row; nil where there is none.
+  func text(_ sql: String, while purpose: StaticString) throws(StoreError) -> String? {
+    try withStatement(sql, while: purpose) { row throws(StoreError) in try row.first { $0.text(0) } }
+  }
+
+  /// The pages of the database, those in the log too.
+  func pageCount() throws(StoreError) -> Int64 {
+    try number("PRAGMA page_count", while: "reading the size") ?? 0
   }
 
   /// Asks SQLite whether the whole file is sound. See https://sqlite.org/pragma.html#pragma_integrity_check.
@@ -169,8 +170,6 @@ final class Database {
 
   /// Whether a transaction is open. SQLite ends one by itself after some errors.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-
-  /// The rows that the last statement inserted, changed or deleted.
   var changes: Int64 { sqlite3_changes64(handle) }
 
   /// Copies the log into the database. See sqlite3_wal_checkpoint_v2.
@@ -200,10 +199,8 @@ final class Database {
     self.onThaw = onThaw
   }
 
-  /// Whether the file stays as it is.
   var isFrozen: Bool { onThaw != nil }
 
-  /// The file may be written to again.
   func thaw() {
     guard let onThaw else { return }
     self.onThaw = nil
@@ -212,11 +209,7 @@ final class Database {
 
   /// Counts the log that is there: SQLite says how much is in it only with a commit, and where the disk is full there is
   /// none before it is copied.
-  func noteLog() {
-    logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame)
-  }
-
-  /// There is a new log, and nothing is in it.
+  func noteLog() { logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame) }
   func forgetLog() { logFrames = 0 }
 
   /// Lets the file grow by multiples of so many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.

@@ -5,14 +5,10 @@
 
 import Glibc
 
-/// Room on the disk that is held back.
 final class DiskReserve: Reserve {
   private let descriptor: CInt
-  /// The path, for messages.
   let path: String
-  /// Bytes that are held back.
   private(set) var size: Int64 = 0
-  /// Whether this file system can hold room back.
   private(set) var isPossible: Bool
 
   /// Opens the reserve at a path or makes an empty one, mode 0600. See open(2).
@@ -32,7 +28,6 @@ final class DiskReserve: Reserve {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Holds back so many bytes in all; false where there is not so much room, and then nothing has changed.
   /// See posix_fallocate(3).
   func grow(to wanted: Int64) -> Bool {
     guard isPossible, wanted > size else { return isPossible }
@@ -55,14 +50,13 @@ final class DiskReserve: Reserve {
     }
   }
 
-  /// Gives everything back beyond so many bytes. See ftruncate(2).
+  /// See ftruncate(2).
   func cut(to wanted: Int64) {
     guard isPossible, wanted <= size, ftruncate(descriptor, off_t(wanted)) == 0 else { return }
     size = wanted
   }
 
-  /// The bytes of the file system as a whole, and those that are free for the user of this process; nil where it does
-  /// not say. See statvfs(3).
+  /// What is free is free for the user of this process. See statvfs(3).
   var room: (capacity: Int64, free: Int64)? {
     var facts = statvfs()
     guard isPossible, fstatvfs(descriptor, &facts) == 0 else { return nil }

@@ -8,7 +8,6 @@ import CSQLite
 import Glibc
 import QueueCore
 
-/// The reserve of one database.
 final class HeldRoom {
   /// A page in the log, with its header.
   static let frame: Int64 = 4_096 + 24
@@ -54,16 +53,10 @@ final class HeldRoom {
     if !holdBack(need) { becomeShort() }
   }
 
-  /// Whether anything is held back, or was.
   var isKept: Bool { reserve != nil }
-
-  /// Bytes that are held back.
   var bytes: Int64 { reserve?.size ?? 0 }
-
   /// Bytes of the disk that nobody has; nil where nothing is held back, or the file system does not say.
   var free: Int64? { reserve?.room?.free }
-
-  // MARK: - Holding back
 
   /// Holds back what is needed; false where there is not so much room.
   func holdBack(_ need: Int64) -> Bool {
@@ -88,7 +81,6 @@ final class HeldRoom {
     isShort = !holdBack(need)
   }
 
-  /// Gives back what is held back far beyond the need.
   func ease(for need: Int64 = 0) {
     guard let reserve, !isShort else { return }
     let needed = whole(need)
@@ -97,7 +89,6 @@ final class HeldRoom {
     slack = reserve.size - needed
   }
 
-  /// More is needed than can be held back.
   func becomeShort() {
     if !isShort { database.growInSteps(of: step) }
     isShort = true
@@ -105,16 +96,12 @@ final class HeldRoom {
 
   private func whole(_ need: Int64) -> Int64 { base + need + databaseGrowth }
 
-  /// How long the file is when the log was copied.
   private var databaseLength: Int64 {
-    let pages = try? database.number("PRAGMA page_count", while: "reading the size")
     let size = try? database.number("PRAGMA page_size", while: "reading the size")
-    return (pages ?? 0) * (size ?? 0)
+    return ((try? database.pageCount()) ?? 0) * (size ?? 0)
   }
 
-  /// By how much the file grows when the log is copied.
   private var databaseGrowth: Int64 { max(0, databaseLength - database.length(of: database.path)) }
-
   /// By how much the database grows at once while the reserve is in use.
   private var step: Int64 { max(16 << 10, base / 16) }
 
@@ -130,9 +117,6 @@ final class HeldRoom {
     return true
   }
 
-  // MARK: - A full disk
-
-  /// A transaction was committed.
   func committed() { fullCommits = 0 }
 
   /// Copies the log into the database, with room from the reserve where there is no other. Then the log begins anew in

@@ -6,20 +6,6 @@ import BankModel
 import QueueCore
 import Time
 
-/// The reverse of one step.
-enum MemoryStep {
-  case remove(Int64)
-  case restore(Int64, StoredCustomer)
-  case removeReceipt
-  case removeAttempt(TicketOfDay)
-  case unmarkFatal(TicketOfDay, Int32)
-  case forget([UInt8])
-  case restoreKey([UInt8], KeyedRequest)
-  case removeRelease(TicketOfDay)
-  case restoreRelease(TicketOfDay)
-}
-
-/// Customers, receipts, attempts and keys.
 struct MemoryContents {
   /// Keys of ``CustomerPosition``, in order.
   private(set) var positions: [Int64] = []
@@ -32,45 +18,43 @@ struct MemoryContents {
   private(set) var keys: [[UInt8]: KeyedRequest] = [:]
   /// Cancelled tickets for which something may still be put by.
   private(set) var releases: Set<TicketOfDay> = []
+  /// What takes the steps since the last commit back, the last of them at the end.
+  private var wayBack: [(inout MemoryContents) -> Void] = []
 
-  // MARK: Changes
+  mutating func keep() { wayBack = [] }
+  mutating func rollBack() { while let step = wayBack.popLast() { step(&self) } }
 
-  /// Writes one change; what it did is added to `reverse`, also when it throws halfway.
-  mutating func write(
-    _ change: StoreChange, day: BusinessDay?, reverse: inout [MemoryStep]
-  ) throws(StoreError) {
+  /// Writes one change; what it did can be taken back, also when it throws halfway.
+  mutating func write(_ change: StoreChange, day: BusinessDay?) throws(StoreError) {
     switch change {
     case .insert(let customer):
       precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
-      try put(StoredCustomer(customer: customer, state: .waiting, dueAt: nil), &reverse)
+      try put(StoredCustomer(customer: customer, state: .waiting, dueAt: nil))
     case .finish(let customer, let state, let receipt):
-      _ = try remove(customer, from: state, &reverse)
-      try add(receipt, &reverse)
-    case .update(let customer): try move(customer, from: .waiting, to: .waiting, dueAt: nil, &reverse)
-    case .postpone(let customer, let due):
-      try move(customer, from: .waiting, to: .delayed, dueAt: due, &reverse)
+      _ = try remove(customer, from: state)
+      try add(receipt)
+    case .update(let customer): try move(customer, from: .waiting, to: .waiting, dueAt: nil)
+    case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)
     case .bury(let customer):
-      try move(customer, from: .waiting, to: .dead, dueAt: nil, &reverse)
-      if let day { markFatal(TicketOfDay(day: day, ticket: customer.ticket), customer.attempts, &reverse) }
-    case .revive(let customer, let state):
-      try move(customer, from: state, to: .waiting, dueAt: nil, &reverse)
-    case .record(let attempt): try add(attempt, &reverse)
+      try move(customer, from: .waiting, to: .dead, dueAt: nil)
+      if let day { markFatal(TicketOfDay(day: day, ticket: customer.ticket), customer.attempts) }
+    case .revive(let customer, let state): try move(customer, from: state, to: .waiting, dueAt: nil)
+    case .record(let attempt): try add(attempt)
     case .remember(let key, let day, let first, let last, let request):
       let bytes = Array(key.utf8)
       if keys[bytes] != nil { throw damage("the key of tickets \(first) to \(last) already is remembered") }
-      keys[bytes] = KeyedRequest(
-        tickets: IssuedTickets(day: day, first: first, last: last), request: request)
-      reverse.append(.forget(bytes))
-    case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment, &reverse)
+      keys[bytes] = KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request)
+      wayBack.append { $0.keys[bytes] = nil }
+    case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment)
     case .released(let ticket):
       guard releases.remove(ticket) != nil else {
         throw damage(Remark(.releaseUnknown, ticket.ticket, ticket.day))
       }
-      reverse.append(.restoreRelease(ticket))
+      wayBack.append { $0.releases.insert(ticket) }
     }
   }
 
-  private mutating func put(_ found: StoredCustomer, _ reverse: inout [MemoryStep]) throws(StoreError) {
+  private mutating func put(_ found: StoredCustomer) throws(StoreError) {
     let key = CustomerPosition(found.state, found.customer.line, found.customer.ticket).key
     let place = place(of: key)
     if place < positions.count && positions[place] == key {
@@ -78,132 +62,108 @@ struct MemoryContents {
     }
     positions.insert(key, at: place)
     customers[key] = found
-    reverse.append(.remove(key))
+    wayBack.append { contents in
+      contents.customers[key] = nil
+      contents.positions.remove(at: contents.place(of: key))
+    }
   }
 
   private mutating func remove(
-    _ customer: Customer, from state: CustomerState, _ reverse: inout [MemoryStep]
+    _ customer: Customer, from state: CustomerState
   ) throws(StoreError) -> StoredCustomer {
     let key = CustomerPosition(state, customer.line, customer.ticket).key
     guard let found = customers.removeValue(forKey: key) else {
       throw damage("ticket \(customer.ticket) is not among the \(state.name) customers")
     }
-    positions.remove(at: place(of: key))
-    reverse.append(.restore(key, found))
+    leave(key, found)
     return found
+  }
+
+  private mutating func leave(_ key: Int64, _ found: StoredCustomer) {
+    positions.remove(at: place(of: key))
+    wayBack.append { contents in
+      contents.customers[key] = found
+      contents.positions.insert(key, at: contents.place(of: key))
+    }
   }
 
   /// Only the counters of a customer ever change; the rest stays as it was inserted.
   private mutating func move(
-    _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?,
-    _ reverse: inout [MemoryStep]
+    _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
-    var found = try remove(customer, from: from, &reverse)
+    var found = try remove(customer, from: from)
     found.customer.attempts = customer.attempts
     found.customer.crashes = customer.crashes
     found.customer.failures = customer.failures
     found.state = to
     found.dueAt = dueAt
-    try put(found, &reverse)
+    try put(found)
   }
 
-  private mutating func add(_ receipt: Receipt, _ reverse: inout [MemoryStep]) throws(StoreError) {
+  private mutating func add(_ receipt: Receipt) throws(StoreError) {
     let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
-    if receiptPlaces[ticket] != nil {
-      throw damage(Remark(.receiptTwice, receipt.ticket, receipt.day))
-    }
+    if receiptPlaces[ticket] != nil { throw damage(Remark(.receiptTwice, receipt.ticket, receipt.day)) }
     receiptPlaces[ticket] = receipts.count
     receipts.append(receipt)
     receipts[receipts.count - 1].sequence = Int64(receipts.count)
-    reverse.append(.removeReceipt)
+    wayBack.append { contents in
+      contents.receipts.removeLast()
+      contents.receiptPlaces[ticket] = nil
+    }
     if receipt.outcome == .cancelled, receipt.service.drawsOnStock, releases.insert(ticket).inserted {
-      reverse.append(.removeRelease(ticket))
+      wayBack.append { $0.releases.remove(ticket) }
     }
   }
 
-  private mutating func add(_ attempt: Attempt, _ reverse: inout [MemoryStep]) throws(StoreError) {
+  private mutating func add(_ attempt: Attempt) throws(StoreError) {
     let ticket = TicketOfDay(day: attempt.day, ticket: attempt.ticket)
     if attempts[ticket, default: []].contains(where: { $0.number == attempt.number }) {
       throw damage("attempt \(attempt.number) at ticket \(attempt.ticket) already is recorded")
     }
     attempts[ticket, default: []].append(attempt)
-    reverse.append(.removeAttempt(ticket))
+    wayBack.append { contents in
+      contents.attempts[ticket]?.removeLast()
+      if contents.attempts[ticket]?.isEmpty == true { contents.attempts[ticket] = nil }
+    }
   }
 
-  /// Marks the attempt after which a customer was put aside.
-  private mutating func markFatal(
-    _ ticket: TicketOfDay, _ number: Int32, _ reverse: inout [MemoryStep]
-  ) {
+  private mutating func markFatal(_ ticket: TicketOfDay, _ number: Int32) {
     guard let place = attempts[ticket]?.firstIndex(where: { $0.number == number }) else { return }
     attempts[ticket]?[place].isFatal = true
-    reverse.append(.unmarkFatal(ticket, number))
+    wayBack.append { $0.attempts[ticket]?[place].isFatal = false }
   }
 
-  private mutating func cancelEveryone(
-    day: BusinessDay, at moment: WallTime, _ reverse: inout [MemoryStep]
-  ) throws(StoreError) {
+  private mutating func cancelEveryone(day: BusinessDay, at moment: WallTime) throws(StoreError) {
     let everyone = customers.values.sorted { $0.customer.ticket < $1.customer.ticket }
     for found in everyone {
-      let customer = try remove(found.customer, from: found.state, &reverse).customer
+      let customer = try remove(found.customer, from: found.state).customer
       try add(
         Receipt(
           day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
           outcome: .cancelled, window: nil, generation: 0, pid: 0, attempts: customer.attempts,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt, startedAt: nil,
-          finishedAt: moment, payload: customer.payload), &reverse)
+          finishedAt: moment, payload: customer.payload))
     }
   }
 
-  /// Whether somebody has this number or one above it.
   func hasCustomers(from first: TicketNumber) -> Bool {
     customers.values.contains { $0.customer.ticket >= first }
   }
 
   /// Takes out those whose numbers begin with this one, and the keys of such numbers when nobody of them is left.
-  mutating func withdraw(
-    from first: TicketNumber, day: BusinessDay, limit: Int, reverse: inout [MemoryStep]
-  ) {
+  mutating func withdraw(from first: TicketNumber, day: BusinessDay, limit: Int) {
     let keys = positions.filter { CustomerPosition(key: $0).ticket >= first }
     for key in keys.prefix(limit) {
       guard let found = customers.removeValue(forKey: key) else { continue }
-      positions.remove(at: place(of: key))
-      reverse.append(.restore(key, found))
+      leave(key, found)
     }
     guard keys.count <= limit else { return }
     for (key, known) in self.keys where known.tickets.day == day && known.tickets.first >= first {
       self.keys[key] = nil
-      reverse.append(.restoreKey(key, known))
+      wayBack.append { $0.keys[key] = known }
     }
   }
 
-  /// Takes one step back.
-  mutating func take(back step: MemoryStep) {
-    switch step {
-    case .remove(let key):
-      customers[key] = nil
-      positions.remove(at: place(of: key))
-    case .restore(let key, let found):
-      customers[key] = found
-      positions.insert(key, at: place(of: key))
-    case .removeReceipt:
-      let receipt = receipts.removeLast()
-      receiptPlaces[TicketOfDay(day: receipt.day, ticket: receipt.ticket)] = nil
-    case .removeAttempt(let ticket):
-      attempts[ticket]?.removeLast()
-      if attempts[ticket]?.isEmpty == true { attempts[ticket] = nil }
-    case .unmarkFatal(let ticket, let number):
-      guard let place = attempts[ticket]?.firstIndex(where: { $0.number == number }) else { return }
-      attempts[ticket]?[place].isFatal = false
-    case .forget(let key): keys[key] = nil
-    case .restoreKey(let key, let known): keys[key] = known
-    case .removeRelease(let ticket): releases.remove(ticket)
-    case .restoreRelease(let ticket): releases.insert(ticket)
-    }
-  }
-
-  // MARK: Questions
-
-  /// The customers behind one key up to another, in order.
   func customers(after lower: Int64, through upper: Int64, limit: Int) -> [StoredCustomer] {
     var found: [StoredCustomer] = []
     var place = place(of: lower)
@@ -214,7 +174,6 @@ struct MemoryContents {
     return found
   }
 
-  /// Everyone who waits for a next attempt, the earliest moment first.
   func delayed() -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
     let found = customers(after: keys.lowerBound, through: keys.upperBound, limit: .max)
@@ -223,7 +182,6 @@ struct MemoryContents {
     }.sorted { ($0.dueAt, $0.customer.ticket) < ($1.dueAt, $1.customer.ticket) }
   }
 
-  /// The first place whose key is not smaller.
   func place(of key: Int64) -> Int {
     var (low, high) = (0, positions.count)
     while low < high {

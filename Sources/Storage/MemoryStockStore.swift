@@ -1,59 +1,29 @@
-// Owns the stock in memory: the same promises as the store on disk, for tests and for simulated histories, with crashes
-// and failures at will. It knows no file. Invariant: what was staged and not committed is a copy beside what was, so
-// taking it back is forgetting it. Written for plainness and not for speed.
+// Owns the stock in memory: the same promises as the store on disk.
+// What is kept, and how it fails and crashes, stands in `MemoryEntryStore`.
 
 import BankModel
 import QueueCore
 import StockCore
 
-/// A store that forgets everything when the process ends, and before that only what it is told to.
-public final class MemoryStockStore: StockStore {
-  private struct Contents {
-    var ledger: Int64?
-    var items: [ItemID] = []
-    var shelves: [ItemID: [Lot]] = [:]
-    var changes: [StockChange] = []
-    var orders: [OrderID: StoredOrder] = [:]
-  }
+/// What a stock in memory keeps.
+public struct MemoryStock {
+  var ledger: Int64?
+  var items: [ItemID] = []
+  var shelves: [ItemID: [Lot]] = [:]
+  var changes: [StockChange] = []
+  var orders: [OrderID: StoredOrder] = [:]
+}
 
-  private var contents = Contents()
-  private var committed = Contents()
-  /// The error that the next commit meets; nil for none.
-  private var nextFailure: StoreError?
-  private var nextAuditFailure: StoreError?
-  private var keepsFailed = false
-  private var end: StoreError?
-
-  /// Whether anything was staged since the last commit.
-  public private(set) var hasStagedChanges = false
-
-  /// How often everything was checked.
-  public private(set) var audits = 0
-
+/// The stock in memory.
+public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
   /// An empty store.
-  public init() {}
-
-  /// Makes the next commit fail. One that is kept is on disk all the same, as after an fsync of which nobody knows.
-  public func failCommit(with error: StoreError, isKept: Bool = false) {
-    nextFailure = error
-    keepsFailed = isKept
-  }
-
-  /// Makes the next audit fail.
-  public func failAudit(with error: StoreError) { nextAuditFailure = error }
-
-  /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
-  public func crash() {
-    (end, nextFailure) = (nil, nil)
-    rollBack()
-  }
+  public init() { super.init(empty: MemoryStock()) }
 
   /// Reads what is kept. A new store takes `ledger` as the name of its ledger.
   public func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock {
-    try requireHealth()
-    precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
+    try beginLoading()
     contents.ledger = contents.ledger ?? ledger
-    committed = contents
+    keep()
     return StoredStock(
       items: stocks, sequence: Int64(contents.changes.count), ledger: contents.ledger ?? ledger)
   }
@@ -64,9 +34,7 @@ public final class MemoryStockStore: StockStore {
 
   /// Adds to the open transaction. See `StockStore`.
   public func stage(_ entry: StockEntry) throws(StoreError) {
-    try requireHealth()
-    hasStagedChanges = true
-    do throws(StoreError) {
+    try stage { () throws(StoreError) in
       for item in entry.items {
         if contents.items.contains(item) { throw damage(Remark(.itemKept, item)) }
         contents.items.append(item)
@@ -83,9 +51,6 @@ public final class MemoryStockStore: StockStore {
         contents.orders[id]?.returned = entry.changes
       case nil: break
       }
-    } catch {
-      rollBack()
-      throw error
     }
   }
 
@@ -101,26 +66,6 @@ public final class MemoryStockStore: StockStore {
       lots.insert(Lot(dates: change.dates, quantity: change.lot), at: place)
     }
     contents.shelves[change.item] = lots
-  }
-
-  /// Keeps everything that was staged. See `StockStore`.
-  public func commit() throws(StoreError) {
-    try requireHealth()
-    if let error = nextFailure {
-      nextFailure = nil
-      if keepsFailed { committed = contents }
-      rollBack()
-      if case .failed = error { end = error }
-      throw error
-    }
-    committed = contents
-    hasStagedChanges = false
-  }
-
-  /// Forgets everything that was staged since the last commit.
-  public func rollBack() {
-    contents = committed
-    hasStagedChanges = false
   }
 
   /// What is known of an order.
@@ -146,16 +91,10 @@ public final class MemoryStockStore: StockStore {
 
   /// Checks everything that can be checked. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
-    try requireHealth()
-    if let error = nextAuditFailure {
-      nextAuditFailure = nil
-      throw error
-    }
-    audits += 1
-    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    try beginAudit()
     var audit = StockAuditor(items: contents.items)
     for change in contents.changes { try audit.visit(change, order: order) }
-    try audit.finishLedger(order: order)
+    try audit.endRun(order)
     for shelf in stocks { audit.visit(shelf) }
     audit.report.orders = Int64(contents.orders.count)
     audit.ordersWithRows = contents.orders.values.reduce(0) {
@@ -163,10 +102,4 @@ public final class MemoryStockStore: StockStore {
     }
     return audit.finished()
   }
-
-  private func requireHealth() throws(StoreError) {
-    if let end { throw end }
-  }
-
-  private func damage(_ detail: Remark) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

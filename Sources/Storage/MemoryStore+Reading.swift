@@ -7,14 +7,11 @@ import Time
 
 extension MemoryStore {
   /// The next waiting customers of a line, by number, beginning behind `after`.
-  public func page(
-    of line: Line, after: TicketNumber, limit: Int
-  ) throws(StoreError) -> [Customer] {
+  public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try beginReading()
     return contents.customers(
       after: CustomerPosition(.waiting, line, after).key,
-      through: CustomerPosition(.waiting, line, bound - 1).key,
-      limit: limit
+      through: CustomerPosition(.waiting, line, bound - 1).key, limit: limit
     ).map(\.customer)
   }
 
@@ -46,12 +43,9 @@ extension MemoryStore {
   }
 
   /// The customers of the present day in a range of numbers who wait or are delayed.
-  public func countUnfinished(
-    _ tickets: ClosedRange<TicketNumber>
-  ) throws(StoreError) -> Int64 {
+  public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try beginReading()
-    return Int64(
-      issuedCustomers.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
+    return Int64(issuedCustomers.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
   }
 
   /// The dead letters of the present day in a range of numbers.
@@ -61,6 +55,24 @@ extension MemoryStore {
       contents.customers.values.count { $0.state == .dead && tickets.contains($0.customer.ticket) })
   }
 
+  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  public func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try beginReading()
+    let last = min(last, bound)
+    guard first < last else { return 0 }
+    let lower = CustomerPosition(.waiting, line, first).key
+    let upper = CustomerPosition(.waiting, line, last).key - 1
+    return Int64(contents.customers(after: lower, through: upper, limit: .max).count)
+  }
+
+  /// The receipts of a day that say out of stock. See `QueueStore`.
+  public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+    try beginReading()
+    return Int64(contents.receipts.count { $0.day == day && $0.outcome == .outOfStock })
+  }
+
   /// What a key stands for.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try beginReading()
@@ -68,9 +80,7 @@ extension MemoryStore {
   }
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
-  public func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
+  public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try beginReading()
     let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
     return Array(
@@ -84,8 +94,7 @@ extension MemoryStore {
     try beginReading()
     let end = Int(min(max(0, last), Int64(contents.receipts.count)))
     let skipped = Int(min(max(0, sequence), Int64(end)))
-    return Array(
-      contents.receipts[skipped..<end].lazy.filter { $0.service == service }.prefix(max(0, limit)))
+    return Array(contents.receipts[skipped..<end].lazy.filter { $0.service == service }.prefix(max(0, limit)))
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
@@ -104,65 +113,54 @@ extension MemoryStore {
   }
 
   /// The attempts at one ticket that ended without a receipt, in order.
-  public func attempts(
-    day: BusinessDay, ticket: TicketNumber
-  ) throws(StoreError) -> [Attempt] {
+  public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try beginReading()
     return contents.attempts[TicketOfDay(day: day, ticket: ticket), default: []].sorted {
       $0.number < $1.number
     }
   }
 
-  // MARK: Audit
-
   /// Checks everything that can be checked from what is kept and committed. Nothing may be staged.
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
     var report = AuditReport()
-    let counts = countReceipts(&report)
-    for books in closedDays + (books.map { [$0] } ?? []) {
-      let found = counts[books.day] ?? DayReceipts()
+    let receipts = auditReceipts(&report)
+    for books in allDays {
+      let found = receipts[books.day] ?? DayReceipts()
       report.audit.issued += books.issued
       report.compare(.booksServed, ["\(books.day)"], books: books.served, rows: found.served)
       report.compare(.booksCancelled, ["\(books.day)"], books: books.cancelled, rows: found.cancelled)
       walk(books, &report)
     }
-    comparePresent(counts, &report)
+    var customers = CustomerCounts()
+    for found in issuedCustomers { customers.count(found.state, found.customer.line) }
+    report.count(customers)
+    let present = books ?? Books(day: 1, openedAt: WallTime(milliseconds: 0))
+    report.compare(present, customers, receipts[present.day])
     auditOrder(&report)
     auditAttempts(&report)
     auditKeys(&report)
     return report.finished()
   }
 
-  private func countReceipts(_ report: inout AuditReport) -> [BusinessDay: DayReceipts] {
-    var counts: [BusinessDay: DayReceipts] = [:]
-    var latest: BusinessDay = 0
+  private var allDays: [Books] { closedDays + (books.map { [$0] } ?? []) }
+
+  private func auditReceipts(_ report: inout AuditReport) -> [BusinessDay: DayReceipts] {
+    var walk = ReceiptWalk(last: books?.day ?? 0)
     for receipt in contents.receipts {
-      if receipt.day < latest {
-        report.note(Remark(.receiptOutOfOrder, receipt.sequence, receipt.day, latest))
-      }
-      latest = max(latest, receipt.day)
-      guard receipt.day >= 1, receipt.day <= books?.day ?? 0 else {
-        report.audit.duplicated += 1
-        report.note(
-          Remark(.receiptOfNobody, receipt.sequence, receipt.ticket, receipt.day))
-        continue
-      }
-      counts[receipt.day, default: DayReceipts()].count(receipt.ticket, receipt.service, receipt.outcome)
-      if receipt.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
       let transfer = receipt.transfer
-      report.weigh(
-        ReceiptMoney(
-          sequence: receipt.sequence, service: receipt.service, outcome: receipt.outcome,
-          amount: receipt.amount,
-          account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code))
+      let money = ReceiptMoney(
+        sequence: receipt.sequence, service: receipt.service, outcome: receipt.outcome,
+        amount: receipt.amount,
+        account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code)
+      _ = walk.visit(receipt.day, receipt.ticket, money, &report)
     }
-    return counts
+    return walk.counts
   }
 
   private func auditOrder(_ report: inout AuditReport) {
-    let days = (closedDays + (books.map { [$0] } ?? [])).map { ($0.day, $0.clockSteps) }
+    let days = allDays.map { ($0.day, $0.clockSteps) }
     var walk = OrderWalk(starts: starts, disordered: DisorderedDays.among(days))
     let served = contents.receipts.filter { $0.outcome == .served }
     for receipt in served.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
@@ -187,38 +185,10 @@ extension MemoryStore {
     walk.end(&report)
   }
 
-  private func comparePresent(_ counts: [BusinessDay: DayReceipts], _ report: inout AuditReport) {
-    let books = self.books ?? Books(day: 1, openedAt: WallTime(milliseconds: 0))
-    var found = CustomerCounts()
-    for customer in issuedCustomers {
-      switch customer.state {
-      case .waiting: found.waiting[customer.customer.line.index] += 1
-      case .delayed: found.delayed += 1
-      default: found.dead += 1
-      }
-    }
-    report.audit.waiting = found.waiting.reduce(0, +)
-    report.audit.delayed = found.delayed
-    report.audit.dead = found.dead
-    report.compare(.booksDelayed, books: books.delayed, rows: found.delayed)
-    report.compare(.booksDead, books: books.dead, rows: found.dead)
-    for line in Line.allCases {
-      report.compare(
-        .booksWaiting, [line.service.name, line.grade.name], books: books.waiting[line.index],
-        rows: found.waiting[line.index])
-    }
-    let served = counts[books.day]?.servedByService ?? DayReceipts().servedByService
-    for (index, service) in Service.allCases.enumerated() {
-      report.compare(
-        .booksOfService, [service.name], books: books.servedByService[index], rows: served[index])
-    }
-  }
-
   private func auditAttempts(_ report: inout AuditReport) {
     for (ticket, attempts) in contents.attempts
     where attempts.map(\.number).sorted() != (1...Int32(attempts.count)).map(\.self) {
-      report.note(
-        Remark(.attemptsNotNumbered, ticket.ticket, ticket.day, attempts.count))
+      report.note(Remark(.attemptsNotNumbered, ticket.ticket, ticket.day, attempts.count))
     }
     for receipt in contents.receipts {
       let recorded = contents.attempts[TicketOfDay(day: receipt.day, ticket: receipt.ticket)]?.count ?? 0
@@ -239,14 +209,11 @@ extension MemoryStore {
     _ ticket: TicketNumber, _ day: BusinessDay, counted: Int, possible: ClosedRange<Int>,
     _ report: inout AuditReport
   ) {
-    if !possible.contains(counted) {
-      report.note(
-        Remark(.attemptsMiscounted, ticket, day, counted))
-    }
+    if !possible.contains(counted) { report.note(Remark(.attemptsMiscounted, ticket, day, counted)) }
   }
 
   private func auditKeys(_ report: inout AuditReport) {
-    let issued = (closedDays + (books.map { [$0] } ?? [])).map(\.issued)
+    let issued = allDays.map(\.issued)
     for tickets in contents.keys.values.map(\.tickets)
     where tickets.day != books?.day || tickets.first < bound {
       let isKnown = 1...Int64(max(issued.count, 1)) ~= tickets.day && !issued.isEmpty

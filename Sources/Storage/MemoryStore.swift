@@ -21,7 +21,6 @@ public final class MemoryStore: QueueStore {
     case read
   }
 
-  /// The name of this store in errors.
   static let path = "memory"
 
   var contents = MemoryContents()
@@ -35,7 +34,6 @@ public final class MemoryStore: QueueStore {
   private var isLoaded = false
   /// The first number of a request that is not whole, as of the last commit. See `QueueStore`.
   public private(set) var arrivingFrom: TicketNumber?
-  private var reverse: [MemoryStep] = []
   /// The day to which everybody was carried over since the last commit; nil where nobody was.
   private var stagedDay: BusinessDay?
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
@@ -48,16 +46,11 @@ public final class MemoryStore: QueueStore {
   /// Commits that were kept, for tests that count them.
   public private(set) var commits = 0
 
-  /// An empty store.
   public init() {}
-
   /// Nothing: memory is short of room when it is told to be.
   public func lookForRoom() {}
-
   /// Always: a large transaction costs memory no more than many small ones.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
-
-  // MARK: Crashes and failures
 
   /// Makes a call fail: the `number`-th of its kind from now, 1 for the next. One failure of a kind at a time.
   public func fail(_ call: Call, number: Int = 1, with error: StoreError) {
@@ -85,12 +78,14 @@ public final class MemoryStore: QueueStore {
     try meet(.read)
   }
 
-  private func recover(from error: StoreError) {
-    rollBack()
-    if case .failed = error { end = error }
+  /// Does something of which nothing is left where it fails.
+  private func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) { try body() } catch {
+      rollBack()
+      if case .failed = error { end = error }
+      throw error
+    }
   }
-
-  // MARK: Transactions
 
   /// Reads what is kept. A new store begins with day 1 at `now`.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
@@ -114,15 +109,12 @@ public final class MemoryStore: QueueStore {
   /// Adds a change to the open transaction. See `QueueStore`.
   public func stage(_ change: StoreChange) throws(StoreError) {
     if let end { throw end }
-    do throws(StoreError) {
+    try attempt { () throws(StoreError) in
       try meet(.stage)
       hasStagedChanges = true
       if case .cancelEveryone = change { withdraw(limit: .max) }
-      try contents.write(change, day: stagedDay ?? books?.day, reverse: &reverse)
+      try contents.write(change, day: stagedDay ?? books?.day)
       if case .cancelEveryone(let ended, _) = change { stagedDay = ended + 1 }
-    } catch {
-      recover(from: error)
-      throw error
     }
   }
 
@@ -134,32 +126,24 @@ public final class MemoryStore: QueueStore {
     }
     if !hasStagedChanges && books == saved { return }
     precondition(books.day >= saved.day, "A business day never comes again.")
-    do throws(StoreError) {
+    try attempt { () throws(StoreError) in
       try meet(.commit)
       // Whoever comes in already has begun after a reset, which has taken out those of the day before.
       if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
       try requireNobodyLeft(from: saved, to: books, arriving)
-    } catch {
-      recover(from: error)
-      throw error
     }
-    for day in saved.day..<books.day {
-      close(day, after: saved, at: books.openedAt, steps: books.clockSteps)
-    }
+    for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt, steps: books.clockSteps) }
     if let arriving, arriving.count > 0 {
       arrivingFrom = arriving.first
     } else if let first = arrivingFrom, books.issued >= first || !contents.hasCustomers(from: first) {
       arrivingFrom = nil
     }
     self.books = books
-    reverse = []
+    contents.keep()
     stagedDay = nil
     hasStagedChanges = false
     commits += 1
-    do throws(StoreError) { try meet(.commitThatIsKept) } catch {
-      recover(from: error)
-      throw error
-    }
+    try attempt { () throws(StoreError) in try meet(.commitThatIsKept) }
   }
 
   private func requireNobodyLeft(
@@ -167,9 +151,7 @@ public final class MemoryStore: QueueStore {
   ) throws(StoreError) {
     let kept = Int64(contents.positions.count)
     if books.day == saved.day || kept == books.kept + (arriving?.count ?? 0) { return }
-    throw .damaged(
-      path: Self.path,
-      detail: Remark(.dayNotCarried, saved.day, kept, books.kept))
+    throw .damaged(path: Self.path, detail: Remark(.dayNotCarried, saved.day, kept, books.kept))
   }
 
   private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime, steps: Int64) {
@@ -191,17 +173,14 @@ public final class MemoryStore: QueueStore {
   public func withdrawArrivals(limit: Int) throws(StoreError) {
     if let end { throw end }
     guard hasArrivals else { return }
-    do throws(StoreError) { try meet(.stage) } catch {
-      recover(from: error)
-      throw error
-    }
+    try attempt { () throws(StoreError) in try meet(.stage) }
     hasStagedChanges = true
     withdraw(limit: limit)
   }
 
   private func withdraw(limit: Int) {
     guard let arrivingFrom, let books else { return }
-    contents.withdraw(from: arrivingFrom, day: books.day, limit: limit, reverse: &reverse)
+    contents.withdraw(from: arrivingFrom, day: books.day, limit: limit)
   }
 
   /// Nothing is ever put off.
@@ -210,7 +189,7 @@ public final class MemoryStore: QueueStore {
   /// Forgets everything that was staged since the last commit.
   public func rollBack() {
     if end != nil { return }
-    while let step = reverse.popLast() { contents.take(back: step) }
+    contents.rollBack()
     stagedDay = nil
     hasStagedChanges = false
   }

@@ -1,68 +1,31 @@
-// Owns the vending machine in memory: the same promises as the store on disk, for tests and for simulated histories,
-// with crashes and failures at will. It knows no file. Invariant: what was staged and not committed is a copy beside what
-// was, so taking it back is forgetting it. Written for plainness and not for speed.
+// Owns the vending machine in memory: the same promises as the store on disk.
+// What is kept, and how it fails and crashes, stands in `MemoryEntryStore`.
 
 import BankModel
 import QueueCore
 import VendingCore
 
-/// A store that forgets everything when the process ends, and before that only what it is told to.
-public final class MemoryVendingStore: VendingStore {
-  private struct Contents {
-    var machine: Int64?
-    var changes: [MoneyChange] = []
-    var purchases: [StoredPurchase] = []
-  }
+/// What a vending machine in memory keeps.
+public struct MemoryVending {
+  var machine: Int64?
+  var changes: [MoneyChange] = []
+  var purchases: [StoredPurchase] = []
+}
 
-  private var contents = Contents()
-  private var committed = Contents()
-  /// The error that the next commit meets; nil for none.
-  private var nextFailure: StoreError?
-  private var nextAuditFailure: StoreError?
-  private var keepsFailed = false
-  /// The error that the next entry meets; nil for none.
-  private var nextRefusal: StoreError?
-  private var end: StoreError?
-
-  /// Whether anything was staged since the last commit.
-  public private(set) var hasStagedChanges = false
-
-  /// How often everything was checked.
-  public private(set) var audits = 0
-
+/// The vending machine in memory.
+public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingStore {
   /// An empty store.
-  public init() {}
-
-  /// Makes the next commit fail. One that is kept is on disk all the same, as after an fsync of which nobody knows.
-  public func failCommit(with error: StoreError, isKept: Bool = false) {
-    nextFailure = error
-    keepsFailed = isKept
-  }
-
-  /// Makes the next entry fail, and with it everything that was staged before it.
-  public func failStage(with error: StoreError) { nextRefusal = error }
-
+  public init() { super.init(empty: MemoryVending()) }
   /// Every row of the ledger that is on disk, for whoever checks it.
   public var committedChanges: [MoneyChange] { committed.changes }
-
   /// Every purchase as it is on disk, for whoever checks it.
   public var committedPurchases: [StoredPurchase] { committed.purchases }
 
-  /// Makes the next audit fail.
-  public func failAudit(with error: StoreError) { nextAuditFailure = error }
-
-  /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
-  public func crash() {
-    (end, nextFailure, nextRefusal) = (nil, nil, nil)
-    rollBack()
-  }
-
   /// Reads what is kept. A new store takes `machine` as the name of its machine.
   public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
-    try requireHealth()
-    precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
+    try beginLoading()
     contents.machine = contents.machine ?? machine
-    committed = contents
+    keep()
     var account = MoneyAccount()
     for change in contents.changes { account.apply(change) }
     return StoredVending(
@@ -73,18 +36,9 @@ public final class MemoryVendingStore: VendingStore {
 
   /// Adds to the open transaction. See `VendingStore`.
   public func stage(_ entry: VendingEntry) throws(StoreError) {
-    try requireHealth()
-    hasStagedChanges = true
-    do throws(StoreError) {
-      if let error = nextRefusal {
-        nextRefusal = nil
-        throw error
-      }
+    try stage { () throws(StoreError) in
       if let purchase = entry.purchase { try write(purchase) }
       if let change = entry.change { try write(change) }
-    } catch {
-      rollBack()
-      throw error
     }
   }
 
@@ -111,26 +65,6 @@ public final class MemoryVendingStore: VendingStore {
       throw damage(Remark(.moneyChangeTwice, change.sequence, change.request))
     }
     contents.changes.append(change)
-  }
-
-  /// Keeps everything that was staged. See `VendingStore`.
-  public func commit() throws(StoreError) {
-    try requireHealth()
-    if let error = nextFailure {
-      nextFailure = nil
-      if keepsFailed { committed = contents }
-      rollBack()
-      if case .failed = error { end = error }
-      throw error
-    }
-    committed = contents
-    hasStagedChanges = false
-  }
-
-  /// Forgets everything that was staged since the last commit.
-  public func rollBack() {
-    contents = committed
-    hasStagedChanges = false
   }
 
   /// The latest purchases that were made. See `VendingStore`.
@@ -167,22 +101,10 @@ public final class MemoryVendingStore: VendingStore {
 
   /// Checks everything that can be checked. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
-    try requireHealth()
-    if let error = nextAuditFailure {
-      nextAuditFailure = nil
-      throw error
-    }
-    audits += 1
-    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    try beginAudit()
     var audit = VendingAuditor()
     for change in contents.changes { audit.visit(change, purchase(change.request)) }
     for purchase in contents.purchases { audit.visit(purchase) }
     return audit.finished()
   }
-
-  private func requireHealth() throws(StoreError) {
-    if let end { throw end }
-  }
-
-  private func damage(_ detail: Remark) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

@@ -34,7 +34,6 @@ struct OrderWalk {
     self.disordered = disordered
   }
 
-  /// The next customer who was served.
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
     startedAt: Int64, _ report: inout AuditReport
@@ -47,8 +46,7 @@ struct OrderWalk {
     let place = Place(line: line.index, start: start)
     if var before = latest[place], before.startedAt > startedAt {
       if !before.isTold {
-        report.note(
-          Remark(.servedOutOfTurn, line.service.name, line.grade.name, day, ticket, before.ticket))
+        report.note(Remark(.servedOutOfTurn, line.service.name, line.grade.name, day, ticket, before.ticket))
         before.isTold = true
         latest[place] = before
       }

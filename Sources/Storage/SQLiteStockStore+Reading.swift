@@ -11,53 +11,35 @@ extension SQLiteStockStore {
   /// What is known of an order. See `StockStore`.
   public func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try transactions.requireHealth()
-    let row = statements.order
-    try row.bind(1, text: id.text)
-    guard try row.step() else { return nil }
-    let (content, outcome) = (row.text(0), row.integer(1))
-    let done = Self.range(row, 2)
-    let returned = Self.range(row, 4)
-    row.reset()
-    return StoredOrder(
-      content: content, outcome: try self.outcome(outcome, of: id), changes: try changes(in: done),
-      returned: returned == nil ? nil : try changes(in: returned))
+    try statements.order.bind(id.text)
+    return try statements.order.first { row throws(StoreError) in
+      let returned = Self.range(row, 4)
+      return StoredOrder(
+        content: row.text(0), outcome: try outcome(row.integer(1), of: id),
+        changes: try changes(in: Self.range(row, 2)),
+        returned: returned == nil ? nil : try changes(in: returned))
+    }
   }
 
   /// Orders that were answered, by their names. See `StockStore`.
   public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
     try transactions.requireHealth()
-    var found: [KeptOrder] = []
-    let row = statements.orders
-    try row.bind(1, text: id?.text ?? "")
-    row.bind(2, Int64(limit))
-    while try row.step() {
+    try statements.orders.bind(id?.text ?? "", Int64(limit))
+    return try statements.orders.all { row throws(StoreError) in
       let name = OrderID(row.text(0))
       guard let state = UInt8(exactly: row.integer(2)).flatMap(KeptOrder.State.init(rawValue:)),
         state != .givenBack
-      else {
-        let outcome = row.integer(2)
-        row.reset()
-        throw damage(Remark(.orderOutcome, name, outcome))
-      }
+      else { throw damage(Remark(.orderOutcome, name, row.integer(2))) }
       let isReturned = state == .done && !row.isNull(3)
-      found.append(KeptOrder(id: name, content: row.text(1), state: isReturned ? .givenBack : state))
+      return KeptOrder(id: name, content: row.text(1), state: isReturned ? .givenBack : state)
     }
-    return found
   }
 
   /// Rows of the ledger behind a place, in order. See `StockStore`.
   public func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StockChange] {
     try transactions.requireHealth()
-    var changes: [StockChange] = []
-    statements.changes.bind(1, sequence)
-    statements.changes.bind(2, Int64(limit))
-    while try statements.changes.step() {
-      do throws(StoreError) { changes.append(try change(in: statements.changes)) } catch {
-        statements.changes.reset()
-        throw error
-      }
-    }
-    return changes
+    try statements.changes.bind(sequence, Int64(limit))
+    return try statements.changes.all(change)
   }
 
   private static func range(_ row: Statement, _ column: Int32) -> ClosedRange<Int64>? {
@@ -79,20 +61,15 @@ extension SQLiteStockStore {
     case 2: break
     default: throw damage(Remark(.orderOutcome, id, code))
     }
-    var shortages: [Shortage] = []
-    let row = statements.shortages
-    try row.bind(1, text: id.text)
-    while try row.step() {
-      guard let item = item(row.integer(0)) else {
-        row.reset()
-        throw damage(Remark(.orderShortUnknown, id))
-      }
-      shortages.append(Shortage(item: item, needed: row.integer(1), available: row.integer(2)))
-    }
-    return .short(shortages)
+    try statements.shortages.bind(id.text)
+    return .short(
+      try statements.shortages.all { row throws(StoreError) in
+        guard let item = item(row.integer(0)) else { throw damage(Remark(.orderShortUnknown, id)) }
+        return Shortage(item: item, needed: row.integer(1), available: row.integer(2))
+      })
   }
 
-  private func change(in row: Statement) throws(StoreError) -> StockChange {
+  private func change(_ row: Statement) throws(StoreError) -> StockChange {
     guard let item = item(row.integer(1)),
       let kind = UInt8(exactly: row.integer(2)).flatMap(StockChange.Kind.init(rawValue:))
     else { throw damage(Remark(.changeMeaningless, row.integer(0))) }
@@ -110,27 +87,17 @@ extension SQLiteStockStore {
     expires == -1 ? nil : LotDates(made: made, expires: expires)
   }
 
-  // MARK: - At the start
-
-  func readLedgerName() throws(StoreError) -> Int64? {
-    try database.number("SELECT value FROM meta WHERE name = 'ledger'", while: "reading the ledger's name")
-  }
-
   func readShelves() throws(StoreError) -> [ItemStock] {
     var shelves = items.map { ItemStock(item: $0, lots: []) }
-    let row = statements.lots
-    while try row.step() {
+    _ = try statements.lots.all { row throws(StoreError) in
       let lot = Lot(dates: Self.dates(row.integer(1), row.integer(2)), quantity: row.integer(3))
       guard item(row.integer(0)) != nil, lot.quantity > 0, lot.quantity <= StockLimits.quantity else {
-        row.reset()
         throw damage(Remark(.lotMeaningless, row.integer(0)))
       }
       shelves[Int(row.integer(0)) - 1].lots.append(lot)
     }
     return shelves
   }
-
-  // MARK: - The audit
 
   /// Checks everything that can be checked. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
@@ -146,7 +113,7 @@ extension SQLiteStockStore {
         for change in page { try audit.visit(change, order: order) }
         last = end.sequence
       }
-      try audit.finishLedger(order: order)
+      try audit.endRun(order)
       for shelf in try readShelves() { audit.visit(shelf) }
       try count(into: &audit)
     } catch {

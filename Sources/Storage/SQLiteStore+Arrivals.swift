@@ -21,7 +21,6 @@ struct Arrivals {
 }
 
 extension SQLiteStore {
-  /// The name in `meta`.
   static let arriving = "arriving from"
 
   /// The first number of customers who were never issued theirs. See `QueueStore`.
@@ -86,7 +85,6 @@ extension SQLiteStore {
 
   /// The first number that was not issued to whoever is kept under it; nil where there is none.
   func readArrivals() throws(StoreError) -> TicketNumber? {
-    try database.number(
-      "SELECT value FROM meta WHERE name = '\(Self.arriving)'", while: "looking for a request that came in")
+    try database.note(Self.arriving, while: "looking for a request that came in")
   }
 }

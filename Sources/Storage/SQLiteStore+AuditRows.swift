@@ -6,14 +6,11 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// Reads all receipts: sequence, day, outcome, money, attempts.
   func auditReceipts(
     _ days: [DayRow], _ report: inout AuditReport
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
-    var counts: [BusinessDay: DayReceipts] = [:]
+    var walk = ReceiptWalk(last: days.last?.books.day ?? 0)
     var expected: Int64 = 1
-    var latest: BusinessDay = 0
-    let last = days.last?.day ?? 0
     try database.withStatement(
       """
       SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit
@@ -30,37 +27,23 @@ extension SQLiteStore {
           report.note(Remark(.receiptMeaningless, sequence))
           continue
         }
-        if day < latest { report.note(Remark(.receiptOutOfOrder, sequence, day, latest)) }
-        latest = max(latest, day)
-        guard 1...max(last, 1) ~= day, last >= 1 else {
-          report.audit.duplicated += 1
-          report.note(Remark(.receiptOfNobody, sequence, ticket, day))
-          continue
-        }
-        // Subscripts with a default work in place, so a day's counts are not copied for every row.
-        counts[day, default: DayReceipts()].count(ticket, line.service, outcome)
-        if outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
-        report.weigh(
-          ReceiptMoney(
-            sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(7),
-            account: row.integer(8), debit: row.optional(9), credit: row.optional(10)))
+        let money = ReceiptMoney(
+          sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(7),
+          account: row.integer(8), debit: row.optional(9), credit: row.optional(10))
+        guard walk.visit(day, ticket, money, &report) else { continue }
         try requireAttempts(row.integer(6) - (outcome.isAttended ? 1 : 0), day, ticket, outcome, &report)
       }
     }
-    return counts
+    return walk.counts
   }
 
   /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
   func auditOrder(_ days: [DayRow], _ report: inout AuditReport) throws(StoreError) {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
-    ) { row throws(StoreError) in
-      var starts: [Int64] = []
-      while try row.step() { starts.append(row.integer(0)) }
-      return starts
-    }
+    ) { row throws(StoreError) in try row.all { $0.integer(0) } }
     var walk = OrderWalk(
-      starts: starts, disordered: DisorderedDays.among(days.map { ($0.day, $0.counted.clockSteps) }))
+      starts: starts, disordered: DisorderedDays.among(days.map { ($0.books.day, $0.books.clockSteps) }))
     try database.withStatement(
       """
       SELECT day, ticket, service, grade, attempts, started_ms, sequence FROM receipt
@@ -77,10 +60,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Reads all customers: their place, their money, their moment, their attempts.
-  func auditCustomers(
-    day: BusinessDay, _ report: inout AuditReport
-  ) throws(StoreError) -> CustomerCounts {
+  func auditCustomers(day: BusinessDay, _ report: inout AuditReport) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
     let arriving = try readArrivals() ?? .max
     try database.withStatement(
@@ -94,11 +74,7 @@ extension SQLiteStore {
           continue
         }
         if state == .waiting, position.ticket >= arriving { continue }
-        switch state {
-        case .waiting: counts.waiting[line.index] += 1
-        case .delayed: counts.delayed += 1
-        default: counts.dead += 1
-        }
+        counts.count(state, line)
         if row.integer(1) < (line.service.movesMoney ? 1 : 0) || row.integer(2) < 0 {
           report.note(Remark(.impossibleMoney, position.ticket))
         }
@@ -108,9 +84,7 @@ extension SQLiteStore {
         try requireAttempts(row.integer(3), day, position.ticket, nil, &report)
       }
     }
-    report.audit.waiting = counts.waiting.reduce(0, +)
-    report.audit.delayed = counts.delayed
-    report.audit.dead = counts.dead
+    report.count(counts)
     return counts
   }
 
@@ -127,8 +101,7 @@ extension SQLiteStore {
   }
 
   private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
-    statements.attempts.bind(1, day)
-    statements.attempts.bind(2, ticket)
+    try statements.attempts.bind(day, ticket)
     defer { statements.attempts.reset() }
     return try statements.attempts.step()
   }
@@ -148,8 +121,7 @@ extension SQLiteStore {
         }
         count += 1
         if row.integer(2) != count {
-          report.note(
-            Remark(.attemptOutOfPlace, ticket, day, row.integer(2), count))
+          report.note(Remark(.attemptOutOfPlace, ticket, day, row.integer(2), count))
         }
         if UInt8(exactly: row.integer(3)).flatMap(AttemptEnd.init(rawValue:)) == nil {
           report.note(Remark(.attemptEndUnknown, ticket, day, row.integer(2)))
@@ -175,9 +147,7 @@ extension SQLiteStore {
     } else {
       return report.note(Remark(.attemptsOfNobody, ticket, day))
     }
-    if !possible.contains(counted) {
-      report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded))
-    }
+    if !possible.contains(counted) { report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded)) }
   }
 
   /// Looks for keys that stand for tickets that were never issued.
@@ -190,23 +160,8 @@ extension SQLiteStore {
       """, while: "reading all keys"
     ) { row throws(StoreError) in
       while try row.step() {
-        report.note(
-          Remark(.keyOfTicketsOfNobody, row.integer(1), row.integer(2), row.integer(0)))
+        report.note(Remark(.keyOfTicketsOfNobody, row.integer(1), row.integer(2), row.integer(0)))
       }
-    }
-  }
-}
-
-extension DayReceipts {
-  /// Counts one receipt of the day.
-  mutating func count(_ ticket: TicketNumber, _ service: Service, _ outcome: Outcome) {
-    lowest = min(lowest, ticket)
-    highest = max(highest, ticket)
-    if outcome.isAttended {
-      served += 1
-      servedByService[Int(service.rawValue) - 1] += 1
-    } else {
-      cancelled += 1
     }
   }
 }

@@ -31,15 +31,13 @@ extension SQLiteStore {
     return try inTransaction { () throws(StoreError) in
       try database.execute(
         "UPDATE meta SET value = value + 1 WHERE name = 'incarnation'", while: "counting a start")
-      let number = try database.number(
-        "SELECT value FROM meta WHERE name = 'incarnation'", while: "counting a start")
+      let number = try database.note("incarnation", while: "counting a start")
       guard database.changes == 1, let number else { throw damage(Remark(.startsMissing)) }
       try database.execute(
         """
         INSERT OR REPLACE INTO meta VALUES
           ('\(Self.opening)\(number)', \(now.milliseconds)), ('\(Self.receiptsBefore)\(number)', \(sequence))
-        """,
-        while: "writing a start down")
+        """, while: "writing a start down")
       return number
     }
   }
@@ -65,8 +63,7 @@ extension SQLiteStore {
   public func knownBooksName() throws(StoreError) -> BooksName? {
     try requireHealth()
     func value(_ name: String) throws(StoreError) -> Int64? {
-      try database.number(
-        "SELECT value FROM meta WHERE name = '\(name)'", while: "reading the name of the books")
+      try database.note(name, while: "reading the name of the books")
     }
     guard let number = try value("books") else { return nil }
     guard let day = try value("books day"), let ticket = try value("books ticket") else {
@@ -80,15 +77,10 @@ extension SQLiteStore {
   /// With this and the number of a start begins the name under which the last receipt before it is kept.
   static let receiptsBefore = "receipts before "
 
-  /// Writes the rows of a new store.
   private func begin(_ books: Books) throws(StoreError) {
     if sequence > 0 { throw damage(Remark(.receiptsWithoutDay)) }
-    try inTransaction { () throws(StoreError) in
-      try open(books, firstSequence: 1)
-    }
+    try inTransaction { () throws(StoreError) in try open(books, firstSequence: 1) }
   }
-
-  // MARK: Saving
 
   /// Writes what differs between the books and those on disk into the open transaction.
   func save(_ books: Books, over saved: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
@@ -97,14 +89,7 @@ extension SQLiteStore {
       try turnPages(from: saved, to: books, arriving)
     } else if books != saved {
       let statement = statements.updateDay
-      statement.bind(1, books.day)
-      statement.bind(2, books.issued)
-      statement.bind(3, books.served)
-      statement.bind(4, books.cancelled)
-      statement.bind(5, books.delayed)
-      statement.bind(6, books.dead)
-      statement.bind(7, books.businessTime.nanoseconds)
-      BookColumns.bind(books, to: statement, from: 8)
+      statement.bind(BookColumns.bind(books, to: statement, from: 1), books.day)
       try statement.run()
       try requireRow(of: books.day)
     }
@@ -129,21 +114,16 @@ extension SQLiteStore {
     var first = try firstSequence(of: saved.day)
     var day = saved.day
     while true {
-      let statement = statements.closeDay
-      statement.bind(1, day)
-      statement.bind(2, books.openedAt.milliseconds)
-      statement.bind(3, receipts.served)
-      statement.bind(4, receipts.cancelled)
       // Steps of the clock that nobody has saved yet may belong to the day that ends.
-      statement.bind(5, books.clockSteps)
-      try statement.run()
+      try statements.closeDay.bind(
+        day, books.openedAt.milliseconds, receipts.served, receipts.cancelled, books.clockSteps)
+      try statements.closeDay.run()
       try requireRow(of: day)
       first += receipts.served + receipts.cancelled
       day += 1
       if day == books.day { break }
       // A day that began and ended within this very transaction.
-      try open(
-        Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
+      try open(Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
       receipts = try countReceipts(of: day)
     }
     try open(books, firstSequence: first)
@@ -151,16 +131,8 @@ extension SQLiteStore {
 
   private func open(_ books: Books, firstSequence: Int64) throws(StoreError) {
     let statement = statements.insertDay
-    statement.bind(1, books.day)
-    statement.bind(2, books.openedAt.milliseconds)
-    statement.bind(3, firstSequence)
-    statement.bind(4, books.issued)
-    statement.bind(5, books.served)
-    statement.bind(6, books.cancelled)
-    statement.bind(7, books.delayed)
-    statement.bind(8, books.dead)
-    statement.bind(9, books.businessTime.nanoseconds)
-    BookColumns.bind(books, to: statement, from: 10)
+    try statement.bind(books.day, books.openedAt.milliseconds, firstSequence)
+    BookColumns.bind(books, to: statement, from: 4)
     try statement.run(broken: Remark(.dayTwice, books.day))
   }
 
@@ -172,37 +144,25 @@ extension SQLiteStore {
   }
 
   private func countReceipts(of day: BusinessDay) throws(StoreError) -> StagedReceipts {
-    let statement = statements.countReceipts
-    statement.bind(1, day)
-    defer { statement.reset() }
-    guard try statement.step() else { return StagedReceipts() }
-    return StagedReceipts(served: statement.integer(0), cancelled: statement.integer(1))
+    try statements.countReceipts.bind(day)
+    return try statements.countReceipts.first {
+      StagedReceipts(served: $0.integer(0), cancelled: $0.integer(1))
+    } ?? StagedReceipts()
   }
 
   private func requireRow(of day: BusinessDay) throws(StoreError) {
     if database.changes != 1 { throw damage(Remark(.dayRowMissing, day)) }
   }
 
-  // MARK: Reading
-
   private func readBooks() throws(StoreError) -> Books {
     let books = try database.withStatement(
-      """
-      SELECT day, opened_ms, issued, served, cancelled, delayed, dead, business_ns, closed_ms, \(BookColumns.list)
-      FROM day ORDER BY day DESC LIMIT 1
-      """, while: "reading the books"
+      "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the books"
     ) { row throws(StoreError) in
-      guard try row.step(), row.integer(0) >= 1 else { throw damage(Remark(.noBusinessDay)) }
-      if row.optional(8) != nil { throw damage(Remark(.presentDayClosed, row.integer(0))) }
-      var books = Books(day: row.integer(0), openedAt: WallTime(milliseconds: row.integer(1)))
-      books.issued = row.integer(2)
-      books.served = row.integer(3)
-      books.cancelled = row.integer(4)
-      books.delayed = row.integer(5)
-      books.dead = row.integer(6)
-      books.businessTime = TimeSpan(nanoseconds: row.integer(7))
-      BookColumns.read(row, from: 9, into: &books)
-      return books
+      guard let last = try row.first(DayRow.init), last.books.day >= 1 else {
+        throw damage(Remark(.noBusinessDay))
+      }
+      if last.isClosed { throw damage(Remark(.presentDayClosed, last.books.day)) }
+      return last.books
     }
     if let contradiction = books.contradiction { throw damage(contradiction) }
     return books
@@ -210,7 +170,6 @@ extension SQLiteStore {
 }
 
 extension Books {
-  /// Customers who wait, are delayed, or are dead letters.
   var kept: Int64 { waitingInAll + delayed + dead }
 
   /// Those of them who may have to go without a juice. Of the delayed and the dead it is not known what they want.
@@ -226,9 +185,6 @@ extension Books {
       if count < 0 || overflow { return Remark(.booksImpossible, day) }
       sum = next
     }
-    if sum != issued {
-      return Remark(.booksDoNotAddUp, day, issued, sum)
-    }
-    return nil
+    return sum == issued ? nil : Remark(.booksDoNotAddUp, day, issued, sum)
   }
 }

@@ -7,7 +7,6 @@ import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Writes one change into the open transaction.
   func write(_ change: StoreChange) throws(StoreError) {
     if change.meetsCustomers { try finishSweep() }
     switch change {
@@ -29,7 +28,7 @@ extension SQLiteStore {
       try remember(
         key, KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request))
     case .cancelEveryone(let day, let moment):
-      sweep = QueueSweep(day: day, at: moment, total: saved?.kept ?? 0)
+      sweep = QueueSweep(day: day, moment: moment, total: saved?.kept ?? 0)
       stagedDay = day + 1
     case .released(let ticket): try note(released: ticket)
     }
@@ -50,86 +49,56 @@ extension SQLiteStore {
     try gather(receipt)
     for shortage in receipt.shortages { try insert(shortage, of: receipt) }
     if receipt.outcome == .cancelled, receipt.service.drawsOnStock {
-      statements.insertRelease.bind(1, receipt.day)
-      statements.insertRelease.bind(2, receipt.ticket)
-      try statements.insertRelease.run(
-        broken: Remark(.cancelledBefore, receipt.ticket, receipt.day))
+      try statements.insertRelease.bind(receipt.day, receipt.ticket)
+      try statements.insertRelease.run(broken: Remark(.cancelledBefore, receipt.ticket, receipt.day))
     }
     guard receipt.day == saved?.day else { return }
     if receipt.outcome.isAttended { staged.served += 1 } else { staged.cancelled += 1 }
   }
 
   private func insert(_ shortage: Shortage, of receipt: Receipt) throws(StoreError) {
-    let statement = statements.insertShortage
-    statement.bind(1, receipt.day)
-    statement.bind(2, receipt.ticket)
-    try statement.bind(3, text: shortage.item.name)
-    statement.bind(4, shortage.needed)
-    statement.bind(5, shortage.available)
-    try statement.run(
-      broken: Remark(.shortTwice, receipt.ticket, receipt.day, shortage.item))
+    try statements.insertShortage.bind(
+      receipt.day, receipt.ticket, shortage.item.name, shortage.needed, shortage.available)
+    try statements.insertShortage.run(broken: Remark(.shortTwice, receipt.ticket, receipt.day, shortage.item))
   }
 
   private func note(released ticket: TicketOfDay) throws(StoreError) {
-    statements.deleteRelease.bind(1, ticket.day)
-    statements.deleteRelease.bind(2, ticket.ticket)
+    try statements.deleteRelease.bind(ticket.day, ticket.ticket)
     try statements.deleteRelease.run()
-    if database.changes == 1 { return }
-    throw .damaged(
-      path: database.path,
-      detail: Remark(.releaseUnknown, ticket.ticket, ticket.day))
+    if database.changes != 1 { throw damage(Remark(.releaseUnknown, ticket.ticket, ticket.day)) }
   }
 
   private func update(_ customer: Customer) throws(StoreError) {
-    let statement = statements.updateCustomer
-    statement.bind(1, CustomerPosition(.waiting, customer.line, customer.ticket).key)
-    bindCounters(of: customer, to: statement)
-    try statement.run()
+    try statements.updateCustomer.bind(
+      CustomerPosition(.waiting, customer.line, customer.ticket).key, customer.attempts, customer.crashes,
+      customer.failures)
+    try statements.updateCustomer.run()
     try requireOneChange(customer, in: .waiting)
   }
 
   private func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
-    let statement = statements.moveCustomer
-    statement.bind(1, CustomerPosition(from, customer.line, customer.ticket).key)
-    bindCounters(of: customer, to: statement)
-    statement.bind(5, CustomerPosition(to, customer.line, customer.ticket).key)
-    statement.bind(6, optional: dueAt?.milliseconds)
-    try statement.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))
+    try statements.moveCustomer.bind(
+      CustomerPosition(from, customer.line, customer.ticket).key, customer.attempts, customer.crashes,
+      customer.failures, CustomerPosition(to, customer.line, customer.ticket).key, dueAt?.milliseconds)
+    try statements.moveCustomer.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))
     try requireOneChange(customer, in: from)
   }
 
-  private func bindCounters(of customer: Customer, to statement: Statement) {
-    statement.bind(2, customer.attempts)
-    statement.bind(3, customer.crashes)
-    statement.bind(4, customer.failures)
-  }
-
   private func record(_ attempt: Attempt) throws(StoreError) {
-    let statement = statements.insertAttempt
-    statement.bind(1, attempt.day)
-    statement.bind(2, attempt.ticket)
-    statement.bind(3, attempt.number)
-    statement.bind(4, attempt.window.service.rawValue)
-    statement.bind(5, attempt.window.place)
-    statement.bind(6, attempt.generation)
-    statement.bind(7, attempt.pid)
-    statement.bind(8, attempt.startedAt.milliseconds)
-    statement.bind(9, attempt.endedAt.milliseconds)
-    statement.bind(10, attempt.end.rawValue)
-    var code: Int64?
-    var signal: Int64?
+    var code, signal: Int32?
     switch attempt.processEnd {
-    case .code(let value): code = Int64(value)
-    case .signal(let value): signal = Int64(value)
+    case .code(let value): code = value
+    case .signal(let value): signal = value
     case nil: break
     }
-    statement.bind(11, optional: code)
-    statement.bind(12, optional: signal)
-    try statement.run(
-      broken:
-        Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
+    try statements.insertAttempt.bind(
+      attempt.day, attempt.ticket, attempt.number, attempt.window.service.rawValue, attempt.window.place,
+      attempt.generation, attempt.pid, attempt.startedAt.milliseconds, attempt.endedAt.milliseconds,
+      attempt.end.rawValue, code, signal)
+    try statements.insertAttempt.run(
+      broken: Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
   }
 
   /// After which attempt a customer was put aside is a named number in `meta`: the rows of attempts have no place for it,
@@ -138,30 +107,20 @@ extension SQLiteStore {
     guard let day = stagedDay ?? saved?.day else { return }
     try database.execute(
       "INSERT OR REPLACE INTO meta VALUES ('\(Self.burials(of: customer.ticket, day)) \(customer.attempts)', "
-        + "\(customer.attempts))",
-      while: "noting a dead letter")
+        + "\(customer.attempts))", while: "noting a dead letter")
   }
 
   /// What the names of a ticket's burials in `meta` begin with; a space and the attempt follow.
   static func burials(of ticket: TicketNumber, _ day: BusinessDay) -> String { "dead \(day) \(ticket)" }
 
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
-    let (statement, tickets) = (statements.insertKey, known.tickets)
-    try statement.bind(1, text: key)
-    statement.bind(2, tickets.day)
-    statement.bind(3, tickets.first)
-    statement.bind(4, tickets.last)
-    statement.bind(5, optional: known.request)
-    try statement.run(
-      broken:
-        Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
+    let tickets = known.tickets
+    try statements.insertKey.bind(key, tickets.day, tickets.first, tickets.last, known.request)
+    try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {
-    if database.changes == 1 { return }
-    throw .damaged(
-      path: database.path,
-      detail: Remark(.notAmong, customer.ticket, presentDay, state.name))
+    if database.changes != 1 { throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name)) }
   }
 
   /// The day for sentences; nothing is written before the books are loaded.

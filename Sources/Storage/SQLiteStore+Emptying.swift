@@ -7,24 +7,13 @@ import BankModel
 import QueueCore
 import Time
 
-/// The emptying of the queue, as far as it has come.
 struct QueueSweep {
   let day: BusinessDay
   let moment: WallTime
-  /// About so many are cancelled.
   let total: Int64
-  /// So many have their receipts.
   var done: Int64 = 0
-  /// Everybody up to this number has.
   var after: TicketNumber = 0
 
-  init(day: BusinessDay, at moment: WallTime, total: Int64) {
-    self.day = day
-    self.moment = moment
-    self.total = total
-  }
-
-  /// Numbers in one piece.
   static let piece: TicketNumber = 1_024
   /// Rows in one piece of a request that was never whole.
   static let withdrawn = 2_048
@@ -51,10 +40,7 @@ extension SQLiteStore {
     do throws(StoreError) { try writePiece() } catch { throw recover(from: error) }
   }
 
-  /// Writes everything that is left of it.
-  func finishSweep() throws(StoreError) {
-    while sweep != nil { try writePiece() }
-  }
+  func finishSweep() throws(StoreError) { while sweep != nil { try writePiece() } }
 
   private func writePiece() throws(StoreError) {
     guard var sweep else { return }
@@ -62,39 +48,26 @@ extension SQLiteStore {
     if hasUnwithdrawn { return try withdraw(limit: QueueSweep.withdrawn) }
     guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
     sweep.after = first + QueueSweep.piece - 1
-    let receipts = statements.cancelSome
-    receipts.bind(1, sweep.day)
-    receipts.bind(2, sweep.moment.milliseconds)
-    receipts.bind(3, first)
-    receipts.bind(4, sweep.after)
-    try receipts.run(broken: Remark(.waitsWithReceipt, sweep.day))
+    try statements.cancelSome.bind(sweep.day, sweep.moment.milliseconds, first, sweep.after)
+    try statements.cancelSome.run(broken: Remark(.waitsWithReceipt, sweep.day))
     let cancelled = database.changes
     sequence += cancelled
     sweep.done += cancelled
     if sweep.day == saved?.day { staged.cancelled += cancelled }
-    let releases = statements.releaseSome
-    releases.bind(1, sweep.day)
-    releases.bind(2, first)
-    releases.bind(3, sweep.after)
-    try releases.run(broken: Remark(.waitsCancelled, sweep.day))
+    try statements.releaseSome.bind(sweep.day, first, sweep.after)
+    try statements.releaseSome.run(broken: Remark(.waitsCancelled, sweep.day))
     self.sweep = sweep
   }
 
   /// The lowest number behind another one that anybody in the queue has.
   private func firstTicket(after ticket: TicketNumber) throws(StoreError) -> TicketNumber? {
-    let statement = statements.firstTicket
-    statement.bind(1, ticket)
-    defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    return statement.optional(0)
+    statements.firstTicket.bind(1, ticket)
+    return try statements.firstTicket.first { $0.optional(0) } ?? nil
   }
 
   private func end(_ sweep: QueueSweep) throws(StoreError) {
     try statements.deleteEveryone.run()
-    if database.changes != sweep.done {
-      throw .damaged(
-        path: database.path, detail: Remark(.uncancelled, sweep.day))
-    }
+    if database.changes != sweep.done { throw damage(Remark(.uncancelled, sweep.day)) }
     self.sweep = nil
   }
 }

@@ -22,11 +22,8 @@ extension SQLiteStore {
       SELECT sequence FROM receipt WHERE credit = ?1 OR debit = ?1 ORDER BY sequence DESC LIMIT ?2
       """, while: "reading an account"
     ) { row throws(StoreError) in
-      row.bind(1, account)
-      row.bind(2, Int64(max(0, limit)))
-      var sequences: [Int64] = []
-      while try row.step() { sequences.append(row.integer(0)) }
-      return sequences
+      try row.bind(account, Int64(max(0, limit)))
+      return try row.all { $0.integer(0) }
     }
     var receipts: [Receipt] = []
     for sequence in latest { receipts += try self.receipts(day: nil, after: sequence - 1, limit: 1) }
@@ -46,19 +43,16 @@ extension SQLiteStore {
       FROM receipt WHERE debit IS NOT NULL
       """, while: "summing the ledger"
     ) { row throws(StoreError) in
-      row.bind(1, accounts.lowerBound)
-      row.bind(2, accounts.upperBound)
-      guard try row.step() else { return LedgerSums() }
-      return LedgerSums(
-        debit: Self.whole(row.integer(1), row.integer(2)), credit: Self.whole(row.integer(3), row.integer(4)),
-        transfers: row.integer(0))
+      try row.bind(accounts.lowerBound, accounts.upperBound)
+      return try row.first {
+        LedgerSums(
+          debit: Self.whole($0.integer(1), $0.integer(2)), credit: Self.whole($0.integer(3), $0.integer(4)),
+          transfers: $0.integer(0))
+      } ?? LedgerSums()
     }
   }
 
-  /// A sum from the sums of its upper and lower halves.
-  private static func whole(_ upper: Int64, _ lower: Int64) -> WonSum {
-    WonSum(upper) << 20 + WonSum(lower)
-  }
+  private static func whole(_ upper: Int64, _ lower: Int64) -> WonSum { WonSum(upper) << 20 + WonSum(lower) }
 }
 
 extension MemoryStore {
@@ -82,14 +76,10 @@ extension MemoryStore {
     try beginReading()
     var sums = LedgerSums()
     for transfer in contents.receipts.compactMap(\.transfer) {
-      if isWanted(transfer.debit) {
-        sums.debit += WonSum(transfer.amount)
-        sums.transfers += 1
-      }
-      if isWanted(transfer.credit) {
-        sums.credit += WonSum(transfer.amount)
-        sums.transfers += 1
-      }
+      let (isDebit, isCredit) = (isWanted(transfer.debit), isWanted(transfer.credit))
+      if isDebit { sums.debit += WonSum(transfer.amount) }
+      if isCredit { sums.credit += WonSum(transfer.amount) }
+      sums.transfers += (isDebit ? 1 : 0) + (isCredit ? 1 : 0)
     }
     return sums
   }

@@ -1,6 +1,5 @@
-// Owns how rows become customers, receipts and attempts. It changes nothing. Invariant: reads see what was staged,
-// and a value on disk that means nothing becomes `.damaged`, never a trap. Memory is bounded by the limits of the
-// caller.
+// Owns how rows become customers, receipts and attempts. It changes nothing. Invariant: reads see what was staged, and
+// a value on disk that means nothing becomes `.damaged`, never a trap. Memory is bounded by the limits of the caller.
 
 import BankModel
 import QueueCore
@@ -10,31 +9,24 @@ extension SQLiteStore {
   // MARK: Customers
 
   /// The next waiting customers of a line, by number, beginning behind `after`. See `QueueStore`.
-  public func page(
-    of line: Line, after: TicketNumber, limit: Int
-  ) throws(StoreError) -> [Customer] {
+  public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try settle()
-    let statement = statements.customers
-    statement.bind(1, CustomerPosition(.waiting, line, after).key)
-    statement.bind(2, CustomerPosition(.waiting, line, arrivals.bound - 1).key)
-    statement.bind(3, Int64(max(0, limit)))
-    defer { statement.reset() }
-    var page: [Customer] = []
-    page.reserveCapacity(min(max(0, limit), 1_024))
-    while try statement.step() { page.append(try customer(in: statement).customer) }
-    return page
+    try statements.customers.bind(
+      CustomerPosition(.waiting, line, after).key,
+      CustomerPosition(.waiting, line, arrivals.bound - 1).key, Int64(max(0, limit)))
+    return try statements.customers.all(reserving: min(max(0, limit), 1_024)) { row throws(StoreError) in
+      try customer(row).customer
+    }
   }
 
   /// The customer with this number among those who wait, are delayed, or are dead letters.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try settle()
     guard 1...Limits.ticket ~= ticket, ticket < arrivals.bound else { return nil }
-    let statement = statements.customer
-    defer { statement.reset() }
     for state in CustomerPosition.keptStates {
       for line in Line.allCases {
-        statement.bind(1, CustomerPosition(state, line, ticket).key)
-        if try statement.step() { return try customer(in: statement) }
+        statements.customer.bind(1, CustomerPosition(state, line, ticket).key)
+        if let found = try statements.customer.first(customer) { return found }
       }
     }
     return nil
@@ -47,21 +39,15 @@ extension SQLiteStore {
     try settle()
     guard CustomerPosition.keptStates.contains(state) else { return [] }
     if state == .waiting, arrivals.first != nil { return try issued(after: cursor, limit: limit) }
-    let statement = statements.customers
     let keys = CustomerPosition.keys(of: state)
-    statement.bind(1, cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound)
-    statement.bind(2, keys.upperBound)
-    statement.bind(3, Int64(max(0, limit)))
-    defer { statement.reset() }
-    var customers: [StoredCustomer] = []
-    while try statement.step() { customers.append(try customer(in: statement)) }
-    return customers
+    try statements.customers.bind(
+      cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound, keys.upperBound,
+      Int64(max(0, limit)))
+    return try statements.customers.all(customer)
   }
 
   /// Those who wait and have their tickets, while others are there who have none yet: these stand at the end of each line.
-  private func issued(
-    after cursor: TicketCursor?, limit: Int
-  ) throws(StoreError) -> [StoredCustomer] {
+  private func issued(after cursor: TicketCursor?, limit: Int) throws(StoreError) -> [StoredCustomer] {
     var customers: [StoredCustomer] = []
     for line in Line.allCases.sorted(by: {
       CustomerPosition(.waiting, $0, 0).key < CustomerPosition(.waiting, $1, 0).key
@@ -70,20 +56,14 @@ extension SQLiteStore {
       let after = cursor.map { CustomerPosition(.waiting, $0.line, $0.after).key } ?? 0
       let highest = CustomerPosition(.waiting, line, arrivals.bound - 1).key
       guard after < highest else { continue }
-      let statement = statements.customers
-      statement.bind(1, max(after, lowest))
-      statement.bind(2, highest)
-      statement.bind(3, Int64(limit - customers.count))
-      defer { statement.reset() }
-      while try statement.step() { customers.append(try customer(in: statement)) }
+      try statements.customers.bind(max(after, lowest), highest, Int64(limit - customers.count))
+      customers += try statements.customers.all(customer)
     }
     return customers
   }
 
   /// The customers of the present day in a range of numbers who wait or are delayed.
-  public func countUnfinished(
-    _ tickets: ClosedRange<TicketNumber>
-  ) throws(StoreError) -> Int64 {
+  public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try count(tickets, in: [.waiting, .delayed])
   }
 
@@ -98,57 +78,65 @@ extension SQLiteStore {
     try settle()
     guard tickets.lowerBound < arrivals.bound else { return 0 }
     let last = min(tickets.upperBound, arrivals.bound - 1)
-    let statement = statements.countCustomers
-    defer { statement.reset() }
     var count: Int64 = 0
     for state in states {
       for line in Line.allCases {
-        statement.bind(1, CustomerPosition(state, line, tickets.lowerBound).key)
-        statement.bind(2, CustomerPosition(state, line, last).key)
-        if try statement.step() { count += statement.integer(0) }
-        statement.reset()
+        count += try self.count(
+          CustomerPosition(state, line, tickets.lowerBound).key...CustomerPosition(state, line, last).key)
       }
     }
     return count
   }
 
-  /// Everyone who waits for a next attempt, the earliest moment first.
+  func count(_ keys: ClosedRange<Int64>) throws(StoreError) -> Int64 {
+    try statements.countCustomers.bind(keys.lowerBound, keys.upperBound)
+    return try statements.countCustomers.first { $0.integer(0) } ?? 0
+  }
+
+  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  public func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    try settle()
+    let last = min(last, arrivals.bound)
+    guard first < last else { return 0 }
+    let (lower, upper) = (
+      CustomerPosition(.waiting, line, first).key, CustomerPosition(.waiting, line, last).key
+    )
+    return upper - lower < 2 ? 0 : try count(lower + 1...upper - 1)
+  }
+
+  /// The receipts of a day that say out of stock. See `QueueStore`.
+  ///
+  /// Each of them has a row for everything that was missing, so nobody else's receipts are looked at.
+  public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+    try settle()
+    let count = try database.number(
+      "SELECT count(DISTINCT ticket) FROM shortage WHERE day = \(day)", while: "counting who was sent away")
+    return count ?? 0
+  }
+
   func readDelayed() throws(StoreError) -> [DelayedCustomer] {
-    let statement = statements.delayed
     let keys = CustomerPosition.keys(of: .delayed)
-    statement.bind(1, keys.lowerBound)
-    statement.bind(2, keys.upperBound)
-    defer { statement.reset() }
-    var delayed: [DelayedCustomer] = []
-    while try statement.step() {
-      let found = try customer(in: statement)
-      guard let due = found.dueAt else {
-        throw damage(Remark(.delayedWithoutMoment, found.customer.ticket))
-      }
-      delayed.append(DelayedCustomer(customer: found.customer, dueAt: due))
+    try statements.delayed.bind(keys.lowerBound, keys.upperBound)
+    return try statements.delayed.all { row throws(StoreError) in
+      let found = try customer(row)
+      guard let due = found.dueAt else { throw damage(Remark(.delayedWithoutMoment, found.customer.ticket)) }
+      return DelayedCustomer(customer: found.customer, dueAt: due)
     }
-    return delayed
   }
 
   // MARK: Receipts, attempts, keys
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number. See `QueueStore`.
-  public func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
+  public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try settle()
-    let statement = day == nil ? statements.receipts : statements.receiptsOfDay
-    var index: Int32 = 1
-    if let day {
-      statement.bind(index, day)
-      index += 1
+    guard let day else {
+      try statements.receipts.bind(sequence, Int64(max(0, limit)))
+      return try statements.receipts.all(receipt)
     }
-    statement.bind(index, sequence)
-    statement.bind(index + 1, Int64(max(0, limit)))
-    defer { statement.reset() }
-    var receipts: [Receipt] = []
-    while try statement.step() { receipts.append(try receipt(in: statement)) }
-    return receipts
+    try statements.receiptsOfDay.bind(day, sequence, Int64(max(0, limit)))
+    return try statements.receiptsOfDay.all(receipt)
   }
 
   /// Receipts of one service over all days. See `QueueStore`.
@@ -156,53 +144,29 @@ extension SQLiteStore {
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
     try settle()
-    let statement = statements.receiptsOfService
-    statement.bind(1, Int64(service.rawValue))
-    statement.bind(2, sequence)
-    statement.bind(3, last)
-    statement.bind(4, Int64(max(0, limit)))
-    defer { statement.reset() }
-    var receipts: [Receipt] = []
-    while try statement.step() { receipts.append(try receipt(in: statement)) }
-    return receipts
+    try statements.receiptsOfService.bind(service.rawValue, sequence, last, Int64(max(0, limit)))
+    return try statements.receiptsOfService.all(receipt)
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
   public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try settle()
-    let statement = statements.releases
-    statement.bind(1, ticket?.day ?? 0)
-    statement.bind(2, ticket?.ticket ?? 0)
-    statement.bind(3, Int64(max(0, limit)))
-    defer { statement.reset() }
-    var tickets: [TicketOfDay] = []
-    while try statement.step() {
-      tickets.append(TicketOfDay(day: statement.integer(0), ticket: statement.integer(1)))
-    }
-    return tickets
+    try statements.releases.bind(ticket?.day ?? 0, ticket?.ticket ?? 0, Int64(max(0, limit)))
+    return try statements.releases.all { TicketOfDay(day: $0.integer(0), ticket: $0.integer(1)) }
   }
 
   /// The receipt of one ticket.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try settle()
-    let statement = statements.receipt
-    statement.bind(1, day)
-    statement.bind(2, ticket)
-    defer { statement.reset() }
-    return try statement.step() ? try receipt(in: statement) : nil
+    try statements.receipt.bind(day, ticket)
+    return try statements.receipt.first(receipt)
   }
 
   /// The attempts at one ticket that ended without a receipt, in order.
-  public func attempts(
-    day: BusinessDay, ticket: TicketNumber
-  ) throws(StoreError) -> [Attempt] {
+  public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try settle()
-    let statement = statements.attempts
-    statement.bind(1, day)
-    statement.bind(2, ticket)
-    defer { statement.reset() }
-    var attempts: [Attempt] = []
-    while try statement.step() { attempts.append(try attempt(in: statement)) }
+    try statements.attempts.bind(day, ticket)
+    var attempts = try statements.attempts.all(attempt)
     if !attempts.isEmpty { try markBurials(in: &attempts, of: ticket, day) }
     return attempts
   }
@@ -212,32 +176,26 @@ extension SQLiteStore {
   ) throws(StoreError) {
     // A space comes before an exclamation mark, and nothing else that can follow comes between them.
     let name = Self.burials(of: ticket, day)
-    var fatal: Set<Int64> = []
-    try database.withStatement(
+    let fatal = try database.withStatement(
       "SELECT value FROM meta WHERE name > '\(name) ' AND name < '\(name)!'",
       while: "looking for a dead letter"
-    ) { row throws(StoreError) in
-      while try row.step() { fatal.insert(row.integer(0)) }
-    }
+    ) { row throws(StoreError) in try row.all { $0.integer(0) } }
     for place in attempts.indices { attempts[place].isFatal = fatal.contains(Int64(attempts[place].number)) }
   }
 
   /// What a key stands for.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try settle()
-    let statement = statements.key
-    try statement.bind(1, text: key)
-    defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    return KeyedRequest(
-      tickets: IssuedTickets(
-        day: statement.integer(0), first: statement.integer(1), last: statement.integer(2)),
-      request: statement.optional(3))
+    try statements.key.bind(key)
+    return try statements.key.first { row in
+      let tickets = IssuedTickets(day: row.integer(0), first: row.integer(1), last: row.integer(2))
+      return KeyedRequest(tickets: tickets, request: row.optional(3))
+    }
   }
 
   // MARK: Rows
 
-  private func customer(in row: Statement) throws(StoreError) -> StoredCustomer {
+  private func customer(_ row: Statement) throws(StoreError) -> StoredCustomer {
     let position = CustomerPosition(key: row.integer(0))
     guard let state = position.state, let line = position.line else {
       throw damage(Remark(.customerMeaningless, position.key))
@@ -251,7 +209,7 @@ extension SQLiteStore {
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }
 
-  private func receipt(in row: Statement) throws(StoreError) -> Receipt {
+  private func receipt(_ row: Statement) throws(StoreError) -> Receipt {
     let line = try line(service: row.integer(3), grade: row.integer(4))
     guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)) else {
       throw damage(Remark(.receiptOutcome, row.integer(0), row.integer(5)))
@@ -270,20 +228,13 @@ extension SQLiteStore {
   }
 
   private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {
-    let statement = statements.shortages
-    statement.bind(1, day)
-    statement.bind(2, ticket)
-    defer { statement.reset() }
-    var shortages: [Shortage] = []
-    while try statement.step() {
-      shortages.append(
-        Shortage(
-          item: ItemID(statement.text(0)), needed: statement.integer(1), available: statement.integer(2)))
+    try statements.shortages.bind(day, ticket)
+    return try statements.shortages.all {
+      Shortage(item: ItemID($0.text(0)), needed: $0.integer(1), available: $0.integer(2))
     }
-    return shortages
   }
 
-  private func attempt(in row: Statement) throws(StoreError) -> Attempt {
+  private func attempt(_ row: Statement) throws(StoreError) -> Attempt {
     guard let end = UInt8(exactly: row.integer(9)).flatMap(AttemptEnd.init(rawValue:)) else {
       throw damage(Remark(.attemptEndUnknown, row.integer(1), row.integer(0), row.integer(2)))
     }
@@ -298,7 +249,6 @@ extension SQLiteStore {
       end: end, processEnd: processEnd)
   }
 
-  /// The service with this raw value.
   func service(_ value: Int64) throws(StoreError) -> Service {
     guard let service = UInt8(exactly: value).flatMap(Service.init(rawValue:)) else {
       throw damage(Remark(.serviceUnknown, value))
@@ -306,7 +256,6 @@ extension SQLiteStore {
     return service
   }
 
-  /// The line with these raw values.
   func line(service value: Int64, grade: Int64) throws(StoreError) -> Line {
     let service = try service(value)
     guard let grade = UInt8(exactly: grade).flatMap(Grade.init(rawValue:)) else {
@@ -315,12 +264,8 @@ extension SQLiteStore {
     return Line(service: service, grade: grade)
   }
 
-  /// A number that has 32 bits in the model.
   private func small(_ value: Int64) throws(StoreError) -> Int32 {
     guard let number = Int32(exactly: value) else { throw damage(Remark(.numberRange, value)) }
     return number
   }
-
-  /// The error for a database whose rows are not as promised.
-  func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
 }

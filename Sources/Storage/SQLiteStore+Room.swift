@@ -36,7 +36,6 @@ extension SQLiteStore {
     if !room.holdBack(need(of: saved, arrivals.open)) { room.becomeShort() }
   }
 
-  /// What is needed beyond the base: the receipts of those who are here.
   func need(of books: Books?, _ arriving: ArrivingRequest?) -> Int64 {
     func product(_ count: Int64, _ bytes: Int64) -> Int64 {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)

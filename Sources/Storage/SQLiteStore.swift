@@ -1,6 +1,5 @@
 // Owns the queue on disk: staging, committing with the books, and what is counted meanwhile. How changes become rows,
 // how books are saved and how rows are read stand in the extensions; what happens after an error in `Transactions`.
-// It knows no clock and no socket.
 // Invariant: what was staged becomes durable as a whole, with the books that count it, or not at all.
 
 import BankModel
@@ -24,17 +23,13 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   private var loss: StoreError?
   /// The highest sequence number of a receipt, staged ones included.
   var sequence: Int64
-  /// The highest sequence number that is committed.
   private var committedSequence: Int64
   /// Something was committed since the log was last looked at.
   private var owesCheckpoint = false
-  /// Rows that were staged and are not written yet.
   var gathered = GatheredRows()
-  /// Receipts that were staged for the day of the saved books.
   var staged = StagedReceipts()
   /// The day to which everybody was carried over since the last commit; nil where nobody was.
   var stagedDay: BusinessDay?
-  /// The emptying of the queue that was staged and is not written yet.
   var sweep: QueueSweep?
   /// By how much the database grows at most, beside the receipt, when one who wants a juice is sent away. At first for
   /// two fruits of everyday names; see `QueueStore.holdBack(forJuicesOf:)`.
@@ -42,14 +37,11 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// Customers and keys that were staged since the need was last compared with the reserve, and in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
-  /// Customers whose request is not whole yet.
   var arrivals = Arrivals()
 
   override class var schema: Schema { .bank }
   /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
-  override class var reservePlan: HeldRoom.Plan {
-    HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20)
-  }
+  override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20) }
 
   /// What is kept in a database that was opened.
   override init(_ database: Database) throws(StoreError) {
@@ -98,17 +90,13 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     }
   }
 
-  /// Does something in the open transaction, and opens one where there is none.
-  @inline(__always)
-  func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+  @inline(__always) func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try requireTransaction()
     try tidyUp()
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try body()
-    } catch {
-      throw recover(from: error)
-    }
+    } catch { throw recover(from: error) }
   }
 
   /// Saves the books with everything that was staged, and returns when it is on disk. See `QueueStore`.
@@ -134,9 +122,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
       try save(books, over: saved, arriving)
       arrivingFrom = try noteArrivals(books, arriving)
       try transactions.commit()
-    } catch {
-      throw recover(from: error)
-    }
+    } catch { throw recover(from: error) }
     settleTransaction()
     arrivals = Arrivals(first: arrivingFrom, open: arriving)
     self.saved = books
@@ -173,25 +159,16 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   }
 
   /// Runs `body` in a transaction of its own; more than once where the disk is full and room can be made.
-  func inTransaction<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
+  func inTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
-    while true {
-      let result: Result
-      do throws(StoreError) {
-        try transactions.beginIfNeeded()
-        result = try body()
-        try transactions.commit()
-      } catch {
-        let error = recover(from: error)
-        guard case .diskFull = error, room.hasMadeRoom else { throw error }
-        continue
-      }
-      settleTransaction()
-      if transactions.isLogLost { try checkpointIfDue() }
+    let result = try transactions.attempt(undo: forgetStaged) { _ throws(StoreError) in
+      let result = try body()
+      try transactions.commit()
       return result
     }
+    settleTransaction()
+    if transactions.isLogLost { try checkpointIfDue() }
+    return result
   }
 
   private func settleTransaction() {
@@ -202,7 +179,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     stagedAcceptances = 0
   }
 
-  /// Copies a log that has grown long into the database.
   private func checkpointIfDue() throws(StoreError) {
     if try transactions.checkpointIfDue() { easeReserve() }
   }
@@ -210,9 +186,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   // MARK: A file that stays as it is
 
   /// Whether so much is kept that whoever reads all of it takes longer than a turn of a loop may: 2 MB of pages.
-  public func isLong() throws(StoreError) -> Bool {
-    try database.number("PRAGMA page_count", while: "reading the size") ?? 0 > 512
-  }
+  public func isLong() throws(StoreError) -> Bool { try database.pageCount() > 512 }
 
   /// Keeps the file as it is, with everything that is committed by now, while another process reads it in its place; see
   /// ``init(frozen:)``. Nothing may be staged.
@@ -233,7 +207,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
 
   // MARK: Errors
 
-  /// Throws what ended this store's life.
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
   /// Before a read: what was staged is there to be seen.

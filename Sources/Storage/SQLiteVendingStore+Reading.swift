@@ -11,10 +11,14 @@ extension SQLiteVendingStore {
   /// What is known of a request. See `VendingStore`.
   public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try transactions.requireHealth()
-    try statements.changeOfRequest.bind(1, text: id.text)
-    if let change = try first(statements.changeOfRequest, change) { return .done(change) }
-    try statements.purchaseOfRequest.bind(1, text: id.text)
-    return try first(statements.purchaseOfRequest, purchase).map { .purchase($0) }
+    try statements.changeOfRequest.bind(id.text)
+    if let change = try statements.changeOfRequest.first(change) { return .done(change) }
+    return try purchase(of: id).map { .purchase($0) }
+  }
+
+  private func purchase(of id: OrderID) throws(StoreError) -> StoredPurchase? {
+    try statements.purchaseOfRequest.bind(id.text)
+    return try statements.purchaseOfRequest.first(purchase)
   }
 
   /// Purchases that were made behind a place, in order. See `VendingStore`.
@@ -27,9 +31,8 @@ extension SQLiteVendingStore {
     try transactions.requireHealth()
     var latest: [MoneyChange] = []
     for sale in try sales() {
-      try statements.latest.bind(1, text: sale.product.name)
-      statements.latest.bind(2, Int64(max(0, limit)))
-      latest += try all(statements.latest, change)
+      try statements.latest.bind(sale.product.name, Int64(max(0, limit)))
+      latest += try statements.latest.all(change)
     }
     return latest.sorted { $0.sequence < $1.sequence }.suffix(max(0, limit))
   }
@@ -37,18 +40,16 @@ extension SQLiteVendingStore {
   /// How many of each product were ever bought. See `VendingStore`.
   public func sales() throws(StoreError) -> [ProductSales] {
     try transactions.requireHealth()
-    return try all(statements.sales) { row in
-      ProductSales(product: ItemID(row.text(0)), count: row.integer(1))
-    }
+    return try statements.sales.all { ProductSales(product: ItemID($0.text(0)), count: $0.integer(1)) }
   }
 
-  func unfinished() throws(StoreError) -> [StoredPurchase] { try all(statements.unfinished, purchase) }
+  func unfinished() throws(StoreError) -> [StoredPurchase] { try statements.unfinished.all(purchase) }
 
   func readAccount() throws(StoreError) -> MoneyAccount {
     var account = MoneyAccount()
-    while try statements.sums.step() {
-      let sum = statements.sums.integer(1)
-      switch statements.sums.integer(0) {
+    _ = try statements.sums.all { row in
+      let sum = row.integer(1)
+      switch row.integer(0) {
       case 1: account.inserted = sum
       case 2: account.spent = sum
       default: account.returned = sum
@@ -57,8 +58,6 @@ extension SQLiteVendingStore {
     account.balance = account.inserted &- account.spent &- account.returned
     return account
   }
-
-  // MARK: - Rows
 
   private func change(_ row: Statement) throws(StoreError) -> MoneyChange {
     guard let kind = UInt8(exactly: row.integer(1)).flatMap(MoneyChange.Kind.init(rawValue:)) else {
@@ -82,37 +81,13 @@ extension SQLiteVendingStore {
       price: row.integer(3), state: state, at: WallTime(milliseconds: row.integer(5)))
   }
 
-  private func first<Row>(
-    _ statement: Statement, _ read: (Statement) throws(StoreError) -> Row
-  ) throws(StoreError) -> Row? {
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return try read(statement)
-  }
-
-  private func all<Row>(
-    _ statement: Statement, _ read: (Statement) throws(StoreError) -> Row
-  ) throws(StoreError) -> [Row] {
-    var rows: [Row] = []
-    while try statement.step() {
-      do throws(StoreError) { rows.append(try read(statement)) } catch {
-        statement.reset()
-        throw error
-      }
-    }
-    return rows
-  }
-
   private func page<Row>(
     _ statement: Statement, after place: Int64, limit: Int, _ read: (Statement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
     try transactions.requireHealth()
-    statement.bind(1, place)
-    statement.bind(2, Int64(max(0, limit)))
-    return try all(statement, read)
+    try statement.bind(place, Int64(max(0, limit)))
+    return try statement.all(read)
   }
-
-  // MARK: - The audit
 
   /// Checks everything that can be checked. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
@@ -134,10 +109,7 @@ extension SQLiteVendingStore {
 
   private func visitChanges(after last: Int64, _ audit: inout VendingAuditor) throws(StoreError) -> Int64? {
     let rows = try page(statements.changes, after: last, limit: 1_000, change)
-    for row in rows {
-      try statements.purchaseOfRequest.bind(1, text: row.request.text)
-      audit.visit(row, try first(statements.purchaseOfRequest, purchase))
-    }
+    for row in rows { audit.visit(row, try purchase(of: row.request)) }
     return rows.last?.sequence
   }
 

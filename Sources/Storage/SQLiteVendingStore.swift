@@ -1,18 +1,14 @@
 // Owns the vending machine on disk: how an entry becomes rows. How rows are read stands in the extension; what happens
-// after an error in `Transactions`. It knows no clock and no socket.
-// Invariant: an entry is written whole or the transaction is gone; a request is done once, which the database itself
-// sees to.
+// after an error in `Transactions`. Invariant: an entry is written whole or the transaction is gone; a request is done
+// once, which the database itself sees to.
 
 import BankModel
 import QueueCore
 import VendingCore
 
 /// A vending machine in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
-public final class SQLiteVendingStore: DatabaseStore, VendingStore {
+public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, VendingStore {
   let statements: VendingStatements
-  private var isLoaded = false
-  /// What was staged since the last commit: it is written again where a full disk took it and room was made.
-  private var staged: [VendingEntry] = []
 
   override class var schema: Schema { .vending }
   /// What is held back: the log of a few changes, and what some thousand changes write.
@@ -24,23 +20,21 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     try super.init(database)
   }
 
-  /// Whether anything was staged since the last commit.
-  public var hasStagedChanges: Bool { transactions.isOpen }
-
   /// Reads what is kept. A new store takes `machine` as the name of its machine.
   ///
   /// - Throws: `.damaged` where the money that is there is not what the rows say.
   public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
-    let known = try database.number(
-      "SELECT value FROM meta WHERE name = 'machine'", while: "reading the machine's name")
+    let known = try database.note("machine", while: "reading the machine's name")
     let lastPurchase =
       try database.number("SELECT max(number) FROM purchase", while: "counting purchases") ?? 0
-    let plain = try database.number(
-      "SELECT value FROM meta WHERE name = 'plain purchases'", while: "reading how purchases are called")
+    let plain = try database.note("plain purchases", while: "reading how purchases are called")
     if known == nil || plain == nil, !database.isReadOnly {
-      try begin(known ?? machine, lastPlain: plain ?? lastPurchase)
+      // Purchases that a program began which called their orders by number alone keep these names.
+      try begin(
+        "('machine', \(known ?? machine)), ('plain purchases', \(plain ?? lastPurchase))",
+        while: "naming the machine")
     }
     var stored = StoredVending(machine: known ?? machine, account: try readAccount())
     stored.sequence = try database.number("SELECT max(sequence) FROM ledger", while: "counting changes") ?? 0
@@ -59,99 +53,75 @@ public final class SQLiteVendingStore: DatabaseStore, VendingStore {
     return stored
   }
 
-  /// Purchases that a program began which called their orders by number alone keep these names.
-  private func begin(_ machine: Int64, lastPlain: PurchaseNumber) throws(StoreError) {
-    try attempt { _ throws(StoreError) in
-      try database.execute(
-        "INSERT OR IGNORE INTO meta VALUES ('machine', \(machine)), ('plain purchases', \(lastPlain))",
-        while: "naming the machine")
-      try transactions.commit()
-    }
-  }
-
-  /// Adds to the open transaction. See `VendingStore`.
-  ///
-  /// - Throws: `.diskFull`, or `.damaged` where a promise would be broken: a second end of one request.
-  public func stage(_ entry: VendingEntry) throws(StoreError) {
-    try transactions.requireHealth()
-    precondition(isLoaded, "A store is loaded before anything is staged.")
-    staged.append(entry)
-    try attempt { isAgain throws(StoreError) in
-      for entry in isAgain ? staged[...] : staged.suffix(1) { try write(entry) }
-    }
-  }
-
-  /// Returns when everything that was staged is on disk. See `VendingStore`.
-  public func commit() throws(StoreError) {
-    try transactions.requireHealth()
-    guard hasStagedChanges else { return }
-    try attempt { isAgain throws(StoreError) in
-      if isAgain { for entry in staged { try write(entry) } }
-      try transactions.commit()
-    }
-    staged.removeAll(keepingCapacity: true)
-    room.committed()
-    if try transactions.checkpointIfDue() { room.ease() }
-  }
-
-  /// Forgets everything that was staged since the last commit.
-  public func rollBack() {
-    transactions.rollBack()
-    staged.removeAll(keepingCapacity: true)
-  }
-
-  /// Does something with the open transaction, and again with everything that was staged where room was made for it.
-  private func attempt(_ body: (_ isAgain: Bool) throws(StoreError) -> Void) throws(StoreError) {
-    do throws(StoreError) { try transactions.attempt(undo: {}, body) } catch {
-      staged.removeAll(keepingCapacity: true)
-      throw error
-    }
-  }
-
-  // MARK: - Rows
-
-  private func write(_ entry: VendingEntry) throws(StoreError) {
+  override func write(_ entry: VendingEntry) throws(StoreError) {
     if let purchase = entry.purchase { try write(purchase) }
     if let change = entry.change { try write(change) }
   }
 
   private func write(_ change: MoneyChange) throws(StoreError) {
-    let row = statements.insertChange
-    row.bind(1, change.sequence)
-    row.bind(2, change.kind.rawValue)
-    row.bind(3, change.amount)
-    row.bind(4, change.balance)
-    if let product = change.product {
-      try row.bind(5, text: product.name)
-    } else {
-      row.bind(5, optional: nil)
-    }
-    row.bind(6, change.dates?.made ?? -1)
-    row.bind(7, change.dates?.expires ?? -1)
-    try row.bind(8, text: change.request.text)
-    row.bind(9, change.at.milliseconds)
-    try row.run(broken: Remark(.moneyChangeTwice, change.sequence, change.request))
+    try statements.insertChange.bind(
+      change.sequence, change.kind.rawValue, change.amount, change.balance, change.product?.name,
+      change.dates?.made ?? -1, change.dates?.expires ?? -1, change.request.text, change.at.milliseconds)
+    try statements.insertChange.run(broken: Remark(.moneyChangeTwice, change.sequence, change.request))
   }
 
   private func write(_ purchase: StoredPurchase) throws(StoreError) {
-    guard purchase.state == .open else { return try end(purchase) }
-    let row = statements.insertPurchase
-    row.bind(1, purchase.number)
-    try row.bind(2, text: purchase.request.text)
-    try row.bind(3, text: purchase.product.name)
-    row.bind(4, purchase.price)
-    row.bind(5, purchase.state.rawValue)
-    row.bind(6, purchase.at.milliseconds)
-    try row.run(broken: Remark(.purchaseTwice, purchase.number, purchase.request))
+    let (number, state) = (purchase.number, purchase.state.rawValue)
+    if purchase.state == .open {
+      try statements.insertPurchase.bind(
+        number, purchase.request.text, purchase.product.name, purchase.price, state, purchase.at.milliseconds)
+      try statements.insertPurchase.run(broken: Remark(.purchaseTwice, number, purchase.request))
+    } else {
+      try statements.endPurchase.bind(number, state, purchase.request.text)
+      try statements.endPurchase.run()
+      if database.changes != 1 { throw damage(Remark(.purchaseEnded, number)) }
+    }
   }
+}
 
-  private func end(_ purchase: StoredPurchase) throws(StoreError) {
-    statements.endPurchase.bind(1, purchase.number)
-    statements.endPurchase.bind(2, purchase.state.rawValue)
-    try statements.endPurchase.bind(3, text: purchase.request.text)
-    try statements.endPurchase.run()
-    if database.changes != 1 { throw damage(Remark(.purchaseEnded, purchase.number)) }
+struct VendingStatements {
+  let insertChange, insertPurchase, endPurchase: Statement
+  let changeOfRequest, purchaseOfRequest: Statement
+  let changes, bought, latest, purchases, unfinished, sums, sales: Statement
+
+  /// Columns of a row of the ledger, in the order in which rows are read and written.
+  static let changeColumns = "sequence, kind, amount, balance, product, made, expires, request, at_ms"
+  static let purchaseColumns = "number, request, product, price, state, at_ms"
+
+  init(_ database: Database) throws(StoreError) {
+    let prepare = database.prepare(_:while:)
+    insertChange = try prepare(
+      "INSERT INTO ledger (\(Self.changeColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", "writing the ledger")
+    insertPurchase = try prepare(
+      "INSERT INTO purchase (\(Self.purchaseColumns)) VALUES (?, ?, ?, ?, ?, ?)", "writing an intent")
+    endPurchase = try prepare(
+      "UPDATE purchase SET state = ?2 WHERE number = ?1 AND request = ?3 AND state <= 2 AND state < ?2",
+      "ending a purchase")
+
+    changeOfRequest = try prepare(
+      "SELECT \(Self.changeColumns) FROM ledger WHERE request = ?", "looking for a request")
+    purchaseOfRequest = try prepare(
+      "SELECT \(Self.purchaseColumns) FROM purchase WHERE request = ?", "looking for a purchase")
+    changes = try prepare(
+      "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? ORDER BY sequence LIMIT ?",
+      "reading the ledger")
+    bought = try prepare(
+      "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? AND kind = 2 ORDER BY sequence LIMIT ?",
+      "reading the purchases")
+    // The index of purchases has them by product: between two of them there may be any number of coins in the ledger.
+    latest = try prepare(
+      """
+      SELECT \(Self.changeColumns) FROM ledger WHERE kind = 2 AND product = ? ORDER BY sequence DESC LIMIT ?
+      """, "reading the latest purchases")
+    purchases = try prepare(
+      "SELECT \(Self.purchaseColumns) FROM purchase WHERE number > ? ORDER BY number LIMIT ?",
+      "reading the intents")
+    unfinished = try prepare(
+      "SELECT \(Self.purchaseColumns) FROM purchase WHERE state <= 2 ORDER BY number",
+      "reading the open intents")
+    sums = try prepare("SELECT kind, sum(amount) FROM ledger GROUP BY kind", "counting the money")
+    sales = try prepare(
+      "SELECT product, count(*) FROM ledger WHERE kind = 2 GROUP BY product ORDER BY product",
+      "counting the purchases")
   }
-
-  func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
 }

@@ -10,7 +10,6 @@ import QueueCore
 ///
 /// One pointer and one literal: passing it around allocates nothing and counts no references.
 struct Statement {
-  /// SQLite's statement.
   let handle: OpaquePointer
   /// What fails when this fails, for the sentence `while …`.
   let purpose: StaticString
@@ -21,13 +20,17 @@ struct Statement {
     precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
   }
 
-  /// Binds an integer of 32 bits.
-  func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
+  func bind<each Value: Bindable>(_ values: repeat each Value) throws(StoreError) {
+    var index: Int32 = 0
+    for value in repeat each values {
+      index += 1
+      try value.bind(to: self, index)
+    }
+  }
 
-  /// Binds a raw value of the model.
+  func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
   func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
 
-  /// Binds an integer, or null.
   func bind(_ index: Int32, optional value: Int64?) {
     if let value { return bind(index, value) }
     let code = sqlite3_bind_null(handle, index)
@@ -48,7 +51,6 @@ struct Statement {
     if code != SQLITE_OK { throw failure(code) }
   }
 
-  /// Binds text, or null for the empty text.
   func bind(_ index: Int32, nonEmpty text: String) throws(StoreError) {
     if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
   }
@@ -79,28 +81,34 @@ struct Statement {
     sqlite3_reset(handle)
   }
 
-  /// Ends reading before the last row.
-  func reset() { sqlite3_reset(handle) }
-
-  /// The integer in a column, from 0; 0 for null.
-  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-
-  /// The integer in a column, or nil for null.
-  func optional(_ column: Int32) -> Int64? {
-    isNull(column) ? nil : integer(column)
+  /// Everything that the rows say; the statement is reset, also where one of them means nothing.
+  func all<Row>(
+    reserving count: Int = 0, _ read: (Statement) throws(StoreError) -> Row
+  ) throws(StoreError) -> [Row] {
+    defer { reset() }
+    var rows: [Row] = []
+    rows.reserveCapacity(count)
+    while try step() { rows.append(try read(self)) }
+    return rows
   }
 
-  /// Whether there is nothing in a column.
+  func first<Row>(_ read: (Statement) throws(StoreError) -> Row) throws(StoreError) -> Row? {
+    defer { reset() }
+    return try step() ? try read(self) : nil
+  }
+
+  func reset() { sqlite3_reset(handle) }
+  /// The integer in a column, from 0; 0 for null.
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  /// The text in a column; empty for null.
   func text(_ column: Int32) -> String {
     guard let text = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
-  /// The file that the statement's connection has open.
   var path: String {
     guard let name = sqlite3_db_filename(sqlite3_db_handle(handle), "main") else { return "" }
     return String(cString: name)
@@ -111,5 +119,31 @@ struct Statement {
     let error = StoreError(sqlite: sqlite3_db_handle(handle), code: code, path: path, while: purpose)
     sqlite3_reset(handle)
     return error
+  }
+}
+
+protocol Bindable { func bind(to statement: Statement, _ index: Int32) throws(StoreError) }
+
+extension Int64: Bindable {
+  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
+}
+
+extension Int32: Bindable {
+  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
+}
+
+extension UInt8: Bindable {
+  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
+}
+
+extension String: Bindable {
+  func bind(to statement: Statement, _ index: Int32) throws(StoreError) {
+    try statement.bind(index, text: self)
+  }
+}
+
+extension Optional: Bindable where Wrapped: Bindable {
+  func bind(to statement: Statement, _ index: Int32) throws(StoreError) {
+    if let self { try self.bind(to: statement, index) } else { statement.bind(index, optional: nil) }
   }
 }

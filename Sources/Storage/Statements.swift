@@ -6,12 +6,10 @@ import BankModel
 import CSQLite
 import QueueCore
 
-/// The statements of a store.
 struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease,
-    cancelSome, firstTicket,
-    insertAttempt, insertKey: Statement
+  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease, cancelSome,
+    firstTicket, insertAttempt, insertKey: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
   let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
@@ -19,13 +17,11 @@ struct Statements {
   /// Columns of a customer's row, in the order in which rows are read.
   static let customerColumns =
     "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, payload"
-  /// Columns of a receipt, in the order in which rows are read.
   static let receiptColumns = """
     sequence, day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, issued_ms, \
     started_ms, finished_ms, payload
     """
 
-  /// Parameters of one row of a customer, and of a receipt.
   static let customerParameters: Int32 = 8
   static let receiptParameters: Int32 = 18
 
@@ -36,46 +32,44 @@ struct Statements {
   }
 
   init(_ database: Database) throws(StoreError) {
+    let prepare = database.prepare(_:while:)
     let customerRow = "(?, ?, ?, ?, ?, ?, ?, NULL, ?)"
-    insertCustomer = try database.prepare(
-      "INSERT INTO customer (\(Self.customerColumns)) VALUES \(customerRow)", while: "adding a customer")
-    insertCustomers = try database.prepare(
+    insertCustomer = try prepare(
+      "INSERT INTO customer (\(Self.customerColumns)) VALUES \(customerRow)", "adding a customer")
+    insertCustomers = try prepare(
       """
       INSERT OR FAIL INTO customer (\(Self.customerColumns)) VALUES \(Self.several(customerRow))
-      """, while: "adding customers")
-    deleteCustomer = try database.prepare(
-      "DELETE FROM customer WHERE position = ?", while: "removing a customer")
-    updateCustomer = try database.prepare(
+      """, "adding customers")
+    deleteCustomer = try prepare("DELETE FROM customer WHERE position = ?", "removing a customer")
+    updateCustomer = try prepare(
       "UPDATE customer SET attempts = ?2, crashes = ?3, failures = ?4 WHERE position = ?1",
-      while: "changing a customer")
-    moveCustomer = try database.prepare(
+      "changing a customer")
+    moveCustomer = try prepare(
       """
       UPDATE customer SET attempts = ?2, crashes = ?3, failures = ?4, position = ?5, due_ms = ?6
       WHERE position = ?1
-      """, while: "moving a customer")
-    deleteEveryone = try database.prepare("DELETE FROM customer", while: "emptying the queue")
+      """, "moving a customer")
+    deleteEveryone = try prepare("DELETE FROM customer", "emptying the queue")
 
     let receiptRow = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    insertReceipt = try database.prepare(
-      "INSERT INTO receipt (\(Self.receiptColumns), debit, credit) VALUES \(receiptRow)",
-      while: "writing a receipt")
-    insertReceipts = try database.prepare(
+    insertReceipt = try prepare(
+      "INSERT INTO receipt (\(Self.receiptColumns), debit, credit) VALUES \(receiptRow)", "writing a receipt")
+    insertReceipts = try prepare(
       """
       INSERT OR FAIL INTO receipt (\(Self.receiptColumns), debit, credit) VALUES \(Self.several(receiptRow))
-      """, while: "writing receipts")
-    insertShortage = try database.prepare(
+      """, "writing receipts")
+    insertShortage = try prepare(
       "INSERT INTO shortage (day, ticket, item, needed, available) VALUES (?, ?, ?, ?, ?)",
-      while: "writing what was missing")
-    insertRelease = try database.prepare(
-      "INSERT INTO release (day, ticket) VALUES (?, ?)", while: "noting what is to be given back")
-    releaseSome = try database.prepare(
+      "writing what was missing")
+    insertRelease = try prepare(
+      "INSERT INTO release (day, ticket) VALUES (?, ?)", "noting what is to be given back")
+    releaseSome = try prepare(
       """
       INSERT INTO release (day, ticket)
       SELECT ?1, ticket FROM \(QueueSweep.bases(Service.allCases.filter(\.drawsOnStock)))
       CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
-      """,
-      while: "noting what is to be given back")
-    firstTicket = try database.prepare(
+      """, "noting what is to be given back")
+    firstTicket = try prepare(
       """
       SELECT min(first) FROM (
         SELECT (
@@ -83,12 +77,11 @@ struct Statements {
           WHERE position > base + ?1 AND position <= base + \(CustomerPosition.highestTicket)
           ORDER BY position LIMIT 1) AS first
         FROM \(QueueSweep.bases(Service.allCases)))
-      """,
-      while: "looking for the next customer")
-    deleteRelease = try database.prepare(
-      "DELETE FROM release WHERE day = ? AND ticket = ?", while: "noting what was given back")
+      """, "looking for the next customer")
+    deleteRelease = try prepare(
+      "DELETE FROM release WHERE day = ? AND ticket = ?", "noting what was given back")
     // Left out, the sequence is one more than the highest, and rows arrive in the order of the tickets.
-    cancelSome = try database.prepare(
+    cancelSome = try prepare(
       """
       INSERT INTO receipt (
         day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
@@ -98,87 +91,79 @@ struct Statements {
         payload
       FROM \(QueueSweep.bases(Service.allCases)) CROSS JOIN customer ON position BETWEEN base + ?3 AND base + ?4
       ORDER BY ticket
-      """, while: "cancelling everyone")
-    insertAttempt = try database.prepare(
+      """, "cancelling everyone")
+    insertAttempt = try prepare(
       """
       INSERT INTO attempt (
         day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, while: "recording an attempt")
-    insertKey = try database.prepare(
-      "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)",
-      while: "remembering a key")
+      """, "recording an attempt")
+    insertKey = try prepare(
+      "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)", "remembering a key")
 
-    updateDay = try database.prepare(
+    updateDay = try prepare(
       """
-      UPDATE day SET issued = ?2, served = ?3, cancelled = ?4, delayed = ?5, dead = ?6, business_ns = ?7,
-        \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", "))
-      WHERE day = ?1
-      """, while: "saving the books")
-    insertDay = try database.prepare(
+      UPDATE day SET \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?
+      """, "saving the books")
+    insertDay = try prepare(
       """
-      INSERT INTO day (
-        day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns,
-        \(BookColumns.list))
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, \(BookColumns.all.map { _ in "?" }.joined(separator: ", ")))
-      """, while: "opening a day")
-    closeDay = try database.prepare(
+      INSERT INTO day (day, opened_ms, first_sequence, \(BookColumns.list))
+      VALUES (?, ?, ?, \(BookColumns.all.map { _ in "?" }.joined(separator: ", ")))
+      """, "opening a day")
+    closeDay = try prepare(
       """
       UPDATE day SET closed_ms = ?2, issued = max(issued, ?3 + ?4), served = ?3, cancelled = ?4, delayed = 0,
         dead = 0, \(BookColumns.present.map { "\($0) = 0" }.joined(separator: ", ")), \(BookColumns.clock) = ?5
       WHERE day = ?1
-      """, while: "closing a day")
-    countReceipts = try database.prepare(
+      """, "closing a day")
+    countReceipts = try prepare(
       "SELECT count(*) FILTER (WHERE outcome <> 2), count(*) FILTER (WHERE outcome = 2) FROM receipt WHERE day = ?",
-      while: "counting the receipts of a day")
+      "counting the receipts of a day")
 
-    customers = try database.prepare(
+    customers = try prepare(
       "SELECT \(Self.customerColumns) FROM customer WHERE position > ? AND position <= ? ORDER BY position LIMIT ?",
-      while: "reading customers")
-    customer = try database.prepare(
-      "SELECT \(Self.customerColumns) FROM customer WHERE position = ?", while: "looking for a customer")
-    countCustomers = try database.prepare(
-      "SELECT count(*) FROM customer WHERE position BETWEEN ? AND ?", while: "counting customers")
-    delayed = try database.prepare(
+      "reading customers")
+    customer = try prepare(
+      "SELECT \(Self.customerColumns) FROM customer WHERE position = ?", "looking for a customer")
+    countCustomers = try prepare(
+      "SELECT count(*) FROM customer WHERE position BETWEEN ? AND ?", "counting customers")
+    delayed = try prepare(
       """
       SELECT \(Self.customerColumns) FROM customer WHERE position BETWEEN ? AND ?
       ORDER BY due_ms, ticket, position
-      """, while: "reading delayed customers")
+      """, "reading delayed customers")
 
-    receipts = try database.prepare(
+    receipts = try prepare(
       "SELECT \(Self.receiptColumns) FROM receipt WHERE sequence > ? ORDER BY sequence LIMIT ?",
-      while: "reading receipts")
+      "reading receipts")
     // The plus keeps SQLite from the index of days, which would read all receipts of the day to sort them.
-    receiptsOfDay = try database.prepare(
+    receiptsOfDay = try prepare(
       """
       SELECT \(Self.receiptColumns) FROM receipt
       WHERE +day = ?1 AND sequence > ?2
         AND sequence >= coalesce((SELECT first_sequence FROM day WHERE day = ?1), 0)
         AND sequence < coalesce((SELECT first_sequence FROM day WHERE day = ?1 + 1), 9223372036854775807)
       ORDER BY sequence LIMIT ?3
-      """, while: "reading the receipts of a day")
+      """, "reading the receipts of a day")
     // There is no index of services: one walk over the receipts, which an audit takes anyway.
-    receiptsOfService = try database.prepare(
+    receiptsOfService = try prepare(
       """
       SELECT \(Self.receiptColumns) FROM receipt WHERE service = ? AND sequence > ? AND sequence <= ?
       ORDER BY sequence LIMIT ?
-      """,
-      while: "reading the receipts of a service")
-    receipt = try database.prepare(
-      "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?",
-      while: "looking for a receipt")
-    releases = try database.prepare(
+      """, "reading the receipts of a service")
+    receipt = try prepare(
+      "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?", "looking for a receipt")
+    releases = try prepare(
       "SELECT day, ticket FROM release WHERE (day, ticket) > (?, ?) ORDER BY day, ticket LIMIT ?",
-      while: "reading what is to be given back")
-    shortages = try database.prepare(
+      "reading what is to be given back")
+    shortages = try prepare(
       "SELECT item, needed, available FROM shortage WHERE day = ? AND ticket = ? ORDER BY item",
-      while: "reading what was missing")
-    attempts = try database.prepare(
+      "reading what was missing")
+    attempts = try prepare(
       """
       SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal
       FROM attempt WHERE day = ? AND ticket = ? ORDER BY number
-      """, while: "reading attempts")
-    key = try database.prepare(
-      "SELECT day, first, last, request FROM request_key WHERE key = ?", while: "looking for a key")
+      """, "reading attempts")
+    key = try prepare("SELECT day, first, last, request FROM request_key WHERE key = ?", "looking for a key")
   }
 }

@@ -5,7 +5,6 @@
 import BankModel
 import StockCore
 
-/// An audit of the stock while it runs.
 struct StockAuditor {
   var report = StockAudit()
   var findings = Findings()
@@ -24,7 +23,6 @@ struct StockAuditor {
 
   init(items: [ItemID]) { report.items = Int64(items.count) }
 
-  /// The next row of the ledger.
   mutating func visit<Failure: Error>(
     _ change: StockChange, order: (OrderID) throws(Failure) -> StoredOrder?
   ) throws(Failure) {
@@ -38,9 +36,7 @@ struct StockAuditor {
     present[change.item, default: 0] &+= change.difference
     let (lot, all) = (lots[name] ?? 0, present[change.item] ?? 0)
     if lot != change.lot || all != change.present {
-      findings.note(
-        Remark(.changeLeaves, change.sequence, change.lot, change.present, change.item, lot, all)
-      )
+      findings.note(Remark(.changeLeaves, change.sequence, change.lot, change.present, change.item, lot, all))
     }
     if lot < 0 || all > StockLimits.quantity {
       findings.note(Remark(.changeLeavesImpossible, change.sequence, lot, all, change.item))
@@ -49,17 +45,9 @@ struct StockAuditor {
     run.append(change)
   }
 
-  /// The ledger has ended.
-  mutating func finishLedger<Failure: Error>(
-    order: (OrderID) throws(Failure) -> StoredOrder?
-  ) throws(Failure) {
-    try endRun(order)
-  }
-
-  /// Rows of one order lie together: they are what it says, and what it asked for.
-  private mutating func endRun<Failure: Error>(
-    _ order: (OrderID) throws(Failure) -> StoredOrder?
-  ) throws(Failure) {
+  /// Rows of one order lie together: they are what it says, and what it asked for. To be called when the ledger has ended,
+  /// too.
+  mutating func endRun<Failure: Error>(_ order: (OrderID) throws(Failure) -> StoredOrder?) throws(Failure) {
     defer { run.removeAll(keepingCapacity: true) }
     guard let first = run.first, let id = first.order else { return }
     runs += 1
@@ -82,7 +70,6 @@ struct StockAuditor {
     }
   }
 
-  /// What lies on a shelf.
   mutating func visit(_ shelf: ItemStock) {
     for lot in shelf.lots {
       let told = lots.removeValue(forKey: LotName(item: shelf.item, dates: lot.dates)) ?? 0
@@ -96,14 +83,11 @@ struct StockAuditor {
     findings.note(Remark(.shelfDiffers, item, told, there))
   }
 
-  /// The audit with everything that is left to say.
   mutating func finished() -> StockAudit {
     for (name, told) in lots.sorted(by: { $0.key.item < $1.key.item }) {
       differ(name.item, told: told, there: 0)
     }
-    if runs != ordersWithRows {
-      findings.note(Remark(.ordersDiffer, ordersWithRows, runs))
-    }
+    if runs != ordersWithRows { findings.note(Remark(.ordersDiffer, ordersWithRows, runs)) }
     report.remarks = findings.remarks
     return report
   }

@@ -1,6 +1,5 @@
-// Owns the translation of SQLite's result codes into the store's errors. It knows no table and decides nothing about
-// what happens next. Invariant: every code has exactly one meaning here, and an unknown one means that the system
-// refused.
+// Owns the translation of SQLite's result codes into the store's errors. Invariant: every code has exactly one meaning
+// here, and an unknown one means that the system refused.
 
 import BankModel
 import CSQLite
@@ -61,27 +60,20 @@ extension StoreError {
 
   /// The name of a result code as in sqlite3.h, where it is one of those that occur.
   static func name(of code: Int32) -> String {
-    switch (code & 0xFF, code >> 8) {
-    case (SQLITE_IOERR, 1): "SQLITE_IOERR_READ"
-    case (SQLITE_IOERR, 2): "SQLITE_IOERR_SHORT_READ"
-    case (SQLITE_IOERR, 3): "SQLITE_IOERR_WRITE"
-    case (SQLITE_IOERR, 4): "SQLITE_IOERR_FSYNC"
-    case (SQLITE_IOERR, 5): "SQLITE_IOERR_DIR_FSYNC"
-    case (SQLITE_IOERR, 6): "SQLITE_IOERR_TRUNCATE"
-    case (SQLITE_IOERR, let detail): detail == 0 ? "SQLITE_IOERR" : "SQLITE_IOERR (\(code))"
-    case (SQLITE_CORRUPT, _): "SQLITE_CORRUPT"
-    case (SQLITE_NOTADB, _): "SQLITE_NOTADB"
-    case (SQLITE_FULL, _): "SQLITE_FULL"
-    case (SQLITE_BUSY, _): "SQLITE_BUSY"
-    case (SQLITE_LOCKED, _): "SQLITE_LOCKED"
-    case (SQLITE_READONLY, _): "SQLITE_READONLY"
-    case (SQLITE_CANTOPEN, _): "SQLITE_CANTOPEN"
-    case (SQLITE_NOMEM, _): "SQLITE_NOMEM"
-    case (SQLITE_CONSTRAINT, 6): "SQLITE_CONSTRAINT_PRIMARYKEY"
-    case (SQLITE_CONSTRAINT, 8): "SQLITE_CONSTRAINT_UNIQUE"
-    case (SQLITE_CONSTRAINT, _): "SQLITE_CONSTRAINT"
-    case (SQLITE_ERROR, _): "SQLITE_ERROR"
-    default: "SQLite result code \(code)"
-    }
+    if let name = names[code] { return name }
+    guard let name = names[code & 0xFF] else { return "SQLite result code \(code)" }
+    return code & 0xFF == SQLITE_IOERR ? "\(name) (\(code))" : name
   }
+
+  private static let names: [Int32: String] = [
+    SQLITE_IOERR: "SQLITE_IOERR", SQLITE_IOERR | 1 << 8: "SQLITE_IOERR_READ",
+    SQLITE_IOERR | 2 << 8: "SQLITE_IOERR_SHORT_READ", ioErrorWrite: "SQLITE_IOERR_WRITE",
+    SQLITE_IOERR | 4 << 8: "SQLITE_IOERR_FSYNC", SQLITE_IOERR | 5 << 8: "SQLITE_IOERR_DIR_FSYNC",
+    ioErrorTruncate: "SQLITE_IOERR_TRUNCATE", SQLITE_CORRUPT: "SQLITE_CORRUPT",
+    SQLITE_NOTADB: "SQLITE_NOTADB",
+    SQLITE_FULL: "SQLITE_FULL", SQLITE_BUSY: "SQLITE_BUSY", SQLITE_LOCKED: "SQLITE_LOCKED",
+    SQLITE_READONLY: "SQLITE_READONLY", SQLITE_CANTOPEN: "SQLITE_CANTOPEN", SQLITE_NOMEM: "SQLITE_NOMEM",
+    SQLITE_CONSTRAINT: "SQLITE_CONSTRAINT", SQLITE_CONSTRAINT | 6 << 8: "SQLITE_CONSTRAINT_PRIMARYKEY",
+    SQLITE_CONSTRAINT | 8 << 8: "SQLITE_CONSTRAINT_UNIQUE", SQLITE_ERROR: "SQLITE_ERROR",
+  ]
 }

@@ -7,7 +7,6 @@ import BankModel
 import CSQLite
 import QueueCore
 
-/// The transactions of one store, on the one connection that it has.
 final class Transactions {
   /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
@@ -16,15 +15,12 @@ final class Transactions {
   static let frozenThreshold: Int64 = 16_000
 
   let database: Database
-  /// The room that is held back for bad days.
   let room: HeldRoom
-  /// Whether a transaction is open.
   private(set) var isOpen = false
   /// Frames in the log after which the file does not stay as it is any more.
   private var frozenLimit: Int32 = 0
   /// Whether the log has lost its name, so that no other process would find what is in it.
   private(set) var isLogLost = false
-  /// What ended the store's life, if anything did.
   private var end: StoreError?
   private let begin, save, forget: Statement
 
@@ -37,11 +33,7 @@ final class Transactions {
   }
 
   deinit { if end != nil { database.abandon() } }
-
-  /// Throws what ended the store's life.
-  func requireHealth() throws(StoreError) {
-    if let end { throw end }
-  }
+  func requireHealth() throws(StoreError) { if let end { throw end } }
 
   func beginIfNeeded() throws(StoreError) {
     if isOpen { return }
@@ -74,22 +66,22 @@ final class Transactions {
   /// fsync is not to be met twice.
   ///
   /// - Returns: whether it was copied.
-  @discardableResult
-  func checkpointIfDue() throws(StoreError) -> Bool {
+  @discardableResult func checkpointIfDue() throws(StoreError) -> Bool {
     let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
     let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
     guard isUrgent || database.logFrames >= threshold else { return false }
-    do throws(StoreError) {
-      try room.copyLog(SQLITE_CHECKPOINT_PASSIVE)
-      return true
-    } catch {
+    return try unlessFull { () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }
+  }
+
+  /// Does something that a full disk may keep from being done; false where it does. Any other error ends the store's life.
+  private func unlessFull(_ body: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
+    do throws(StoreError) { try body() } catch {
       if case .diskFull = error { return false }
       end = error
       throw error
     }
+    return true
   }
-
-  // MARK: A file that stays as it is
 
   /// Copies the log into the file, which then stays as it is for whoever reads it in its place: the log takes whatever is
   /// committed.
@@ -100,26 +92,19 @@ final class Transactions {
   ///   - atLeast: frames that the log of a small file may have.
   ///   - onThaw: called before the file is written to again.
   /// - Returns: false where it cannot be now.
-  func freeze(
-    atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void
-  ) throws(StoreError) -> Bool {
+  func freeze(atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     try requireHealth()
     guard !isOpen, !isLogLost, !room.isShort, !database.isReadOnly else { return false }
-    var limit = try database.number("PRAGMA page_count", while: "reading the size") ?? 0
-    limit = max(limit, atLeast)
+    var limit = max(try database.pageCount(), atLeast)
     if let free = room.free { limit = min(limit, free / 4 / HeldRoom.frame) }
     guard limit > Int64(Self.checkpointThreshold) else { return false }
-    do throws(StoreError) { try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) } catch {
-      if case .diskFull = error { return false }
-      end = error
-      throw error
+    guard try unlessFull({ () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }) else {
+      return false
     }
     frozenLimit = Int32(clamping: limit)
     database.freeze(onThaw: onThaw)
     return true
   }
-
-  // MARK: Removed files
 
   /// Copies a log that has lost its name; from now on it is copied after every commit.
   func logIsLost() throws(StoreError) {
@@ -132,13 +117,8 @@ final class Transactions {
   func renewLog() throws(StoreError) -> Bool {
     try requireHealth()
     guard isLogLost, !isOpen else { return !isLogLost }
-    do throws(StoreError) { try database.renewLog() } catch {
-      if case .diskFull = error { return false }
-      end = error
-      throw error
-    }
-    isLogLost = false
-    return true
+    isLogLost = try !unlessFull(database.renewLog)
+    return !isLogLost
   }
 
   /// Refuses everything from now on, and leaves the files alone for good.
@@ -160,9 +140,9 @@ final class Transactions {
   /// made for it, the transaction begins anew and everything is done again; `body` hears that it is.
   ///
   /// - Parameter undo: Called when what was staged is gone.
-  func attempt(
-    undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Void
-  ) throws(StoreError) {
+  func attempt<Result>(
+    undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     var isAgain = false
     while true {
       do throws(StoreError) {

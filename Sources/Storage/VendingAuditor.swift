@@ -5,7 +5,6 @@
 import BankModel
 import VendingCore
 
-/// An audit of a vending machine while it runs.
 struct VendingAuditor {
   var report = VendingAudit()
   var findings = Findings()
@@ -13,7 +12,6 @@ struct VendingAuditor {
   private var reserved: Won = 0
   private var lastPurchase: PurchaseNumber = 0
 
-  /// The next row of the ledger, with the purchase of its name.
   mutating func visit(_ change: MoneyChange, _ purchase: StoredPurchase?) {
     report.changes += 1
     if change.sequence != report.changes {
@@ -22,9 +20,7 @@ struct VendingAuditor {
     }
     report.account.apply(change)
     if report.account.balance != change.balance {
-      findings.note(
-        Remark(.moneyChangeLeaves, change.sequence, change.balance, report.account.balance)
-      )
+      findings.note(Remark(.moneyChangeLeaves, change.sequence, change.balance, report.account.balance))
       report.difference += abs(report.account.balance &- change.balance)
       report.account.balance = change.balance
     }
@@ -47,7 +43,6 @@ struct VendingAuditor {
     }
   }
 
-  /// The next purchase.
   mutating func visit(_ purchase: StoredPurchase) {
     if purchase.number != lastPurchase + 1 {
       findings.note(Remark(.purchaseMissing, lastPurchase + 1, purchase.number))
@@ -63,7 +58,6 @@ struct VendingAuditor {
     }
   }
 
-  /// The audit with everything that is left to say.
   mutating func finished() -> VendingAudit {
     if madePurchases != report.purchases {
       findings.note(Remark(.purchasesDiffer, madePurchases, report.purchases))
@@ -72,9 +66,7 @@ struct VendingAuditor {
       findings.note(Remark(.purchasesCost, reserved, report.account.balance))
     }
     report.difference += abs(report.account.difference)
-    if report.account.difference != 0 {
-      findings.note(Remark(.moneyNowhere, report.account.difference))
-    }
+    if report.account.difference != 0 { findings.note(Remark(.moneyNowhere, report.account.difference)) }
     report.remarks = findings.remarks
     return report
   }

@@ -44,9 +44,7 @@ public protocol Reserve: AnyObject {
 
 /// The file system of the process.
 public struct SystemVolume: Volume {
-  /// There is one of it.
   public init() {}
-
   /// None of its own.
   public var vfs: String? { nil }
 
@@ -72,13 +70,10 @@ public struct SystemVolume: Volume {
 
   /// See ``DiskReserve``.
   public func reserve(at path: String) -> any Reserve { DiskReserve(path: path) }
-
   /// See posix_fallocate(3).
   public func extend(_ path: String, by bytes: Int64) { DiskReserve.extend(path, by: bytes) }
-
   /// Nothing: the system closes what a process leaves open.
   public func abandoned(_ connection: OpaquePointer) {}
-
   /// None.
   public func makes(_ mistake: StaticString) -> Bool { false }
 }

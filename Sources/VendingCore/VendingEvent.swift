@@ -61,8 +61,7 @@ public struct VendingEntry: Sendable, Equatable {
   public var purchase: StoredPurchase?
 
   public init(change: MoneyChange? = nil, purchase: StoredPurchase? = nil) {
-    self.change = change
-    self.purchase = purchase
+    (self.change, self.purchase) = (change, purchase)
   }
 }
 
@@ -100,12 +99,8 @@ public struct StoredPurchase: Sendable, Equatable {
   public init(
     number: PurchaseNumber, request: OrderID, product: ItemID, price: Won, state: State, at: WallTime
   ) {
-    self.number = number
-    self.request = request
-    self.product = product
-    self.price = price
-    self.state = state
-    self.at = at
+    (self.number, self.request, self.product, self.price) = (number, request, product, price)
+    (self.state, self.at) = (state, at)
   }
 }
 

@@ -5,14 +5,11 @@ import BankModel
 import Time
 
 extension VendingStateMachine {
-  /// The answer to a request that was heard before.
   mutating func repeated(
     _ known: StoredRequest, _ id: OrderID, _ action: VendingAction, for request: RequestNumber,
     into effects: inout [VendingEffect]
   ) {
-    guard known.action == action else {
-      return answer(request, .refused(.otherRequest(id)), into: &effects)
-    }
+    guard known.action == action else { return answer(request, .refused(.otherRequest(id)), into: &effects) }
     switch known {
     case .done(let change): answer(request, .done(change), into: &effects)
     case .purchase(let purchase):
@@ -23,7 +20,6 @@ extension VendingStateMachine {
     }
   }
 
-  /// Decides a request that nobody has heard of before.
   mutating func decide(
     _ action: VendingAction, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [VendingEffect]
@@ -71,9 +67,6 @@ extension VendingStateMachine {
     stage(VendingEntry(purchase: purchase), then: .take(purchase.number, product), into: &effects)
   }
 
-  // MARK: - The end of a purchase
-
-  /// Writes down what became of a purchase.
   mutating func book(
     _ number: PurchaseNumber, _ outcome: StockOutcome, at now: WallTime, into effects: inout [VendingEffect]
   ) {
@@ -128,7 +121,6 @@ extension StoredPurchase {
 }
 
 extension StoredRequest {
-  /// What was asked for.
   fileprivate var action: VendingAction {
     switch self {
     case .purchase(let purchase): .buy(purchase.product)

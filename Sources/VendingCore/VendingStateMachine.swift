@@ -31,19 +31,14 @@ public struct VendingStateMachine: Sendable {
     var lastPurchase: PurchaseNumber
     /// Intents without an end, and those that are given up and not released.
     var unfinished: [PurchaseNumber: StoredPurchase]
-    /// Won that intents keep back.
     var reserved: Won
   }
 
   var state: State
-  /// The state as it is on disk.
   private var settled: State
   let prices: [ItemID: Won]
-  /// What is not on disk yet, by name.
   var unsettledRequests: [OrderID: StoredRequest] = [:]
-  /// Requests that wait for what the store knows of their name.
   private var asking: [OrderID: [(request: RequestNumber, action: VendingAction)]] = [:]
-  /// Requests that wait for the end of a purchase.
   var waiting: [PurchaseNumber: [RequestNumber]] = [:]
   /// What the stock has said of purchases, until it is on disk.
   var outcomes: [PurchaseNumber: StockOutcome] = [:]
@@ -79,19 +74,14 @@ public struct VendingStateMachine: Sendable {
 
   /// The money that is on disk.
   public var settledAccount: MoneyAccount { settled.account }
-
   /// The last change that is on disk.
   public var settledSequence: Int64 { settled.sequence }
-
   /// Won that are free to be spent: what is on disk without what purchases under way will cost.
   public var settledFree: Won { settled.account.balance - settled.reserved }
-
   /// Whether anything waits to be written, or for what is written.
   public var isUnsettled: Bool { hasStaged }
-
   /// Whether something that has happened could not be written for want of room; say ``VendingEvent/retried``.
   public var hasUnwritten: Bool { !hasStaged && (!outcomes.isEmpty || !released.isEmpty) }
-
   /// Purchases whose end is not known.
   public var unfinishedCount: Int { state.unfinished.count }
 
@@ -185,7 +175,6 @@ public struct VendingStateMachine: Sendable {
 
   // MARK: - Staging and settling
 
-  /// Writes something down.
   mutating func stage(
     _ entry: VendingEntry, then effect: VendingEffect? = nil, into effects: inout [VendingEffect]
   ) {
@@ -260,3 +249,29 @@ extension VendingAnswer {
     }
   }
 }
+
+/// The rules of a vending machine, as the process around them sees them.
+public protocol VendingDecisions: Decisions where Event == VendingEvent, Effect == VendingEffect {
+  /// Which machine this is.
+  var machine: Int64 { get }
+  /// Whether what the stock has said could not be written yet.
+  var hasUnwritten: Bool { get }
+  /// Purchases whose end is not known.
+  var unfinishedCount: Int { get }
+  /// The money, by what is on disk.
+  var settledAccount: MoneyAccount { get }
+  /// What can be spent, by what is on disk.
+  var settledFree: Won { get }
+  /// The name of a purchase's order at the stock; nil where nothing of it is under way.
+  func stockOrder(of purchase: PurchaseNumber) -> OrderID?
+}
+
+extension VendingDecisions {
+  /// Which machine this is.
+  public var identity: Int64 { machine }
+  /// What the stock has said cannot be asked for again: it is written when there is room.
+  public var retry: VendingEvent? { hasUnwritten ? .retried : nil }
+}
+
+extension VendingEvent: StoreEvents {}
+extension VendingStateMachine: VendingDecisions {}

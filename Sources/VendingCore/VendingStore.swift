@@ -1,6 +1,5 @@
 // Owns what a vending machine needs of a disk: what is read at the start, what is staged and committed, what is asked
-// for. It knows no database; how a store fails is the store's own word.
-// Invariant of every store: after an error nothing that was staged since the last commit is kept.
+// for. Invariant of every store: after an error nothing that was staged since the last commit is kept.
 
 import BankModel
 
@@ -21,14 +20,10 @@ public struct StoredVending: Sendable, Equatable {
 
   public init(
     machine: Int64, account: MoneyAccount = MoneyAccount(), sequence: Int64 = 0,
-    lastPurchase: PurchaseNumber = 0, lastPlainPurchase: PurchaseNumber = 0,
-    unfinished: [StoredPurchase] = []
+    lastPurchase: PurchaseNumber = 0, lastPlainPurchase: PurchaseNumber = 0, unfinished: [StoredPurchase] = []
   ) {
-    self.machine = machine
-    self.account = account
-    self.sequence = sequence
-    self.lastPurchase = lastPurchase
-    self.lastPlainPurchase = lastPlainPurchase
+    (self.machine, self.account, self.sequence) = (machine, account, sequence)
+    (self.lastPurchase, self.lastPlainPurchase) = (lastPurchase, lastPlainPurchase)
     self.unfinished = unfinished
   }
 }
@@ -39,11 +34,7 @@ public struct ProductSales: Hashable, Sendable {
   public var product: ItemID
   /// How many.
   public var count: Int64
-
-  public init(product: ItemID, count: Int64) {
-    self.product = product
-    self.count = count
-  }
+  public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 }
 
 /// What an audit of a machine found; every number is counted from the rows.
@@ -52,18 +43,14 @@ public struct VendingAudit: Sendable, Equatable {
   public var changes: Int64 = 0
   /// The money as the rows tell it.
   public var account = MoneyAccount()
-  /// Purchases that were made.
-  public var purchases: Int64 = 0
-  /// Purchases whose end is not known yet.
-  public var unfinished: Int64 = 0
+  /// Purchases that were made, and those whose end is not known yet.
+  public var purchases: Int64 = 0, unfinished: Int64 = 0
   /// Won by which the balance differs from what the rows say.
   public var difference: Won = 0
   /// Everything that is not as promised.
   public var remarks: [Remark] = []
   /// Everything that is not as promised, a sentence each, in English.
   public var problems: [String] { remarks.map(\.description) }
-
-  /// An empty value.
   public init() {}
 }
 

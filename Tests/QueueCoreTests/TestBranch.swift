@@ -2,7 +2,7 @@
 // of each event for a closer look. It keeps nothing: what a store would say is said by the test.
 
 import BankModel
-import QueueCore
+@testable import QueueCore
 import Testing
 import Time
 
@@ -181,15 +181,7 @@ extension [QueueEffect] {
   }
 }
 
-/// What is asked of the queue most often. The queue cannot be copied, and `#expect` copies what it takes apart.
-extension TestBranch {
-  var isTakingIn: Bool { machine.isTakingIn }
-  var isIdle: Bool { machine.isIdle }
-  var isUnsettled: Bool { machine.isUnsettled }
-  var hasWaitingToServe: Bool { machine.hasWaitingToServe }
-  var isJammed: Bool { machine.isJammed }
-  var hasPromises: Bool { machine.hasPromises }
-  var isTimerRunning: Bool { machine.isTimerRunning }
-  var isPaused: Bool { machine.isPaused }
-  var nextDeadline: MonotonicTime? { machine.nextDeadline }
+extension QueueMachine {
+  /// Everyone in memory who waits in one line, in order.
+  func front(of line: Line) -> [Customer] { Array(lines[line.index].front) }
 }

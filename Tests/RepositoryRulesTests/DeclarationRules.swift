@@ -2,14 +2,15 @@
 // the fields of its type, and a sentence there can say nothing that the fields do not say.
 
 enum DeclarationRules {
-  /// Each public declaration has a documentation comment; an initializer that only fills fields may have none.
+  /// Each public declaration has a documentation comment; an initializer that only fills fields may have none, and what
+  /// Codable wants.
   static func checkComments(_ file: File) -> [Violation] {
     guard file.isSource, file.isSwift else { return [] }
     let lines = file.lines.map { $0.drop(while: \.isWhitespace) }
     return lines.indices.compactMap { place in
-      guard isPublic(lines[place]), !isDocumented(lines[..<place]), !onlyFills(lines[place...]) else {
-        return nil
-      }
+      guard isPublic(lines[place]), !isDocumented(lines[..<place]), !onlyFills(lines[place...]),
+        !isCodable(lines[place])
+      else { return nil }
       return Violation(file.path, line: place + 1, "is public and has no documentation comment")
     }
   }
@@ -20,11 +21,17 @@ enum DeclarationRules {
     return words.first == "public" && !words.contains("extension") && !words.contains("override")
   }
 
+  /// Whether this is one of the two functions of Codable, of which nothing else can be said.
+  private static func isCodable(_ line: Substring) -> Bool {
+    line.hasPrefix("public init(from decoder: any Decoder)")
+      || line.hasPrefix("public func encode(to encoder: any Encoder)")
+  }
+
   private static func isDocumented(_ above: ArraySlice<Substring>) -> Bool {
     above.last { !$0.hasPrefix("@") }?.hasPrefix("///") == true
   }
 
-  /// Whether this is an initializer of which every statement is `self.name = value`.
+  /// Whether this is an initializer of which every statement is `self.name = value`, or such a tuple.
   private static func onlyFills(_ from: ArraySlice<Substring>) -> Bool {
     guard let first = from.first, first.hasPrefix("public init("),
       let opening = from.firstIndex(where: { $0.hasSuffix("{") })
@@ -45,6 +52,7 @@ enum DeclarationRules {
 
   private static func fills(_ statement: Substring) -> Bool {
     let words = statement.split(separator: " ")
-    return words.isEmpty || words.count >= 3 && words[0].hasPrefix("self.") && words[1] == "="
+    return words.isEmpty
+      || words.count >= 3 && words[0].drop { $0 == "(" }.hasPrefix("self.") && words.contains("=")
   }
 }

@@ -23,12 +23,18 @@ struct DeclarationRulesTests {
     #expect(DeclarationRules.checkComments(File("Tests/WireTests/A.swift", declaration)).isEmpty)
   }
 
-  @Test("an initializer that only fills fields may have none, and so may an extension and an override")
+  @Test(
+    "an initializer that only fills fields may have none, and so may an extension, an override and what Codable wants"
+  )
   func exempt() {
     #expect(count("  public init(a: Int, b: Int = 2) {\n    self.a = a\n    self.b = b\n  }") == 0)
     #expect(count("  public init(\n    a: Int,\n    b: Int\n  ) {\n    self.a = a\n    self.b = b\n  }") == 0)
     #expect(count("  public init(a: Int) { self.a = a }") == 0)
+    #expect(count("  public init(a: Int, b: Int) { (self.a, self.b) = (a, b) }") == 0)
+    #expect(count("  public init(a: Int, b: Int) {\n    (self.a, self.b) = (a, b)\n  }") == 0)
     #expect(count("  public init() {}") == 0)
+    #expect(count("  public init(from decoder: any Decoder) throws {\n    try decode(decoder)\n  }") == 0)
+    #expect(count("  public func encode(to encoder: any Encoder) throws {\n    try write(encoder)\n  }") == 0)
     #expect(count("public extension A {}") == 0)
     #expect(count("  public override func a() {}") == 0)
     #expect(count("  var a = 1") == 0)

@@ -271,3 +271,8 @@ func storeError(_ body: () throws -> Void) -> StoreError? {
     return error as? StoreError
   }
 }
+
+extension QueueReading {
+  /// The tickets that a key stands for.
+  func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? { try request(forKey: key)?.tickets }
+}

@@ -195,3 +195,14 @@ struct FrameTests {
     #expect(FrameLimits.teller == 65_536)
   }
 }
+
+extension Frame {
+  /// Appends one frame with a finished body, as another program may write it.
+  fileprivate static func append(
+    body: some Collection<UInt8>, to buffer: inout [UInt8], limit: Int
+  ) throws(FrameError) {
+    try check(length: body.count, limit: limit)
+    buffer += (0..<headerLength).map { UInt8(truncatingIfNeeded: body.count >> (24 - 8 * $0)) }
+    buffer.append(contentsOf: body)
+  }
+}

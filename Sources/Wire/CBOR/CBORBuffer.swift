@@ -1,13 +1,10 @@
-// Owns the bytes that are being written and the stack of the containers that can still grow.
-// It must not know Codable: fields and elements arrive as numbers and bytes.
-// Invariant: every open container's head says how many entries it has so far, so there is no closing step;
-// only the innermost container grows, and using an outer one closes those inside it for good.
-// The first failure stays: it empties the stack, so that every later call fails with it.
+// Owns the bytes that are being written and the stack of the containers that can still grow. Invariant: every open
+// container's head says how many entries it has so far, so there is no closing step; only the innermost container
+// grows, and using an outer one closes those inside it for good. The first failure stays: it empties the stack, so
+// that every later call fails with it.
 
 struct CBORBuffer {
-  /// A container that can still grow.
   private struct Level {
-    /// Where its head begins.
     let head: Int
     /// ``CBORMajor/array`` or ``CBORMajor/map``.
     let major: UInt8
@@ -19,37 +16,16 @@ struct CBORBuffer {
   private var levels: [Level] = []
   private(set) var failure: CBOREncodingError?
 
-  // MARK: Scalars
-
-  @inline(__always)
-  mutating func appendHead(_ major: UInt8, _ argument: UInt64) {
-    if argument < 24 {
-      bytes.append(major | UInt8(truncatingIfNeeded: argument))
-    } else {
-      appendLongHead(major, argument)
-    }
+  @inline(__always) mutating func append(unsigned value: UInt64) {
+    bytes.appendHead(CBORMajor.unsigned, value)
   }
 
-  private mutating func appendLongHead(_ major: UInt8, _ argument: UInt64) {
-    let widthLog: UInt8 = argument <= 0xFF ? 0 : argument <= 0xFFFF ? 1 : argument <= 0xFFFF_FFFF ? 2 : 3
-    bytes.append(major | (24 + widthLog))
-    var shift = (8 << Int(widthLog)) - 8
-    while shift >= 0 {
-      bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(shift)))
-      shift -= 8
-    }
-  }
-
-  @inline(__always)
-  mutating func append(unsigned value: UInt64) { appendHead(CBORMajor.unsigned, value) }
-
-  @inline(__always)
-  mutating func append(signed value: Int64) {
+  @inline(__always) mutating func append(signed value: Int64) {
     if value >= 0 {
-      appendHead(CBORMajor.unsigned, UInt64(bitPattern: value))
+      bytes.appendHead(CBORMajor.unsigned, UInt64(bitPattern: value))
     } else {
       // −1 − n is the complement of n (RFC 8949, section 3.1).
-      appendHead(CBORMajor.negative, UInt64(bitPattern: ~value))
+      bytes.appendHead(CBORMajor.negative, UInt64(bitPattern: ~value))
     }
   }
 
@@ -65,25 +41,20 @@ struct CBORBuffer {
 
   @inline(__always)
   mutating func append(bool value: Bool) { bytes.append(value ? CBORSimple.true : CBORSimple.false) }
-
-  @inline(__always)
-  mutating func appendNull() { bytes.append(CBORSimple.null) }
+  @inline(__always) mutating func appendNull() { bytes.append(CBORSimple.null) }
 
   mutating func append(text value: String) {
     let utf8 = value.utf8
-    appendHead(CBORMajor.text, UInt64(utf8.count))
+    bytes.appendHead(CBORMajor.text, UInt64(utf8.count))
     let isDone: Void? = utf8.withContiguousStorageIfAvailable { bytes.append(contentsOf: $0) }
     if isDone == nil { bytes.append(contentsOf: utf8) }
   }
 
   mutating func append(byteString value: [UInt8]) {
-    appendHead(CBORMajor.bytes, UInt64(value.count))
+    bytes.appendHead(CBORMajor.bytes, UInt64(value.count))
     bytes.append(contentsOf: value)
   }
 
-  // MARK: Containers
-
-  /// Begins the container of a slot, or finds it again when the type asks for it a second time.
   mutating func openContainer(_ major: UInt8, in slot: CBORSlot) {
     guard failure == nil else { return }
     guard bytes.count == slot.start else {
@@ -107,7 +78,7 @@ struct CBORBuffer {
     guard let key = UInt8(exactly: number) else { throw fail(.fieldNumberOutOfRange(number)) }
     guard levels[slot.level].keys.insert(key) else { throw fail(.duplicateField(number)) }
     countEntry(at: slot.level)
-    appendHead(CBORMajor.unsigned, UInt64(key))
+    bytes.appendHead(CBORMajor.unsigned, UInt64(key))
   }
 
   mutating func append(signed value: Int64, for number: Int, in slot: CBORSlot) throws(CBOREncodingError) {
@@ -120,21 +91,18 @@ struct CBORBuffer {
     append(unsigned: value)
   }
 
-  /// Makes room for one more element of an array; the value has to follow.
   mutating func beginElement(in slot: CBORSlot) throws(CBOREncodingError) {
     try enter(slot)
     countEntry(at: slot.level)
   }
 
-  /// How many entries a slot's container has; 0 once it can no longer grow.
   func count(of slot: CBORSlot) -> Int {
     guard slot.level < levels.count, levels[slot.level].head == slot.start else { return 0 }
     return Int(levels[slot.level].count)
   }
 
   /// Makes a slot's container the innermost one. Offsets only grow, so a head's offset names its container.
-  @inline(__always)
-  private mutating func enter(_ slot: CBORSlot) throws(CBOREncodingError) {
+  @inline(__always) private mutating func enter(_ slot: CBORSlot) throws(CBOREncodingError) {
     guard slot.level < levels.count, levels[slot.level].head == slot.start else {
       throw fail(.containerOutOfOrder)
     }
@@ -142,8 +110,7 @@ struct CBORBuffer {
   }
 
   /// Counts one more entry in the innermost container's head, which grows at 24, 256 and 65,536 entries.
-  @inline(__always)
-  private mutating func countEntry(at level: Int) {
+  @inline(__always) private mutating func countEntry(at level: Int) {
     levels[level].count += 1
     let (count, head) = (levels[level].count, levels[level].head)
     if count < 24 {

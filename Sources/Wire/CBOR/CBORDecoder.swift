@@ -1,7 +1,6 @@
-// Owns the public way from bytes of the profile to a Swift value.
-// It must not know messages or frames; the bytes are read by `CBORInput`.
-// Invariant: no value is made before the whole input was found to be within the profile, and no input can trap.
-// Whatever is refused is refused with the reason and the offset.
+// Owns the public way from bytes of the profile to a Swift value. Invariant: no value is made before the whole input
+// was found to be within the profile, and no input can trap. Whatever is refused is refused with the reason and the
+// offset.
 
 /// Reads `Decodable` values from the CBOR profile of ``CBORProfile``.
 ///
@@ -11,9 +10,7 @@ public struct CBORDecoder: Sendable {
   private let limits: CBORLimits
 
   /// A decoder with bounds.
-  public init(limits: CBORLimits = .standard) {
-    self.limits = limits
-  }
+  public init(limits: CBORLimits = .standard) { self.limits = limits }
 
   /// The one value that the bytes hold.
   ///

@@ -1,7 +1,6 @@
-// Owns the ways in which an input can be refused, with the place, and their wording.
-// It must not know how the input is read, nor carry unbounded parts of the input.
-// Invariant: one reason for each rule of `CBORProfile`; the offset counts from the first byte of the input.
-// Whoever receives one of these ends the connection it came from and touches nothing else.
+// Owns the ways in which an input can be refused, with the place, and their wording. Invariant: one reason for each
+// rule of `CBORProfile`; the offset counts from the first byte of the input. Whoever receives one of these ends the
+// connection it came from and touches nothing else.
 
 /// Why an input was refused, and where.
 public struct CBORDecodingError: Error, Equatable, Sendable {
@@ -12,61 +11,30 @@ public struct CBORDecodingError: Error, Equatable, Sendable {
   public let offset: Int
 
   /// An error at a place.
-  public init(_ reason: Reason, at offset: Int) {
-    self.reason = reason
-    self.offset = offset
-  }
+  public init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }
 
   /// The rules of the profile, of the limits and of the asked type that an input can break.
   public enum Reason: Equatable, Sendable {
-    /// The input ends inside a head, or where a value has to begin.
-    case truncated
-    /// A head is longer than its argument needs.
-    case nonShortestHead
-    /// A head with additional information 28, 29 or 30, which RFC 8949 reserves.
-    case reservedHead
-    /// An indefinite length, or the stop code that would end one.
-    case indefiniteLength
-    /// A half, single or double precision number.
-    case floatingPoint
-    /// Tag 2 or 3.
-    case bignum
-    /// Any other tag.
-    case tag(UInt64)
-    /// The simple value 23.
-    case undefined
-    /// A simple value other than false, true, null and undefined.
-    case simpleValue(UInt8)
-    /// A negative integer below −2⁶³, or an integer that the asked type cannot hold.
-    case integerOutOfRange
-    /// A string claims more bytes than the input has left.
-    case lengthExceedsInput(UInt64)
-    /// An array or a map claims more entries than the input has bytes left for.
-    case countExceedsInput(UInt64)
-    /// A text string is not UTF-8.
-    case invalidUTF8
-    /// A map's key is not in ``CBORProfile/fieldNumbers``.
-    case keyNotAFieldNumber
+    /// What no input of the profile has, as ``description`` says it. A truncated one ends inside a head, or where a value
+    /// has to begin; additional information 28, 29 or 30 is reserved; a number that is refused is below −2⁶³, or more than
+    /// the asked type can hold.
+    case truncated, nonShortestHead, reservedHead, indefiniteLength, floatingPoint, bignum, undefined,
+      invalidUTF8
+    case integerOutOfRange, keyNotAFieldNumber, trailingBytes
+    /// A tag other than that of a bignum, and a simple value other than false, true, null and undefined.
+    case tag(UInt64), simpleValue(UInt8)
+    /// A string claims more bytes than the input has left, and a container more entries than there are bytes left for.
+    case lengthExceedsInput(UInt64), countExceedsInput(UInt64)
     /// A map has the same key twice.
     case duplicateField(Int)
-    /// More containers inside one another than the limit.
-    case nestingTooDeep(limit: Int)
-    /// Bytes follow the value.
-    case trailingBytes
-    /// The input is longer than the limit.
-    case inputTooLong(limit: Int)
+    /// More containers inside one another, or more bytes, than the limit.
+    case nestingTooDeep(limit: Int), inputTooLong(limit: Int)
     /// The value is well-formed, but of another kind than the asked type needs.
     case typeMismatch(expected: CBORKind, found: CBORKind)
-    /// A field that the asked type needs is missing.
-    case missingField(Int)
-    /// An array has fewer elements than the asked type needs.
-    case endOfArray
-    /// The asked type has a coding key without an integer: a mistake in the type, not in the input.
-    case keyWithoutFieldNumber(String)
-    /// The asked type decodes floating point: a mistake in the type, not in the input.
-    case floatingPointUnsupported
-    /// The asked type uses `superDecoder()`: a mistake in the type, not in the input.
-    case superDecoderUnsupported
+    /// The asked type needs this field, or one more element of an array.
+    case missingField(Int), endOfArray
+    /// Mistakes in the asked type, not in the input: a coding key without an integer, floating point, `superDecoder()`.
+    case keyWithoutFieldNumber(String), floatingPointUnsupported, superDecoderUnsupported
     /// The asked type refused the value, with the beginning of its own words.
     case valueRefused(String)
   }

@@ -1,7 +1,5 @@
-// Owns the public way from a Swift value to bytes of the profile.
-// It must not know messages or frames; the bytes are made by `CBORWriter`.
-// Invariant: the same value gives the same bytes, and whatever is written `CBORDecoder` accepts.
-// On an error the caller's buffer is as long as it was before.
+// Owns the public way from a Swift value to bytes of the profile. Invariant: the same value gives the same bytes, and
+// whatever is written `CBORDecoder` accepts. On an error the caller's buffer is as long as it was before.
 
 /// Writes `Encodable` values in the CBOR profile of ``CBORProfile``.
 ///

@@ -1,20 +1,13 @@
-// Owns the ways in which a Swift value can be impossible to write in the profile, and their wording.
-// It must not know how values are written.
-// Invariant: whoever sees one of these sees a mistake in a message type, never the fault of a peer.
-// An encoder that has thrown one leaves the caller's buffer as it was.
+// Owns the ways in which a Swift value can be impossible to write in the profile, and their wording. Invariant:
+// whoever sees one of these sees a mistake in a message type, never the fault of a peer. An encoder that has thrown
+// one leaves the caller's buffer as it was.
 
 /// Why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {
-  /// A coding key has no `intValue`; the payload is its name.
-  case keyWithoutFieldNumber(String)
-  /// A coding key's integer is not in ``CBORProfile/fieldNumbers``.
-  case fieldNumberOutOfRange(Int)
-  /// The same field number was written twice in one map.
-  case duplicateField(Int)
-  /// A `Double` or a `Float`.
-  case floatingPoint
-  /// An integer below −2⁶³ or above 2⁶⁴ − 1.
-  case integerOutOfRange
+  /// A coding key, named here, has no `intValue`; or it is not in ``CBORProfile/fieldNumbers``; or it was written twice.
+  case keyWithoutFieldNumber(String), fieldNumberOutOfRange(Int), duplicateField(Int)
+  /// A `Double` or a `Float`, and an integer below −2⁶³ or above 2⁶⁴ − 1.
+  case floatingPoint, integerOutOfRange
   /// More containers inside one another than ``CBORLimits/standard`` allows.
   case nestingTooDeep(limit: Int)
   /// A type's `encode(to:)` wrote nothing; the payload is its name.
@@ -35,26 +28,21 @@ extension CBOREncodingError: CustomStringConvertible {
     switch self {
     case .keyWithoutFieldNumber(let name):
       "cannot encode field '\(name)': it has no number; declare its CodingKeys with Int raw values"
-    case .fieldNumberOutOfRange(let number):
-      "cannot encode field \(number): field numbers are 0 to 255"
+    case .fieldNumberOutOfRange(let number): "cannot encode field \(number): field numbers are 0 to 255"
     case .duplicateField(let number):
       "cannot encode field \(number) twice in one map; give every field a number of its own"
     case .floatingPoint:
       "cannot encode a floating-point number: the protocol has none; use a whole number of a smaller unit"
-    case .integerOutOfRange:
-      "cannot encode an integer that fits neither Int64 nor UInt64"
+    case .integerOutOfRange: "cannot encode an integer that fits neither Int64 nor UInt64"
     case .nestingTooDeep(let limit):
       "cannot encode more than \(limit) containers inside one another; flatten the message"
     case .nothingEncoded(let type):
       "cannot encode \(type): its encode(to:) wrote nothing; encode a value or nil"
-    case .secondValue:
-      "cannot encode two values in one place; use a container that holds both"
+    case .secondValue: "cannot encode two values in one place; use a container that holds both"
     case .containerOutOfOrder:
       "cannot encode into a nested container once its parent has gone on; finish the nested one first"
-    case .superEncoderUnsupported:
-      "cannot encode through superEncoder(); encode the parts as fields"
-    case .valueRefused(let reason):
-      "cannot encode the value: \(reason)"
+    case .superEncoderUnsupported: "cannot encode through superEncoder(); encode the parts as fields"
+    case .valueRefused(let reason): "cannot encode the value: \(reason)"
     }
   }
 }

@@ -1,7 +1,5 @@
-// Owns the words of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys.
-// It must not know containers, Codable or where the bytes come from.
-// Invariant: values here are plain data; reading and writing them is the business of `CBORInput` and `CBORWriter`.
-// Nothing in this file fails.
+// Owns the words of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys. Invariant:
+// values here are plain data; reading and writing them is the business of `CBORInput` and `CBORWriter`.
 
 /// The high three bits of a head, in place (RFC 8949, section 3.1).
 enum CBORMajor {
@@ -24,11 +22,9 @@ enum CBORSimple {
 
 /// A head that was read: what follows it begins at `end`.
 struct CBORHead {
-  /// One of ``CBORMajor``.
   let major: UInt8
   /// The value, length, count, tag number or simple value, by major type.
   let argument: UInt64
-  /// The offset behind the head.
   let end: Int
 }
 
@@ -55,8 +51,7 @@ struct CBORKeySet {
   private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   /// Adds a key and says whether it is new.
-  @inline(__always)
-  mutating func insert(_ key: UInt8) -> Bool {
+  @inline(__always) mutating func insert(_ key: UInt8) -> Bool {
     let bit: UInt64 = 1 << UInt64(key & 63)
     switch key >> 6 {
     case 0: return Self.set(bit, in: &bits.0)
@@ -66,8 +61,7 @@ struct CBORKeySet {
     }
   }
 
-  @inline(__always)
-  private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
+  @inline(__always) private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
     guard word & bit == 0 else { return false }
     word |= bit
     return true

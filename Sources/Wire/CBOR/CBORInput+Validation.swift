@@ -1,8 +1,6 @@
-// Owns the one pass over an input that holds it to the profile before anything is made of it.
-// It must not know the type that was asked for: what is outside the profile is refused whoever reads it.
-// Invariant: recursion goes no deeper than the limit, and no claim of the input is believed before it was
-// compared with the bytes that are left.
-// The first broken rule is thrown with its offset.
+// Owns the one pass over an input that holds it to the profile before anything is made of it. Invariant: recursion
+// goes no deeper than the limit, and no claim of the input is believed before it was compared with the bytes that are
+// left. The first broken rule is thrown with its offset.
 
 extension CBORInput {
   /// Checks that the input is exactly one value of the profile.
@@ -11,15 +9,12 @@ extension CBORInput {
     guard end == count else { throw CBORDecodingError(.trailingBytes, at: end) }
   }
 
-  private func validateItem(
-    at offset: Int, depth: Int, maximumDepth: Int
-  ) throws(CBORDecodingError) -> Int {
+  private func validateItem(at offset: Int, depth: Int, maximumDepth: Int) throws(CBORDecodingError) -> Int {
     let head = try head(at: offset)
     switch head.major {
     case CBORMajor.negative where head.argument > UInt64(Int64.max):
       throw CBORDecodingError(.integerOutOfRange, at: offset)
-    case CBORMajor.bytes, CBORMajor.text:
-      return try validateString(head, at: offset)
+    case CBORMajor.bytes, CBORMajor.text: return try validateString(head, at: offset)
     case CBORMajor.array, CBORMajor.map:
       guard depth < maximumDepth else {
         throw CBORDecodingError(.nestingTooDeep(limit: maximumDepth), at: offset)
@@ -33,8 +28,7 @@ extension CBORInput {
       return isMap
         ? try validateMap(head, depth: depth, maximumDepth: maximumDepth)
         : try validateArray(head, depth: depth, maximumDepth: maximumDepth)
-    default:
-      return head.end
+    default: return head.end
     }
   }
 
@@ -59,9 +53,7 @@ extension CBORInput {
     return offset
   }
 
-  private func validateMap(
-    _ head: CBORHead, depth: Int, maximumDepth: Int
-  ) throws(CBORDecodingError) -> Int {
+  private func validateMap(_ head: CBORHead, depth: Int, maximumDepth: Int) throws(CBORDecodingError) -> Int {
     var offset = head.end
     var keys = CBORKeySet()
     for _ in 0..<head.argument {
@@ -74,9 +66,7 @@ extension CBORInput {
     return offset
   }
 
-  /// Reads the key of a field.
-  @inline(__always)
-  func fieldNumber(at offset: Int) throws(CBORDecodingError) -> (number: UInt8, end: Int) {
+  @inline(__always) func fieldNumber(at offset: Int) throws(CBORDecodingError) -> (number: UInt8, end: Int) {
     let head = try head(at: offset)
     guard head.major == CBORMajor.unsigned, let number = UInt8(exactly: head.argument) else {
       throw CBORDecodingError(.keyNotAFieldNumber, at: offset)

@@ -1,7 +1,6 @@
-// Owns the bytes of one input and the reading of single data items at an offset.
-// It must not know containers or their state: it is immutable, so any number of readers may share it.
-// Invariant: every access is within bounds whether or not the input was validated before; offsets count from 0.
-// A broken rule is thrown as a `CBORDecodingError` with the offset of the data item.
+// Owns the bytes of one input and the reading of single data items at an offset. Invariant: every access is within
+// bounds whether or not the input was validated before; offsets count from 0. A broken rule is thrown as a
+// `CBORDecodingError` with the offset of the data item.
 
 final class CBORInput {
   private let bytes: ArraySlice<UInt8>
@@ -14,10 +13,7 @@ final class CBORInput {
     count = bytes.count
   }
 
-  // MARK: Bytes and heads
-
-  @inline(__always)
-  func byte(at offset: Int) throws(CBORDecodingError) -> UInt8 {
+  @inline(__always) func byte(at offset: Int) throws(CBORDecodingError) -> UInt8 {
     guard offset < count else { throw CBORDecodingError(.truncated, at: offset) }
     return bytes[base + offset]
   }
@@ -29,8 +25,7 @@ final class CBORInput {
   /// Reads the head at an offset, and refuses every form of it that the profile has not.
   ///
   /// For major type 7 the argument is the simple value.
-  @inline(__always)
-  func head(at offset: Int) throws(CBORDecodingError) -> CBORHead {
+  @inline(__always) func head(at offset: Int) throws(CBORDecodingError) -> CBORHead {
     let first = try byte(at: offset)
     let (major, information) = (first & 0xE0, first & 0x1F)
     if information < 24 && major < CBORMajor.tag {
@@ -75,9 +70,6 @@ final class CBORInput {
     }
   }
 
-  // MARK: Scalars
-
-  /// Whether a null stands at an offset.
   @inline(__always)
   func isNull(at offset: Int) throws(CBORDecodingError) -> Bool { try byte(at: offset) == CBORSimple.null }
 
@@ -137,16 +129,10 @@ final class CBORInput {
     return (entries, head.end)
   }
 
-  // MARK: Values of any type
-
   func value<T: Decodable>(_ type: T.Type, at offset: Int) throws(CBORDecodingError) -> T {
     if T.self == [UInt8].self, let byteString = try byteString(at: offset) as? T { return byteString }
-    do {
-      return try T(from: CBORValueDecoder(input: self, offset: offset))
-    } catch let error as CBORDecodingError {
-      throw error
-    } catch {
-      throw CBORDecodingError(.valueRefused(Self.words(of: error)), at: offset)
+    do { return try T(from: CBORValueDecoder(input: self, offset: offset)) } catch {
+      throw error as? CBORDecodingError ?? CBORDecodingError(.valueRefused(Self.words(of: error)), at: offset)
     }
   }
 
@@ -183,8 +169,6 @@ final class CBORInput {
     }
     return offset
   }
-
-  // MARK: Refusals
 
   /// The error for a data item of another kind than asked for, or for an integer that does not fit.
   func mismatch(expected: CBORKind, at offset: Int) throws(CBORDecodingError) -> CBORDecodingError {

@@ -1,7 +1,5 @@
-// Owns the translation of Codable's keyed container into lookups in a map.
-// It must not know the bytes; it asks `CBORMap` and `CBORInput`.
-// Invariant: for an optional field, missing and null are the same nil.
-// A missing field is thrown with the offset of the map, a wrong one with its own.
+// Owns the translation of Codable's keyed container into lookups in a map. Invariant: for an optional field, missing
+// and null are the same nil. A missing field is thrown with the offset of the map, a wrong one with its own.
 
 struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let map: CBORMap
@@ -11,9 +9,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   /// A plain loop: every message asks for this, and a chain of generic calls costs more than the rest of the map.
   var allKeys: [Key] {
     var keys: [Key] = []
-    for number in map.fieldNumbers {
-      if let key = Key(intValue: number) { keys.append(key) }
-    }
+    for number in map.fieldNumbers { if let key = Key(intValue: number) { keys.append(key) } }
     return keys
   }
 
@@ -24,12 +20,8 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return map.valueOffset(number) != nil
   }
 
-  // MARK: Fields that have to be there
-
   func decodeNil(forKey key: Key) throws -> Bool { try input.isNull(at: offset(of: key)) }
-
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try input.bool(at: offset(of: key)) }
-
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try input.text(at: offset(of: key)) }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
@@ -44,8 +36,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     try input.value(type, at: offset(of: key))
   }
 
-  // MARK: Optional fields
-
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
     guard let offset = try offsetIfPresent(of: key) else { return nil }
     return try input.bool(at: offset)
@@ -56,22 +46,45 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return try input.text(at: offset)
   }
 
-  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    guard let offset = try offsetIfPresent(of: key) else { return nil }
-    throw CBORDecodingError(.floatingPointUnsupported, at: offset)
-  }
-
-  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    guard let offset = try offsetIfPresent(of: key) else { return nil }
-    throw CBORDecodingError(.floatingPointUnsupported, at: offset)
-  }
-
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     guard let offset = try offsetIfPresent(of: key) else { return nil }
     return try input.value(type, at: offset)
   }
 
-  // MARK: Nested containers
+  // None of them is generic. A generic method that stood in for all widths would be called unspecialised through Codable's
+  // tables, with a dynamic call for every step of a conversion; `need` and `find` are made anew for each that calls them.
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try need(key) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try need(key) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try need(key) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try need(key) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try need(key) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try need(key) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try need(key) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try need(key) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try need(key) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try need(key) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try need(key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try need(key) }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try find(key) }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try find(key) }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try find(key) }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try find(key) }
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try find(key) }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try find(key) }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try find(key) }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try find(key) }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try find(key) }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try find(key) }
+
+  @inline(__always) private func need<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I {
+    try input.integer(I.self, at: offset(of: key))
+  }
+
+  @inline(__always) private func find<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I? {
+    guard let offset = try offsetIfPresent(of: key) else { return nil }
+    return try input.integer(I.self, at: offset)
+  }
 
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type, forKey key: Key
@@ -89,18 +102,14 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }
 
-  // MARK: Lookup
-
-  @inline(__always)
-  private func number(of key: Key) throws(CBORDecodingError) -> Int {
+  @inline(__always) private func number(of key: Key) throws(CBORDecodingError) -> Int {
     guard let number = key.intValue else {
       throw CBORDecodingError(.keyWithoutFieldNumber(key.stringValue), at: map.offset)
     }
     return number
   }
 
-  @inline(__always)
-  func offset(of key: Key) throws(CBORDecodingError) -> Int {
+  @inline(__always) func offset(of key: Key) throws(CBORDecodingError) -> Int {
     let number = try number(of: key)
     guard let offset = map.valueOffset(number) else {
       throw CBORDecodingError(.missingField(number), at: map.offset)
@@ -108,8 +117,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return offset
   }
 
-  @inline(__always)
-  func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
+  @inline(__always) func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
     guard let offset = map.valueOffset(try number(of: key)) else { return nil }
     return try input.isNull(at: offset) ? nil : offset
   }

@@ -1,13 +1,11 @@
-// Owns the translation of Codable's keyed container into fields of a map.
-// It must not know the buffer's layout; it asks `CBORWriter`.
-// Invariant: one call writes one key and one value; nothing is boxed on the way to the writer.
-// Calls that cannot throw, such as nested containers, leave their failure with the writer, where the next call meets it.
+// Owns the translation of Codable's keyed container into fields of a map. Invariant: one call writes one key and one
+// value; nothing is boxed on the way to the writer. Calls that cannot throw, such as nested containers, leave their
+// failure with the writer, where the next call meets it.
 
 struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let slot: CBORSlot
 
   var codingPath: [any CodingKey] { [] }
-
   var writer: CBORWriter { slot.writer }
 
   func encodeNil(forKey key: Key) throws {
@@ -26,7 +24,6 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   }
 
   func encode(_ value: Double, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
-
   func encode(_ value: Float, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -34,7 +31,43 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     try writer.append(value, level: slot.level + 1)
   }
 
-  // MARK: Optional fields: nil writes nothing
+  // None of them is generic, for the reason given with the decoding container's. A nil writes nothing.
+
+  func encode(_ value: Int, forKey key: Key) throws { try put(Int64(value), key) }
+  func encode(_ value: Int8, forKey key: Key) throws { try put(Int64(value), key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try put(Int64(value), key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try put(Int64(value), key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try put(value, key) }
+  func encode(_ value: UInt, forKey key: Key) throws { try put(UInt64(value), key) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try put(UInt64(value), key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try put(UInt64(value), key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try put(UInt64(value), key) }
+  func encode(_ value: UInt64, forKey key: Key) throws { try put(value, key) }
+  func encode(_ value: Int128, forKey key: Key) throws { try put(wide: value, key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try put(wide: value, key) }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try put(value.map(Int64.init), key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try put(value.map(Int64.init), key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try put(value.map(Int64.init), key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try put(value.map(Int64.init), key) }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try put(value, key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try put(value.map(UInt64.init), key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try put(value.map(UInt64.init), key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try put(value.map(UInt64.init), key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try put(value.map(UInt64.init), key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try put(value, key) }
+
+  @inline(__always) private func put(_ value: Int64?, _ key: Key) throws(CBOREncodingError) {
+    if let value { try writer.append(signed: value, for: key, in: slot) }
+  }
+
+  @inline(__always) private func put(_ value: UInt64?, _ key: Key) throws(CBOREncodingError) {
+    if let value { try writer.append(unsigned: value, for: key, in: slot) }
+  }
+
+  private func put(wide value: some BinaryInteger, _ key: Key) throws(CBOREncodingError) {
+    try writer.beginField(key, in: slot)
+    try writer.append(wide: value)
+  }
 
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
     if let value { try encode(value, forKey: key) }
@@ -44,23 +77,13 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     if let value { try encode(value, forKey: key) }
   }
 
-  func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) }
-  }
-
   func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
     if let value { try encode(value, forKey: key) }
   }
 
-  // MARK: Nested containers
-
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<NestedKey> {
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> {
     nestedSlot(forKey: key).container(keyedBy: type)
   }
 

@@ -1,12 +1,9 @@
-// Owns the index of one map: field number to the offset of its value.
-// It must not know Codable's keys; the keyed container in front of it translates.
-// Invariant: the map is walked once, when the container is opened; the sixteen lowest numbers are found without a
-// search and without an allocation, the others in a short list.
-// A duplicate or a foreign key is thrown, though validation has met it first.
+// Owns the index of one map: field number to the offset of its value. Invariant: the map is walked once, when the
+// container is opened; the sixteen lowest numbers are found without a search and without an allocation, the others in
+// a short list. A duplicate or a foreign key is thrown, though validation has met it first.
 
 struct CBORMap {
   let input: CBORInput
-  /// Where the map begins.
   let offset: Int
   /// Offsets of the values of fields 0 to 15, four to a vector; 0 where there is none, as no value begins there.
   private var low: (SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>) = (.zero, .zero, .zero, .zero)
@@ -28,8 +25,7 @@ struct CBORMap {
   }
 
   /// Where a field's value begins, if the map has the field.
-  @inline(__always)
-  func valueOffset(_ number: Int) -> Int? {
+  @inline(__always) func valueOffset(_ number: Int) -> Int? {
     let place = number & 3
     let found: UInt32
     switch number {
@@ -42,7 +38,6 @@ struct CBORMap {
     return found == 0 ? nil : Int(found)
   }
 
-  /// The map's field numbers, ascending.
   var fieldNumbers: [Int] {
     var numbers: [Int] = []
     for number in 0..<16 where valueOffset(number) != nil { numbers.append(number) }
@@ -55,8 +50,7 @@ struct CBORMap {
     return nil
   }
 
-  @inline(__always)
-  private mutating func insert(_ number: UInt8, at offset: UInt32) {
+  @inline(__always) private mutating func insert(_ number: UInt8, at offset: UInt32) {
     let place = Int(number & 3)
     switch number {
     case 0...3: low.0[place] = offset

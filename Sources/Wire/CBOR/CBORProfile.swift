@@ -1,7 +1,6 @@
-// Owns the written definition of the bank's CBOR profile and the few numbers in it.
-// It must not know how the profile is read or written, nor any message.
-// Invariant: this comment and the codec next to it say the same; `Tests/WireTests` holds every sentence to it.
-// A value outside the profile is never repaired: it ends in a typed error.
+// Owns the written definition of the bank's CBOR profile, and the bounds within which an input is looked at. Invariant: the
+// comment and the codec next to it say the same; `Tests/WireTests` holds every sentence to it. A bound is checked before
+// memory or stack is spent on what it bounds. A value outside is never repaired: it ends in a typed error.
 
 /// The subset of CBOR (RFC 8949) that the bank speaks: one value has exactly one encoding per field order.
 ///
@@ -48,4 +47,27 @@
 public enum CBORProfile {
   /// The keys a map may have: 0 to 255, at most two bytes each.
   public static let fieldNumbers: ClosedRange<Int> = 0...255
+}
+
+/// The bounds that a ``CBORDecoder`` puts on its input.
+public struct CBORLimits: Sendable, Equatable {
+  /// How many arrays and maps may stand one inside the other; a lone number has depth 0. At least 1.
+  public let maximumDepth: Int
+
+  /// How long an input may be, in bytes. At most 2³² − 2, because offsets are kept in 32 bits.
+  public let maximumByteCount: Int
+
+  /// Bounds of a caller's own.
+  ///
+  /// - Precondition: `maximumDepth` is in `1...64`, so that recursion stays shallow, and `maximumByteCount` is in
+  ///   `1...4_294_967_294`.
+  public init(maximumDepth: Int, maximumByteCount: Int) {
+    precondition((1...64).contains(maximumDepth), "maximumDepth is in 1...64")
+    precondition((1...Int(UInt32.max) - 1).contains(maximumByteCount), "maximumByteCount is in 1...2^32-2")
+    self.maximumDepth = maximumDepth
+    self.maximumByteCount = maximumByteCount
+  }
+
+  /// Depth 16, and 2³² − 2 bytes: the frame has bounded the length long before. The encoder keeps to this depth too.
+  public static let standard = CBORLimits(maximumDepth: 16, maximumByteCount: Int(UInt32.max) - 1)
 }

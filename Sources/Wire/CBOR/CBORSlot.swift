@@ -1,19 +1,16 @@
-// Owns the place of one value that is to be written: Codable's `Encoder` and its single-value container.
-// It must not know the buffer's layout; it asks `CBORWriter`.
-// Invariant: three words and no more, so that `any Encoder` holds it without an allocation.
-// A second value in the same place fails with `secondValue`.
+// Owns the place of one value that is to be written: Codable's `Encoder` and its single-value container. Invariant:
+// three words and no more, so that `any Encoder` holds it without an allocation. A second value in the same place
+// fails with `secondValue`.
 
 struct CBORSlot {
   let writer: CBORWriter
   /// Where the value's first byte goes; also the name of the container that begins there.
   let start: Int
-  /// How many containers stand around the value.
   let level: Int
 
   var codingPath: [any CodingKey] { [] }
 
-  @inline(__always)
-  func expectEmpty() throws(CBOREncodingError) {
+  @inline(__always) func expectEmpty() throws(CBOREncodingError) {
     guard writer.count == start else { throw writer.fail(.secondValue) }
   }
 }
@@ -51,11 +48,40 @@ extension CBORSlot: SingleValueEncodingContainer {
   }
 
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
-
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T) throws {
     try expectEmpty()
     try writer.append(value, level: level)
+  }
+
+  // None of these is generic, for the reason given with the keyed decoding container's.
+
+  func encode(_ value: Int) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int8) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int16) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int32) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int64) throws { try append(signed: Int64(value)) }
+  func encode(_ value: UInt) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt8) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt16) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt32) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt64) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: Int128) throws { try append(wide: value) }
+  func encode(_ value: UInt128) throws { try append(wide: value) }
+
+  @inline(__always) private func append(signed value: Int64) throws(CBOREncodingError) {
+    try expectEmpty()
+    writer.append(signed: value)
+  }
+
+  @inline(__always) private func append(unsigned value: UInt64) throws(CBOREncodingError) {
+    try expectEmpty()
+    writer.append(unsigned: value)
+  }
+
+  private func append(wide value: some BinaryInteger) throws(CBOREncodingError) {
+    try expectEmpty()
+    try writer.append(wide: value)
   }
 }

@@ -1,8 +1,6 @@
-// Owns the walk over the elements of an array.
-// It must not know the bytes; it asks `CBORInput`.
-// Invariant: an element is passed only when it was read without an error; each is read and passed once, so an
-// array takes time linear in its length.
-// Reading beyond the last element is thrown as `endOfArray`.
+// Owns the walk over the elements of an array. Invariant: an element is passed only when it was read without an error;
+// each is read and passed once, so an array takes time linear in its length. Reading beyond the last element is thrown
+// as `endOfArray`.
 
 struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   private let input: CBORInput
@@ -16,9 +14,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   }
 
   var codingPath: [any CodingKey] { [] }
-
   var count: Int? { elements }
-
   var isAtEnd: Bool { currentIndex >= elements }
 
   mutating func decodeNil() throws -> Bool {
@@ -46,6 +42,21 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   mutating func decode(_ type: Float.Type) throws -> Float {
     throw CBORDecodingError(.floatingPointUnsupported, at: try current())
   }
+
+  // None of these is generic, for the reason given with the keyed container's.
+
+  mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+  mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+  mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+  mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+  mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+  mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
 
   /// Serves every width of integer; the compiler makes a copy for each of the methods that call it.
   @inline(__always)
@@ -79,14 +90,12 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     throw CBORDecodingError(.superDecoderUnsupported, at: offset)
   }
 
-  @inline(__always)
-  private func current() throws(CBORDecodingError) -> Int {
+  @inline(__always) private func current() throws(CBORDecodingError) -> Int {
     guard currentIndex < elements else { throw CBORDecodingError(.endOfArray, at: offset) }
     return offset
   }
 
-  @inline(__always)
-  private mutating func advance() throws(CBORDecodingError) {
+  @inline(__always) private mutating func advance() throws(CBORDecodingError) {
     offset = try input.end(of: offset)
     currentIndex += 1
   }

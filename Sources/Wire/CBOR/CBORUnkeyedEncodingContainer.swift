@@ -1,15 +1,12 @@
-// Owns the translation of Codable's unkeyed container into elements of an array.
-// It must not know the buffer's layout; it asks `CBORWriter`.
-// Invariant: one call writes one element, in constant time however long the array is.
-// Calls that cannot throw, such as nested containers, leave their failure with the writer, where the next call meets it.
+// Owns the translation of Codable's unkeyed container into elements of an array. Invariant: one call writes one
+// element, in constant time however long the array is. Calls that cannot throw, such as nested containers, leave their
+// failure with the writer, where the next call meets it.
 
 struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   let slot: CBORSlot
 
   var codingPath: [any CodingKey] { [] }
-
   var count: Int { writer.count(of: slot) }
-
   var writer: CBORWriter { slot.writer }
 
   func encodeNil() throws {
@@ -28,7 +25,6 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   }
 
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
-
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T) throws {
@@ -36,9 +32,37 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     try writer.append(value, level: slot.level + 1)
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type
-  ) -> KeyedEncodingContainer<NestedKey> {
+  // None of these is generic, for the reason given with the keyed decoding container's.
+
+  func encode(_ value: Int) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int8) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int16) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int32) throws { try append(signed: Int64(value)) }
+  func encode(_ value: Int64) throws { try append(signed: Int64(value)) }
+  func encode(_ value: UInt) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt8) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt16) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt32) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: UInt64) throws { try append(unsigned: UInt64(value)) }
+  func encode(_ value: Int128) throws { try append(wide: value) }
+  func encode(_ value: UInt128) throws { try append(wide: value) }
+
+  @inline(__always) private func append(signed value: Int64) throws(CBOREncodingError) {
+    try writer.beginElement(in: slot)
+    writer.append(signed: value)
+  }
+
+  @inline(__always) private func append(unsigned value: UInt64) throws(CBOREncodingError) {
+    try writer.beginElement(in: slot)
+    writer.append(unsigned: value)
+  }
+
+  private func append(wide value: some BinaryInteger) throws(CBOREncodingError) {
+    try writer.beginElement(in: slot)
+    try writer.append(wide: value)
+  }
+
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
     nestedSlot().container(keyedBy: type)
   }
 

@@ -1,8 +1,6 @@
-// Owns the place of one value that is to be read: Codable's `Decoder` and its single-value container.
-// It must not know the bytes; it asks `CBORInput`.
-// Invariant: two words without state of their own, so a type may ask for its containers as often as it likes, and
-// `any Decoder` holds it without an allocation.
-// Whatever does not fit the asked type is thrown as a `CBORDecodingError`.
+// Owns the place of one value that is to be read: Codable's `Decoder` and its single-value container. Invariant: two
+// words without state of their own, so a type may ask for its containers as often as it likes, and `any Decoder` holds
+// it without an allocation. Whatever does not fit the asked type is thrown as a `CBORDecodingError`.
 
 struct CBORValueDecoder {
   let input: CBORInput
@@ -27,9 +25,7 @@ extension CBORValueDecoder: Decoder {
 
 extension CBORValueDecoder: SingleValueDecodingContainer {
   func decodeNil() -> Bool { (try? input.isNull(at: offset)) ?? false }
-
   func decode(_ type: Bool.Type) throws -> Bool { try input.bool(at: offset) }
-
   func decode(_ type: String.Type) throws -> String { try input.text(at: offset) }
 
   func decode(_ type: Double.Type) throws -> Double {
@@ -41,4 +37,19 @@ extension CBORValueDecoder: SingleValueDecodingContainer {
   }
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try input.value(type, at: offset) }
+
+  // None of these is generic, for the reason given with the keyed container's.
+
+  func decode(_ type: Int.Type) throws -> Int { try input.integer(type, at: offset) }
+  func decode(_ type: Int8.Type) throws -> Int8 { try input.integer(type, at: offset) }
+  func decode(_ type: Int16.Type) throws -> Int16 { try input.integer(type, at: offset) }
+  func decode(_ type: Int32.Type) throws -> Int32 { try input.integer(type, at: offset) }
+  func decode(_ type: Int64.Type) throws -> Int64 { try input.integer(type, at: offset) }
+  func decode(_ type: Int128.Type) throws -> Int128 { try input.integer(type, at: offset) }
+  func decode(_ type: UInt.Type) throws -> UInt { try input.integer(type, at: offset) }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try input.integer(type, at: offset) }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try input.integer(type, at: offset) }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try input.integer(type, at: offset) }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try input.integer(type, at: offset) }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try input.integer(type, at: offset) }
 }

@@ -1,37 +1,23 @@
-// Owns what all containers of one encoding share: the buffer, and the step into a value of any type.
-// It must not know how bytes are laid out, which is the buffer's business.
-// Invariant: every method is one access to the buffer, so that Swift's check against overlapping accesses is paid
-// once a call; no foreign code runs during an access.
-// Whatever a type's own `encode(to:)` throws becomes a `CBOREncodingError`, and stays.
+// Owns what all containers of one encoding share: the buffer, and the step into a value of any type. Invariant: every
+// method is one access to the buffer, so that Swift's check against overlapping accesses is paid once a call; no
+// foreign code runs during an access. Whatever a type's own `encode(to:)` throws becomes a `CBOREncodingError`, and
+// stays.
 
 final class CBORWriter {
   private var buffer = CBORBuffer()
 
   /// Exchanges the bytes: a caller's buffer moves in, is appended to in place, and moves out again.
   func swapBytes(with bytes: inout [UInt8]) { swap(&buffer.bytes, &bytes) }
-
   /// How many bytes there are, those from before this encoding among them.
   var count: Int { buffer.bytes.count }
-
-  // MARK: Scalars
-
   func append(signed value: Int64) { buffer.append(signed: value) }
-
   func append(unsigned value: UInt64) { buffer.append(unsigned: value) }
-
   func append(wide value: some BinaryInteger) throws(CBOREncodingError) { try buffer.append(wide: value) }
-
   func append(bool value: Bool) { buffer.append(bool: value) }
-
   func append(text value: String) { buffer.append(text: value) }
-
   func appendNull() { buffer.appendNull() }
 
-  // MARK: Fields and elements
-
-  /// Makes room for one more entry of a map and writes its key; the value has to follow.
-  @inline(__always)
-  func beginField(_ key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
+  @inline(__always) func beginField(_ key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.beginField(try number(of: key), in: slot)
   }
 
@@ -41,22 +27,17 @@ final class CBORWriter {
     try buffer.append(signed: value, for: try number(of: key), in: slot)
   }
 
-  /// Writes a whole field of an integer without a sign.
   @inline(__always)
   func append(unsigned value: UInt64, for key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.append(unsigned: value, for: try number(of: key), in: slot)
   }
 
-  @inline(__always)
-  private func number(of key: some CodingKey) throws(CBOREncodingError) -> Int {
+  @inline(__always) private func number(of key: some CodingKey) throws(CBOREncodingError) -> Int {
     guard let number = key.intValue else { throw fail(.keyWithoutFieldNumber(key.stringValue)) }
     return number
   }
 
-  /// Makes room for one more element of an array; the value has to follow.
   func beginElement(in slot: CBORSlot) throws(CBOREncodingError) { try buffer.beginElement(in: slot) }
-
-  // MARK: Values and containers
 
   /// Writes a value of any type; `level` is how many containers stand around it.
   func append<T: Encodable>(_ value: T, level: Int) throws(CBOREncodingError) {
@@ -65,25 +46,14 @@ final class CBORWriter {
       return
     }
     let slot = CBORSlot(writer: self, start: count, level: level)
-    do {
-      try value.encode(to: slot)
-    } catch let error as CBOREncodingError {
-      throw fail(error)
-    } catch {
+    do { try value.encode(to: slot) } catch let error as CBOREncodingError { throw fail(error) } catch {
       throw fail(.valueRefused(String(String(describing: error).prefix(200))))
     }
     guard count > slot.start else { throw fail(.nothingEncoded(String(describing: T.self))) }
   }
 
-  /// Begins the container of a slot, or finds it again when the type asks for it a second time.
   func openContainer(_ major: UInt8, in slot: CBORSlot) { buffer.openContainer(major, in: slot) }
-
-  /// How many entries a slot's container has; 0 once it can no longer grow.
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
-
-  // MARK: The end
-
-  /// Remembers the first failure and gives it back to be thrown.
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }
 
   /// Ends the writing: a container that outlived its value can write no more.

@@ -1,7 +1,6 @@
 // Owns the writing and reading of single heads, integers and texts of the profile, for messages whose shape is known.
-// It must not know any message, nor Codable. Invariant: heads are written in their shortest form, and only the
-// shortest form is read, so that the bytes are those of `CBOREncoder` and pass `CBORDecoder`.
-// Failure: a reader that has met anything else says so, and stays failed.
+// Invariant: heads are written in their shortest form, and only the shortest form is read, so that the bytes are those
+// of `CBOREncoder` and pass `CBORDecoder`. Failure: a reader that has met anything else says so, and stays failed.
 
 extension [UInt8] {
   /// Appends what every message begins with: a map of one field, whose key is the kind, and the map of the content.
@@ -12,15 +11,14 @@ extension [UInt8] {
     append(CBORMajor.map | fields)
   }
 
-  /// Appends a field with a key below 24.
   mutating func appendField(_ key: UInt8, _ value: some FixedWidthInteger) {
     precondition(key < 24, "this head is one byte long")
     append(key)
     if value < 0 {
       // −1 − n is the complement of n (RFC 8949, section 3.1).
-      append(CBORMajor.negative, UInt64(bitPattern: ~Int64(value)))
+      appendHead(CBORMajor.negative, UInt64(bitPattern: ~Int64(value)))
     } else {
-      append(CBORMajor.unsigned, UInt64(value))
+      appendHead(CBORMajor.unsigned, UInt64(value))
     }
   }
 
@@ -35,20 +33,27 @@ extension [UInt8] {
     precondition(key < 24, "this head is one byte long")
     append(key)
     text.withUTF8 { bytes in
-      append(CBORMajor.text, UInt64(bytes.count))
+      appendHead(CBORMajor.text, UInt64(bytes.count))
       append(contentsOf: bytes)
     }
   }
 
-  /// Appends a field of true or false.
   mutating func appendField(_ key: UInt8, _ value: Bool) {
     precondition(key < 24, "this head is one byte long")
     append(key)
     append(value ? CBORSimple.true : CBORSimple.false)
   }
 
-  private mutating func append(_ major: UInt8, _ argument: UInt64) {
-    guard argument >= 24 else { return append(major | UInt8(truncatingIfNeeded: argument)) }
+  /// Appends the head of a data item (RFC 8949, section 3) in its shortest form.
+  @inline(__always) mutating func appendHead(_ major: UInt8, _ argument: UInt64) {
+    if argument < 24 {
+      append(major | UInt8(truncatingIfNeeded: argument))
+    } else {
+      appendLongHead(major, argument)
+    }
+  }
+
+  private mutating func appendLongHead(_ major: UInt8, _ argument: UInt64) {
     let widthLog: UInt8 = argument <= 0xFF ? 0 : argument <= 0xFFFF ? 1 : argument <= 0xFFFF_FFFF ? 2 : 3
     append(major | (24 + widthLog))
     var shift = (8 << Int(widthLog)) - 8
@@ -66,11 +71,8 @@ struct DirectReader {
   private var hasFailed = false
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
-  /// Whether everything was as expected and nothing is left.
   var isComplete: Bool { !hasFailed && place == bytes.count }
 
-  /// Goes past what every message begins with.
   mutating func expectHeads(kind: UInt8, fields: UInt8) {
     expect(CBORMajor.map | 1)
     expect(kind)
@@ -105,7 +107,6 @@ struct DirectReader {
     return bytes[place - 1] & 0x1F
   }
 
-  /// Whether the next field has this key.
   func isAt(_ key: UInt8) -> Bool { !hasFailed && place < bytes.count && bytes[place] == key }
 
   /// True or false in a field with a key below 24; false after a failure.
@@ -127,7 +128,6 @@ struct DirectReader {
     }
   }
 
-  /// The next head, whose argument stands in its shortest form; nil for anything else.
   private mutating func head() -> (major: UInt8, argument: UInt64)? {
     guard !hasFailed, place < bytes.count else { return nil }
     let (major, information) = (bytes[place] & 0xE0, bytes[place] & 0x1F)

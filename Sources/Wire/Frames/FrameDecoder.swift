@@ -1,8 +1,6 @@
-// Owns the cutting of a byte stream into frames.
-// It must not know where bytes come from nor what is inside a body.
-// Invariant: a length is judged as soon as its four bytes are there and before anything is kept for its body; every
-// byte is moved a bounded number of times, however many frames one read brings.
-// After a refusal the decoder is failed for good: it drops what it holds and gives the same error again.
+// Owns the cutting of a byte stream into frames. Invariant: a length is judged as soon as its four bytes are there and
+// before anything is kept for its body; every byte is moved a bounded number of times, however many frames one read
+// brings. After a refusal the decoder is failed for good: it drops what it holds and gives the same error again.
 
 /// Cuts a byte stream into the bodies of frames.
 ///
@@ -15,7 +13,6 @@
 public struct FrameDecoder: Sendable {
   private let maximumBodyLength: Int
   private(set) var buffer: [UInt8] = []
-  /// How many bytes at the beginning of the buffer were given out already.
   private var consumed = 0
   private var failure: FrameError?
 
@@ -58,9 +55,7 @@ public struct FrameDecoder: Sendable {
     }
     var length = 0
     for place in 0..<Frame.headerLength { length = length << 8 | Int(buffer[consumed + place]) }
-    do {
-      try Frame.check(length: length, limit: maximumBodyLength)
-    } catch {
+    do { try Frame.check(length: length, limit: maximumBodyLength) } catch {
       failure = error
       buffer = []
       consumed = 0
@@ -84,11 +79,7 @@ public struct FrameDecoder: Sendable {
   /// for each byte that was dropped.
   private mutating func compact() {
     if consumed == buffer.count {
-      if buffer.capacity > Self.keptCapacity {
-        buffer = []
-      } else {
-        buffer.removeAll(keepingCapacity: true)
-      }
+      if buffer.capacity > Self.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
       consumed = 0
     } else if consumed >= buffer.count - consumed {
       buffer.removeSubrange(..<consumed)

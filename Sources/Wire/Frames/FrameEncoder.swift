@@ -1,7 +1,6 @@
 // Owns the encoding of a message straight into an output buffer, behind a length that is filled in afterwards.
-// It must not know any message; what is in the body is the codec's business.
-// Invariant: the buffer gains a whole frame or nothing; there is no intermediate copy of the body.
-// An error leaves the buffer as it was.
+// Invariant: the buffer gains a whole frame or nothing; there is no intermediate copy of the body. An error leaves the
+// buffer as it was.
 
 /// Writes messages as frames into an output buffer.
 public struct FrameEncoder: Sendable {
@@ -19,9 +18,7 @@ public struct FrameEncoder: Sendable {
     _ message: some Encodable, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {
     let begin = Self.openFrame(in: &buffer)
-    do {
-      try CBOREncoder().encode(message, into: &buffer)
-    } catch {
+    do { try CBOREncoder().encode(message, into: &buffer) } catch {
       buffer.removeSubrange(begin...)
       throw .message(error)
     }
@@ -54,13 +51,9 @@ public struct FrameEncoder: Sendable {
   }
 
   /// Fills in the length; a frame that is too long is taken away again.
-  static func closeFrame(
-    at begin: Int, in buffer: inout [UInt8], limit: Int
-  ) throws(FrameEncodingError) {
+  static func closeFrame(at begin: Int, in buffer: inout [UInt8], limit: Int) throws(FrameEncodingError) {
     let length = buffer.count - begin - Frame.headerLength
-    do {
-      try Frame.check(length: length, limit: limit)
-    } catch {
+    do { try Frame.check(length: length, limit: limit) } catch {
       buffer.removeSubrange(begin...)
       throw .frame(error)
     }

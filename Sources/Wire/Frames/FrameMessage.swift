@@ -22,7 +22,6 @@ public protocol FrameMessage: Codable {
 extension FrameMessage {
   /// There is no shorter way.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool { false }
-
   /// There is no shorter way.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> Self? { nil }
 }

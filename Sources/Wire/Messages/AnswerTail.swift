@@ -1,8 +1,7 @@
 // Owns the part of an answer that is the same for everybody who is told it: all but the number of the request. It is
-// made once, and each client's frame is the number and a copy of it. The coordinator's replies and those of the services
-// have one shape.
-// It must not know who is told. Invariant: the frame has the very bytes of `FrameEncoder`; the tests compare them.
-// Failure: FrameEncodingError, and the buffer is as it was.
+// made once, and each client's frame is the number and a copy of it. The coordinator's replies and those of the
+// services have one shape. Invariant: the frame has the very bytes of `FrameEncoder`; the tests compare them. Failure:
+// FrameEncodingError, and the buffer is as it was.
 
 import BankModel
 
@@ -37,8 +36,7 @@ public enum AnswerTail {
   public static func append<Result: Codable & Sendable & Equatable>(
     _ result: Result, to buffer: inout [UInt8]
   ) throws(FrameEncodingError) {
-    try append(
-      tailOf: ServiceAnswer.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
+    try append(tailOf: ServiceAnswer.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
   }
 
   private static func append(

@@ -11,10 +11,8 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var service: Service?
   /// Their standing.
   public var grade: Grade
-  /// The amount in won; drawn for each where nil.
-  public var amount: Int64?
-  /// The account; drawn for each where nil.
-  public var account: Int64?
+  /// The amount in won, and the account; drawn for each where nil.
+  public var amount, account: Int64?
   /// The seed of every draw.
   public var seed: UInt64
   /// Makes the request repeatable: the same key again returns the same tickets and adds nobody. Keys are compared byte by
@@ -27,23 +25,15 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
 
   public init(
     count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64,
-    key: String?,
-    payload: String? = nil, isSeedAsked: Bool? = nil
+    key: String?, payload: String? = nil, isSeedAsked: Bool? = nil
   ) {
-    self.count = count
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.seed = seed
-    self.key = key
-    self.payload = payload
-    self.isSeedAsked = isSeedAsked
+    (self.count, self.service, self.grade, self.amount) = (count, service, grade, amount)
+    (self.account, self.seed, self.key) = (account, seed, key)
+    (self.payload, self.isSeedAsked) = (payload, isSeedAsked)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case count = 1
-    case service, grade, amount, account, seed, key, payload, isSeedAsked
+    case count = 1, service, grade, amount, account, seed, key, payload, isSeedAsked
   }
 }
 
@@ -57,15 +47,8 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// Customers in one part, at most.
   public static let partLimit = 2_000
 
-  public init(entries: [EnqueueEntry], isLast: Bool) {
-    self.entries = entries
-    self.isLast = isLast
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case entries = 1
-    case isLast = 2
-  }
+  public init(entries: [EnqueueEntry], isLast: Bool) { (self.entries, self.isLast) = (entries, isLast) }
+  enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
 }
 
 /// One customer of a list. Chance was already decided by the client.
@@ -74,10 +57,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var service: Service
   /// The customer's standing.
   public var grade: Grade
-  /// The amount, in won.
-  public var amount: Int64
-  /// The account.
-  public var account: Int64
+  /// The amount, in won, and the account.
+  public var amount, account: Int64
   /// Makes this customer repeatable: a known key adds nobody. The same key with another customer is refused.
   public var key: String?
   /// What of it the client has drawn, so that it is no part of what was asked; nil where the client does not say, and then
@@ -87,12 +68,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public init(
     service: Service, grade: Grade, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
   ) {
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.key = key
-    self.drawn = drawn
+    (self.service, self.grade, self.amount, self.account) = (service, grade, amount, account)
+    (self.key, self.drawn) = (key, drawn)
   }
 
   /// The customer that is asked for.
@@ -100,10 +77,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
     CustomerOrder(service: service, grade: grade, amount: amount, account: account)
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case service = 1
-    case grade, amount, account, key, drawn
-  }
+  enum CodingKeys: Int, CodingKey { case service = 1, grade, amount, account, key, drawn }
 }
 
 /// What of a customer was left to chance.
@@ -133,7 +107,6 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     /// All.
     case all
 
-    /// Reads the message; throws where a part is missing, unknown or out of its range.
     public init(from decoder: any Decoder) throws {
       let number = try decoder.singleValueContainer().decode(Int64.self)
       self =
@@ -144,7 +117,6 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
         }
     }
 
-    /// Writes the message as its kind and what it carries.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.singleValueContainer()
       switch self {
@@ -164,15 +136,9 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   public var after: Int64
 
   public init(days: Days, follow: Bool, after: Int64 = 0) {
-    self.days = days
-    self.follow = follow
-    self.after = after
+    (self.days, self.follow, self.after) = (days, follow, after)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case days = 1
-    case follow, after
-  }
+  enum CodingKeys: Int, CodingKey { case days = 1, follow, after }
 }
 
 /// How many windows a service shall have.
@@ -181,16 +147,8 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   public var service: Service
   /// Windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
-
-  public init(service: Service, count: Int64) {
-    self.service = service
-    self.count = count
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case service = 1
-    case count = 2
-  }
+  public init(service: Service, count: Int64) { (self.service, self.count) = (service, count) }
+  enum CodingKeys: Int, CodingKey { case service = 1, count }
 }
 
 /// How the bank ends.
@@ -205,13 +163,7 @@ public struct StopOrder: Codable, Sendable, Equatable {
   public var step: DrainStep?
 
   public init(now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil) {
-    self.now = now
-    self.timeoutMilliseconds = timeoutMilliseconds
-    self.step = step
+    (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case now = 1
-    case timeoutMilliseconds, step
-  }
+  enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step }
 }

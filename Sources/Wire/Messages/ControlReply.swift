@@ -12,14 +12,10 @@ public enum BankMessage: Sendable, Equatable {
   /// An answer.
   case reply(ControlReply)
 
-  private enum Kind: Int, CodingKey {
-    case welcome = 1
-    case refused, reply
-  }
+  private enum Kind: Int, CodingKey { case welcome = 1, refused, reply }
 }
 
 extension BankMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -29,11 +25,9 @@ extension BankMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    let kind = try message.onlyKind()
-    switch kind {
+    switch try message.onlyKind() {
     case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
     case .reply: self = .reply(try message.decode(ControlReply.self, forKey: .reply))
@@ -51,15 +45,9 @@ public struct ControlReply: Codable, Sendable, Equatable {
   public var more: Bool
 
   public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
-    self.number = number
-    self.answer = answer
-    self.more = more
+    (self.number, self.answer, self.more) = (number, answer, more)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case number = 1
-    case answer, more
-  }
+  enum CodingKeys: Int, CodingKey { case number = 1, answer, more }
 }
 
 /// Everything the coordinator can answer.
@@ -94,14 +82,12 @@ public enum ControlAnswer: Sendable, Equatable {
   case account(AccountReport)
 
   private enum Kind: Int, CodingKey {
-    case failure = 1
-    case status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped, audit,
-      ledger, account
+    case failure = 1, status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped,
+      audit, ledger, account
   }
 }
 
 extension ControlAnswer: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var answer = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -122,25 +108,23 @@ extension ControlAnswer: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let answer = try decoder.container(keyedBy: Kind.self)
-    let kind = try answer.onlyKind()
-    switch kind {
-    case .failure: self = .failure(try answer.decode(Failure.self, forKey: kind))
-    case .status: self = .status(try answer.decode(StatusReport.self, forKey: kind))
-    case .enqueued: self = .enqueued(try answer.decode(EnqueuedReport.self, forKey: kind))
-    case .tickets: self = .tickets(try answer.decode([TicketReport].self, forKey: kind))
-    case .ticket: self = .ticket(try answer.decode(TicketReport.self, forKey: kind))
-    case .receipts: self = .receipts(try answer.decode([ReceiptReport].self, forKey: kind))
-    case .event: self = .event(try answer.decode(BranchEvent.self, forKey: kind))
-    case .ended: self = .ended(try answer.decode(EndedReport.self, forKey: kind))
-    case .requeued: self = .requeued(try answer.decode(Int64.self, forKey: kind))
-    case .progress: self = .progress(try answer.decode(ProgressReport.self, forKey: kind))
-    case .stopped: self = .stopped(try answer.decode(StoppedReport.self, forKey: kind))
-    case .audit: self = .audit(try answer.decode(AuditReport.self, forKey: kind))
-    case .ledger: self = .ledger(try answer.decode([LedgerRow].self, forKey: kind))
-    case .account: self = .account(try answer.decode(AccountReport.self, forKey: kind))
+    switch try answer.onlyKind() {
+    case .failure: self = .failure(try answer.decode(Failure.self, forKey: .failure))
+    case .status: self = .status(try answer.decode(StatusReport.self, forKey: .status))
+    case .enqueued: self = .enqueued(try answer.decode(EnqueuedReport.self, forKey: .enqueued))
+    case .tickets: self = .tickets(try answer.decode([TicketReport].self, forKey: .tickets))
+    case .ticket: self = .ticket(try answer.decode(TicketReport.self, forKey: .ticket))
+    case .receipts: self = .receipts(try answer.decode([ReceiptReport].self, forKey: .receipts))
+    case .event: self = .event(try answer.decode(BranchEvent.self, forKey: .event))
+    case .ended: self = .ended(try answer.decode(EndedReport.self, forKey: .ended))
+    case .requeued: self = .requeued(try answer.decode(Int64.self, forKey: .requeued))
+    case .progress: self = .progress(try answer.decode(ProgressReport.self, forKey: .progress))
+    case .stopped: self = .stopped(try answer.decode(StoppedReport.self, forKey: .stopped))
+    case .audit: self = .audit(try answer.decode(AuditReport.self, forKey: .audit))
+    case .ledger: self = .ledger(try answer.decode([LedgerRow].self, forKey: .ledger))
+    case .account: self = .account(try answer.decode(AccountReport.self, forKey: .account))
     }
   }
 }

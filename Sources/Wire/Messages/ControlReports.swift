@@ -54,18 +54,14 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 
   /// The reason.
   public var code: Code
-  /// What it is about.
-  public var subject: String
-  /// The particulars, in English.
-  public var detail: String
+  /// What it is about, and the particulars in English.
+  public var subject, detail: String
   /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
   /// than the words.
   public var remark: Remark?
 
   public init(_ code: Code, subject: String = "", detail: String = "") {
-    self.code = code
-    self.subject = subject
-    self.detail = detail
+    (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
   /// The same with particulars that can be said in any language.
@@ -74,20 +70,15 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case code = 1
-    case subject, detail, remark
-  }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, remark }
 }
 
 /// The tickets of one request.
 public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// Their business day.
   public var day: Int64
-  /// The first number; 0 where nobody was added.
-  public var first: Int64
-  /// The last number; 0 where nobody was added.
-  public var last: Int64
+  /// The first and the last number; 0 where nobody was added.
+  public var first, last: Int64
   /// Tickets that were issued, now or, for a repeated key, then.
   public var count: Int64
   /// Customers who were not added again, because their keys were known: of a list those who are not among `count`; of a
@@ -100,18 +91,10 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   public init(
     day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, knownTickets: [TicketSpan]? = nil
   ) {
-    self.day = day
-    self.first = first
-    self.last = last
-    self.count = count
-    self.known = known
-    self.knownTickets = knownTickets
+    (self.day, self.first, self.last, self.count) = (day, first, last, count)
+    (self.known, self.knownTickets) = (known, knownTickets)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case first, last, count, known, knownTickets
-  }
+  enum CodingKeys: Int, CodingKey { case day = 1, first, last, count, known, knownTickets }
 }
 
 /// Consecutive tickets of one day.
@@ -119,32 +102,20 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   /// Spans in one answer. Beyond them the last one of a day goes on to the next known ticket, and holds strangers, too.
   public static let limit = 4_096
 
-  /// The business day.
-  public var day: Int64
-  /// The first number.
-  public var first: Int64
-  /// The last number.
-  public var last: Int64
+  /// The business day, the first number and the last.
+  public var day, first, last: Int64
 
   public init(day: Int64, first: Int64, last: Int64) {
-    self.day = day
-    self.first = first
-    self.last = last
+    (self.day, self.first, self.last) = (day, first, last)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case first, last
-  }
+  enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
 /// How tickets that were waited for have ended.
 public struct EndedReport: Codable, Sendable, Equatable {
   /// Those that stand among the dead letters.
   public var dead: Int64
-
   public init(dead: Int64) { self.dead = dead }
-
   enum CodingKeys: Int, CodingKey { case dead = 1 }
 }
 
@@ -152,20 +123,12 @@ public struct EndedReport: Codable, Sendable, Equatable {
 public struct AuditReport: Codable, Sendable, Equatable {
   /// Tickets issued over all days.
   public var issued: Int64
-  /// Receipts with the outcome served.
-  public var served: Int64
-  /// Receipts with the outcome cancelled.
-  public var cancelled: Int64
-  /// Customers who wait, in line or at a window.
-  public var waiting: Int64
-  /// Customers who wait for a next attempt.
-  public var delayed: Int64
-  /// Dead letters.
-  public var dead: Int64
-  /// Tickets that stand nowhere.
-  public var lost: Int64
-  /// Tickets that stand in more than one place.
-  public var duplicated: Int64
+  /// Receipts with this outcome.
+  public var served, cancelled: Int64
+  /// Customers who wait, in line or at a window; those who wait for a next attempt; dead letters.
+  public var waiting, delayed, dead: Int64
+  /// Tickets that stand nowhere, and those that stand in more than one place.
+  public var lost, duplicated: Int64
   /// Won by which debits and credits differ.
   public var ledgerDifference: Int64
   /// Everything that is not as promised, a sentence each.
@@ -187,23 +150,14 @@ public struct AuditReport: Codable, Sendable, Equatable {
     duplicated: Int64, ledgerDifference: Int64, problems: [String], stockDifference: Int64? = nil,
     moneyDifference: Int64? = nil
   ) {
-    self.stockDifference = stockDifference
-    self.moneyDifference = moneyDifference
-    self.issued = issued
-    self.served = served
-    self.cancelled = cancelled
-    self.waiting = waiting
-    self.delayed = delayed
-    self.dead = dead
-    self.lost = lost
-    self.duplicated = duplicated
-    self.ledgerDifference = ledgerDifference
-    self.problems = problems
+    (self.stockDifference, self.moneyDifference) = (stockDifference, moneyDifference)
+    (self.issued, self.served, self.cancelled, self.waiting) = (issued, served, cancelled, waiting)
+    (self.delayed, self.dead, self.lost, self.duplicated) = (delayed, dead, lost, duplicated)
+    (self.ledgerDifference, self.problems) = (ledgerDifference, problems)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case issued = 1
-    case served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
+    case issued = 1, served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
       stockDifference, moneyDifference, notes, remarks, noteRemarks
   }
 }
@@ -264,21 +218,10 @@ public struct BranchEvent: Codable, Sendable, Equatable {
 
   public init(
     happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade,
-    window: String,
-    attempt: Int32
+    window: String, attempt: Int32
   ) {
-    self.happening = happening
-    self.at = at
-    self.day = day
-    self.ticket = ticket
-    self.service = service
-    self.grade = grade
-    self.window = window
-    self.attempt = attempt
+    (self.happening, self.at, self.day, self.ticket) = (happening, at, day, ticket)
+    (self.service, self.grade, self.window, self.attempt) = (service, grade, window, attempt)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case happening = 1
-    case at, day, ticket, service, grade, window, attempt
-  }
+  enum CodingKeys: Int, CodingKey { case happening = 1, at, day, ticket, service, grade, window, attempt }
 }

@@ -10,14 +10,10 @@ public enum ClientMessage: Sendable, Equatable {
   /// Everything after it.
   case request(ControlRequest)
 
-  private enum Kind: Int, CodingKey {
-    case hello = 1
-    case request = 2
-  }
+  private enum Kind: Int, CodingKey { case hello = 1, request }
 }
 
 extension ClientMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -26,11 +22,9 @@ extension ClientMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    let kind = try message.onlyKind()
-    switch kind {
+    switch try message.onlyKind() {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
     case .request: self = .request(try message.decode(ControlRequest.self, forKey: .request))
     }
@@ -48,15 +42,9 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   public var tellsProgress: Bool?
 
   public init(number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil) {
-    self.number = number
-    self.command = command
-    self.tellsProgress = tellsProgress
+    (self.number, self.command, self.tellsProgress) = (number, command, tellsProgress)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case number = 1
-    case command, tellsProgress
-  }
+  enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress }
 }
 
 /// Everything that can be asked of the coordinator.
@@ -125,7 +113,6 @@ public enum ControlCommand: Sendable, Equatable {
 }
 
 extension ControlCommand: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -162,84 +149,54 @@ extension ControlCommand: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    let kind = try command.onlyKind(beside: .day)
-    switch kind {
-    case .status, .watch, .awaitOpen, .follow, .awaitIdle, .requeueDead, .reload, .audit, .ledger:
-      _ = try command.decode(Nothing.self, forKey: kind)
-      self = Self.bare(kind)
-    case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: kind))
-    case .enqueueList: self = .enqueueList(try command.decode(EnqueueList.self, forKey: kind))
-    case .tickets: self = .tickets(try command.decode(Chosen<CustomerState>.self, forKey: kind).value)
+    switch try command.onlyKind(beside: .day) {
+    case .status: self = try command.bare(.status, .status)
+    case .watch: self = try command.bare(.watch, .watch)
+    case .awaitOpen: self = try command.bare(.awaitOpen, .awaitOpen)
+    case .follow: self = try command.bare(.follow, .follow)
+    case .awaitIdle: self = try command.bare(.awaitIdle, .awaitIdle)
+    case .requeueDead: self = try command.bare(.requeueDead, .requeueDead)
+    case .reload: self = try command.bare(.reload, .reload)
+    case .audit: self = try command.bare(.audit, .audit)
+    case .ledger: self = try command.bare(.ledger, .ledger)
+    case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: .enqueue))
+    case .enqueueList: self = .enqueueList(try command.decode(EnqueueList.self, forKey: .enqueueList))
+    case .tickets: self = .tickets(try command.decode(Chosen<CustomerState>.self, forKey: .tickets).value)
     case .ticket:
-      let name = try command.decode(TicketName.self, forKey: kind)
+      let name = try command.decode(TicketName.self, forKey: .ticket)
       self = .ticket(number: name.number, day: name.day)
-    case .receipts: self = .receipts(try command.decode(ReceiptQuery.self, forKey: kind))
+    case .receipts: self = .receipts(try command.decode(ReceiptQuery.self, forKey: .receipts))
     case .awaitTickets:
-      let range = try command.decode(TicketRange.self, forKey: kind)
+      let range = try command.decode(TicketRange.self, forKey: .awaitTickets)
       self = .awaitTickets(day: range.day, first: range.first, last: range.last)
-    case .pause: self = .pause(try command.decode(Chosen<Service>.self, forKey: kind).value)
-    case .resume: self = .resume(try command.decode(Chosen<Service>.self, forKey: kind).value)
-    case .scale: self = .scale(try command.decode([ServiceWindows].self, forKey: kind))
+    case .pause: self = .pause(try command.decode(Chosen<Service>.self, forKey: .pause).value)
+    case .resume: self = .resume(try command.decode(Chosen<Service>.self, forKey: .resume).value)
+    case .scale: self = .scale(try command.decode([ServiceWindows].self, forKey: .scale))
     case .cancel:
       self = .cancel(
-        try command.decode(Int64.self, forKey: kind),
+        try command.decode(Int64.self, forKey: .cancel),
         day: try command.decodeIfPresent(Int64.self, forKey: .day))
     case .requeue:
       self = .requeue(
-        try command.decode(Int64.self, forKey: kind),
+        try command.decode(Int64.self, forKey: .requeue),
         day: try command.decodeIfPresent(Int64.self, forKey: .day))
-    // It is never the only kind, because it was not counted.
-    case .day: self = Self.bare(kind)
-    case .account: self = .account(try command.decode(Int64.self, forKey: kind))
-    case .reset: self = .reset(day: try command.decode(Chosen<Int64>.self, forKey: kind).value)
-    case .withdraw: self = .withdraw(try command.decode(UInt32.self, forKey: kind))
-    case .stop: self = .stop(try command.decode(StopOrder.self, forKey: kind))
+    case .day: preconditionFailure("It is never the only kind, because it was not counted.")
+    case .account: self = .account(try command.decode(Int64.self, forKey: .account))
+    case .reset: self = .reset(day: try command.decode(Chosen<Int64>.self, forKey: .reset).value)
+    case .withdraw: self = .withdraw(try command.decode(UInt32.self, forKey: .withdraw))
+    case .stop: self = .stop(try command.decode(StopOrder.self, forKey: .stop))
     }
   }
-
-  /// The command of a kind that carries nothing.
-  private static func bare(_ kind: Kind) -> ControlCommand {
-    switch kind {
-    case .watch: .watch
-    case .awaitOpen: .awaitOpen
-    case .follow: .follow
-    case .awaitIdle: .awaitIdle
-    case .requeueDead: .requeueDead
-    case .reload: .reload
-    case .audit: .audit
-    case .ledger: .ledger
-    default: .status
-    }
-  }
-}
-
-/// One value that may be left open.
-private struct Chosen<Value: Codable>: Codable {
-  var value: Value?
-
-  enum CodingKeys: Int, CodingKey { case value = 1 }
 }
 
 private struct TicketName: Codable {
-  var number: Int64
-  var day: Int64?
-
-  enum CodingKeys: Int, CodingKey {
-    case number = 1
-    case day = 2
-  }
+  var number: Int64, day: Int64?
+  enum CodingKeys: Int, CodingKey { case number = 1, day }
 }
 
 private struct TicketRange: Codable {
-  var day: Int64
-  var first: Int64
-  var last: Int64
-
-  enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case first, last
-  }
+  var day, first, last: Int64
+  enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }

@@ -23,48 +23,31 @@ public struct ProgressReport: Codable, Sendable, Equatable {
 
   /// What is being done.
   public var phase: Phase
-  /// How much of it is done.
-  public var done: Int64
-  /// How much there is; 0 where it is not known.
-  public var total: Int64
+  /// How much of it is done, and how much there is; 0 where that is not known.
+  public var done, total: Int64
   /// Where a drain stands; nil for the progress of anything else.
   public var drain: DrainReport?
 
   public init(phase: Phase, done: Int64, total: Int64, drain: DrainReport? = nil) {
-    self.phase = phase
-    self.done = done
-    self.total = total
-    self.drain = drain
+    (self.phase, self.done, self.total, self.drain) = (phase, done, total, drain)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case phase = 1
-    case done, total, drain
-  }
+  enum CodingKeys: Int, CodingKey { case phase = 1, done, total, drain }
 }
 
 /// Where the end of a bank stands.
 public struct DrainReport: Codable, Sendable, Equatable {
   /// The step that is being done.
   public var step: DrainStep
-  /// Customers who wait, in line or for a next attempt.
-  public var waiting: Int64
-  /// Customers at a window.
-  public var serving: Int64
+  /// Customers who wait, in line or for a next attempt, and those at a window.
+  public var waiting, serving: Int64
   /// After how long the step is cut short, in milliseconds; nil for never.
   public var leftMilliseconds: Int64?
 
   public init(step: DrainStep, waiting: Int64, serving: Int64, leftMilliseconds: Int64? = nil) {
-    self.step = step
-    self.waiting = waiting
-    self.serving = serving
-    self.leftMilliseconds = leftMilliseconds
+    (self.step, self.waiting) = (step, waiting)
+    (self.serving, self.leftMilliseconds) = (serving, leftMilliseconds)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case step = 1
-    case waiting, serving, leftMilliseconds
-  }
+  enum CodingKeys: Int, CodingKey { case step = 1, waiting, serving, leftMilliseconds }
 }
 
 /// How long a step of a drain has taken.
@@ -73,24 +56,14 @@ public struct DrainStepReport: Codable, Sendable, Equatable {
   public var step: DrainStep
   /// How long, in milliseconds.
   public var milliseconds: Int64
-
-  public init(step: DrainStep, milliseconds: Int64) {
-    self.step = step
-    self.milliseconds = milliseconds
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case step = 1
-    case milliseconds = 2
-  }
+  public init(step: DrainStep, milliseconds: Int64) { (self.step, self.milliseconds) = (step, milliseconds) }
+  enum CodingKeys: Int, CodingKey { case step = 1, milliseconds }
 }
 
 /// The end of a bank.
 public struct StoppedReport: Codable, Sendable, Equatable {
-  /// The day that was present.
-  public var day: Int64
-  /// Customers served on that day.
-  public var served: Int64
+  /// The day that was present, and how many customers were served on it.
+  public var day, served: Int64
   /// The day's business time in milliseconds.
   public var businessMilliseconds: Int64
   /// Customers who wait for the next start, in line or for a next attempt.
@@ -110,23 +83,14 @@ public struct StoppedReport: Codable, Sendable, Equatable {
 
   public init(
     day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool,
-    finished: Int64? = nil, killed: Int64? = nil, steps: [DrainStepReport]? = nil,
-    sentAway: Int64? = nil
+    finished: Int64? = nil, killed: Int64? = nil, steps: [DrainStepReport]? = nil, sentAway: Int64? = nil
   ) {
-    self.sentAway = sentAway
-    self.finished = finished
-    self.killed = killed
-    self.steps = steps
-    self.day = day
-    self.served = served
-    self.businessMilliseconds = businessMilliseconds
-    self.waiting = waiting
-    self.dead = dead
-    self.isDayClosed = isDayClosed
+    (self.sentAway, self.finished, self.killed, self.steps) = (sentAway, finished, killed, steps)
+    (self.day, self.served, self.businessMilliseconds) = (day, served, businessMilliseconds)
+    (self.waiting, self.dead, self.isDayClosed) = (waiting, dead, isDayClosed)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case served, businessMilliseconds, waiting, dead, isDayClosed, finished, killed, steps, sentAway
+    case day = 1, served, businessMilliseconds, waiting, dead, isDayClosed, finished, killed, steps, sentAway
   }
 }

@@ -1,6 +1,5 @@
-// Owns the short way for taking tickets one at a time: the order, and the tickets.
-// It must not differ from the Codable conformances beside it in any byte; the tests compare them.
-// Failure: nil or false, and the long way is taken.
+// Owns the short way for taking tickets one at a time: the order, and the tickets. It must not differ from the Codable
+// conformances beside it in any byte; the tests compare them. Failure: nil or false, and the long way is taken.
 
 import BankModel
 

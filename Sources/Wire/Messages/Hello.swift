@@ -30,15 +30,9 @@ public struct Hello: Codable, Sendable, Equatable {
   public var role: PeerRole
 
   public init(version: UInt32 = protocolVersion, build: String, role: PeerRole) {
-    self.version = version
-    self.build = build
-    self.role = role
+    (self.version, self.build, self.role) = (version, build, role)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case version = 1
-    case build, role
-  }
+  enum CodingKeys: Int, CodingKey { case version = 1, build, role }
 }
 
 /// The answer to a hello that was accepted on the control socket.
@@ -49,14 +43,9 @@ public struct Welcome: Codable, Sendable, Equatable {
   public var build: String
 
   public init(version: UInt32 = protocolVersion, build: String) {
-    self.version = version
-    self.build = build
+    (self.version, self.build) = (version, build)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case version = 1
-    case build = 2
-  }
+  enum CodingKeys: Int, CodingKey { case version = 1, build }
 }
 
 /// Why a connection ends. The last message on it.
@@ -87,21 +76,18 @@ public struct Refusal: Codable, Sendable, Equatable {
   public var detail: String
 
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
-    self.reason = reason
-    self.version = version
-    self.build = build
-    self.detail = detail
+    (self.reason, self.version, self.build, self.detail) = (reason, version, build, detail)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case reason = 1
-    case version, build, detail
-  }
+  enum CodingKeys: Int, CodingKey { case reason = 1, version, build, detail }
 }
 
 /// A message without content: only its kind speaks.
-struct Nothing: Codable, Sendable, Equatable {
-  init() {}
+struct Nothing: Codable {}
+
+/// One value that may be left open.
+struct Chosen<Value: Codable>: Codable {
+  var value: Value?
+  enum CodingKeys: Int, CodingKey { case value = 1 }
 }
 
 extension KeyedDecodingContainer {
@@ -118,5 +104,11 @@ extension KeyedDecodingContainer {
         .init(codingPath: codingPath, debugDescription: "a message has exactly one known kind"))
     }
     return kinds[0]
+  }
+
+  /// A message of a kind that carries nothing.
+  func bare<Message>(_ kind: Key, _ message: Message) throws -> Message {
+    _ = try decode(Nothing.self, forKey: kind)
+    return message
   }
 }

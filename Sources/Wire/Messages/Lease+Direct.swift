@@ -91,9 +91,7 @@ extension Assignment {
     let lease = Lease(ticket: reader.field(1), attempt: reader.field(2), generation: reader.field(3))
     let day: Int64 = reader.field(4)
     guard let service = Service(rawValue: reader.field(5)), let grade = Grade(rawValue: reader.field(6))
-    else {
-      return nil
-    }
+    else { return nil }
     var assignment = Assignment(
       day: day, lease: lease, service: service, grade: grade, amount: reader.field(7),
       account: reader.field(8))

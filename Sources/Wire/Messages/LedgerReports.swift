@@ -9,18 +9,13 @@ import BankModel
 public struct LedgerRow: Sendable, Equatable {
   /// `cash`, `loans`, `customers`, or `customer-12`.
   public var account: String
-  /// What was debited to it.
-  public var debit: WonSum
-  /// What was credited to it.
-  public var credit: WonSum
+  /// What was debited and credited to it.
+  public var debit, credit: WonSum
   /// Transfers that touched it.
   public var transfers: Int64
 
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64) {
-    self.account = account
-    self.debit = debit
-    self.credit = credit
-    self.transfers = transfers
+    (self.account, self.debit, self.credit, self.transfers) = (account, debit, credit, transfers)
   }
 
   /// Credits less debits.
@@ -28,12 +23,8 @@ public struct LedgerRow: Sendable, Equatable {
 }
 
 extension LedgerRow: Codable {
-  enum CodingKeys: Int, CodingKey {
-    case account = 1
-    case debit, credit, transfers, wideDebit, wideCredit
-  }
+  enum CodingKeys: Int, CodingKey { case account = 1, debit, credit, transfers, wideDebit, wideCredit }
 
-  /// Reads the row; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func sum(_ key: CodingKeys, _ wide: CodingKeys) throws -> WonSum {
@@ -72,13 +63,6 @@ public struct AccountReport: Codable, Sendable, Equatable {
   /// Receipts that are listed, at most.
   public static let listed = 20
 
-  public init(row: LedgerRow, latest: [ReceiptReport]) {
-    self.row = row
-    self.latest = latest
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case row = 1
-    case latest = 2
-  }
+  public init(row: LedgerRow, latest: [ReceiptReport]) { (self.row, self.latest) = (row, latest) }
+  enum CodingKeys: Int, CodingKey { case row = 1, latest }
 }

@@ -9,14 +9,9 @@ import BankModel
 struct RequestDigest {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  /// The number.
   var value: Int64 { Int64(bitPattern: state) }
+  private mutating func add(byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
-  private mutating func add(byte: UInt8) {
-    state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-  }
-
-  /// Adds a number that may have been left open.
   mutating func add(_ number: Int64?) {
     guard let number else { return add(byte: 0) }
     add(byte: 1)
@@ -26,7 +21,6 @@ struct RequestDigest {
     }
   }
 
-  /// Adds a text by its bytes.
   mutating func add(_ text: String) {
     add(Int64(text.utf8.count))
     for byte in text.utf8 { add(byte: byte) }

@@ -22,7 +22,6 @@ public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, 
 }
 
 extension ServiceQuestion: FrameMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -31,7 +30,6 @@ extension ServiceQuestion: FrameMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
@@ -54,7 +52,6 @@ public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equ
 }
 
 extension ServiceAnswer: AnswerMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -64,7 +61,6 @@ extension ServiceAnswer: AnswerMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
@@ -86,9 +82,7 @@ public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, 
 
   /// A request; a question has no name.
   public init(number: UInt32, order: OrderID? = nil, command: Command) {
-    self.number = number
-    self.order = order
-    self.command = command
+    (self.number, self.order, self.command) = (number, order, command)
   }
 
   typealias CodingKeys = RequestKeys
@@ -104,9 +98,7 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
   public var more: Bool
 
   public init(number: UInt32, result: Result, more: Bool = false) {
-    self.number = number
-    self.result = result
-    self.more = more
+    (self.number, self.result, self.more) = (number, result, more)
   }
 
   typealias CodingKeys = ReplyKeys
@@ -115,24 +107,12 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
 // The numbers stand outside of the generic types, so that there is one set for all services: to look up those of one at run
 // time, for every message, made a question 3 % dearer.
 
-private enum QuestionKind: Int, CodingKey {
-  case hello = 1
-  case request = 2
-}
+private enum QuestionKind: Int, CodingKey { case hello = 1, request }
 
-private enum AnswerKind: Int, CodingKey {
-  case welcome = 1
-  case refused, reply
-}
+private enum AnswerKind: Int, CodingKey { case welcome = 1, refused, reply }
 
 /// The numbers of the parts of a ``ServiceRequest``.
-enum RequestKeys: Int, CodingKey {
-  case number = 1
-  case order, command
-}
+enum RequestKeys: Int, CodingKey { case number = 1, order, command }
 
 /// The numbers of the parts of a ``NumberedReply``.
-enum ReplyKeys: Int, CodingKey {
-  case number = 1
-  case result, more
-}
+enum ReplyKeys: Int, CodingKey { case number = 1, result, more }

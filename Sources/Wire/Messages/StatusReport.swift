@@ -33,17 +33,9 @@ public struct StatusReport: Codable, Sendable, Equatable {
     queue: QueueReport, services: [ServiceReport], workers: [WorkerReport], guardianPid: Int32? = nil,
     cancelledByReset: Int64? = nil
   ) {
-    self.state = state
-    self.day = day
-    self.pid = pid
-    self.generation = generation
-    self.since = since
-    self.businessMilliseconds = businessMilliseconds
-    self.queue = queue
-    self.services = services
-    self.workers = workers
-    self.guardianPid = guardianPid
-    self.cancelledByReset = cancelledByReset
+    (self.state, self.day, self.pid, self.generation, self.since) = (state, day, pid, generation, since)
+    (self.businessMilliseconds, self.queue, self.services) = (businessMilliseconds, queue, services)
+    (self.workers, self.guardianPid, self.cancelledByReset) = (workers, guardianPid, cancelledByReset)
   }
 
   /// The bank has closed: nobody waits to be started again.
@@ -53,8 +45,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case state = 1
-    case day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid
+    case state = 1, day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid
     case cancelledByReset = 20
   }
 }
@@ -63,12 +54,8 @@ public struct StatusReport: Codable, Sendable, Equatable {
 public struct QueueReport: Codable, Sendable, Equatable {
   /// Tickets issued.
   public var issued: Int64
-  /// Customers in line.
-  public var waiting: Int64
-  /// Customers who wait for a next attempt.
-  public var delayed: Int64
-  /// Customers at a window.
-  public var serving: Int64
+  /// Customers in line, those who wait for a next attempt, and those at a window.
+  public var waiting, delayed, serving: Int64
   /// Receipts with the outcome served.
   public var served: Int64
   /// Dead letters.
@@ -80,22 +67,15 @@ public struct QueueReport: Codable, Sendable, Equatable {
 
   public init(
     issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64,
-    cancelled: Int64,
-    oldestWaitMilliseconds: Int64
+    cancelled: Int64, oldestWaitMilliseconds: Int64
   ) {
-    self.issued = issued
-    self.waiting = waiting
-    self.delayed = delayed
-    self.serving = serving
-    self.served = served
-    self.dead = dead
-    self.cancelled = cancelled
-    self.oldestWaitMilliseconds = oldestWaitMilliseconds
+    (self.issued, self.waiting, self.delayed, self.serving) = (issued, waiting, delayed, serving)
+    (self.served, self.dead) = (served, dead)
+    (self.cancelled, self.oldestWaitMilliseconds) = (cancelled, oldestWaitMilliseconds)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case issued = 1
-    case waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds
+    case issued = 1, waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds
   }
 }
 
@@ -105,28 +85,16 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var service: Service
   /// Windows that are open or shall be.
   public var windows: Int64
-  /// Customers in line.
-  public var waiting: Int64
-  /// Customers at a window.
-  public var serving: Int64
-  /// Customers served today.
-  public var served: Int64
+  /// Customers in line, at a window, and served today.
+  public var waiting, serving, served: Int64
   /// Whether an operator has paused it.
   public var paused: Bool
 
   public init(service: Service, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool) {
-    self.service = service
-    self.windows = windows
-    self.waiting = waiting
-    self.serving = serving
-    self.served = served
-    self.paused = paused
+    (self.service, self.windows, self.waiting, self.serving) = (service, windows, waiting, serving)
+    (self.served, self.paused) = (served, paused)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case service = 1
-    case windows, waiting, serving, served, paused
-  }
+  enum CodingKeys: Int, CodingKey { case service = 1, windows, waiting, serving, served, paused }
 }
 
 /// One worker process.
@@ -139,10 +107,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var service: Service?
   /// The place of its window, from 1; nil for a worker behind the windows.
   public var window: Int32?
-  /// Its process; 0 where there is none at the moment.
-  public var pid: Int32
-  /// Its generation.
-  public var generation: Int32
+  /// Its process, 0 where there is none at the moment, and its generation.
+  public var pid, generation: Int32
   /// What it is doing.
   public var state: WorkerState
   /// Whom it is serving.
@@ -172,49 +138,28 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil,
     mismatch: DatabaseMismatch? = nil, troubleRemark: Remark? = nil
   ) {
-    self.trouble = trouble
-    self.troubleRemark = troubleRemark
-    self.failure = failure
-    self.mismatch = mismatch
-    self.isFailed = isFailed
-    self.lastExit = lastExit
-    self.name = name
-    self.role = role
-    self.service = service
-    self.window = window
-    self.pid = pid
-    self.generation = generation
-    self.state = state
-    self.ticket = ticket
-    self.restarts = restarts
-    self.served = served
-    self.residentKilobytes = residentKilobytes
+    (self.trouble, self.troubleRemark, self.failure) = (trouble, troubleRemark, failure)
+    (self.mismatch, self.isFailed, self.lastExit, self.name) = (mismatch, isFailed, lastExit, name)
+    (self.role, self.service, self.window, self.pid) = (role, service, window, pid)
+    (self.generation, self.state, self.ticket, self.restarts) = (generation, state, ticket, restarts)
+    (self.served, self.residentKilobytes) = (served, residentKilobytes)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case name = 1
-    case role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
+    case name = 1, role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
       isFailed, lastExit, trouble, failure, mismatch, troubleRemark
   }
 }
 
 /// How a process ended.
 public struct ExitReport: Codable, Sendable, Equatable {
-  /// The code with which it ended by itself.
-  public var code: Int32?
-  /// The signal that ended it.
-  public var signal: Int32?
+  /// The code with which it ended by itself, or the signal that ended it.
+  public var code, signal: Int32?
   /// Why it could not even be started, in English; nil where it was.
   public var trouble: String?
 
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {
-    self.code = code
-    self.signal = signal
-    self.trouble = trouble
+    (self.code, self.signal, self.trouble) = (code, signal, trouble)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case code = 1
-    case signal, trouble
-  }
+  enum CodingKeys: Int, CodingKey { case code = 1, signal, trouble }
 }

@@ -37,44 +37,33 @@ public enum StockCommand: Sendable, Equatable {
   case introduce([ItemID])
 
   private enum Kind: Int, CodingKey {
-    case assortment = 1
-    case look, follow, take, giveBack, set, change, discardExpired, audit, orders, known, introduce
+    case assortment = 1, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known,
+      introduce
   }
 }
 
 /// Where a viewer of the stock has been.
 public struct StockPlace: Codable, Sendable, Equatable {
-  /// The ledger whose changes the viewer has seen.
-  public var ledger: Int64
-  /// The last change that the viewer has seen.
-  public var sequence: Int64
-
-  public init(ledger: Int64, sequence: Int64) {
-    self.ledger = ledger
-    self.sequence = sequence
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case ledger = 1
-    case sequence = 2
-  }
+  /// The ledger whose changes the viewer has seen, and the last of them.
+  public var ledger, sequence: Int64
+  public init(ledger: Int64, sequence: Int64) { (self.ledger, self.sequence) = (ledger, sequence) }
+  enum CodingKeys: Int, CodingKey { case ledger = 1, sequence }
 }
 
 extension StockCommand: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
     case .assortment: try command.encode(Nothing(), forKey: .assortment)
     case .look: try command.encode(Nothing(), forKey: .look)
-    case .follow(let place): try command.encode(FollowedPlace(place: place), forKey: .follow)
+    case .follow(let place): try command.encode(Chosen(value: place), forKey: .follow)
     case .take(let amounts, let today):
       try command.encode(TakenAmounts(amounts: amounts, today: today), forKey: .take)
     case .giveBack: try command.encode(Nothing(), forKey: .giveBack)
     case .set(let amount): try command.encode(amount, forKey: .set)
     case .change(let amount, let dates):
       try command.encode(ChangedLot(amount: amount, dates: dates), forKey: .change)
-    case .discardExpired(let today): try command.encode(OneDay(today: today), forKey: .discardExpired)
+    case .discardExpired(let today): try command.encode(Chosen(value: today), forKey: .discardExpired)
     case .audit: try command.encode(Nothing(), forKey: .audit)
     case .orders(let after, let limit):
       try command.encode(OrderPage(after: after, limit: limit), forKey: .orders)
@@ -83,71 +72,43 @@ extension StockCommand: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    let kind = try command.onlyKind()
-    switch kind {
-    case .assortment, .look, .giveBack, .audit:
-      _ = try command.decode(Nothing.self, forKey: kind)
-      self =
-        kind == .assortment ? .assortment : kind == .look ? .look : kind == .giveBack ? .giveBack : .audit
-    case .follow: self = .follow(try command.decode(FollowedPlace.self, forKey: kind).place)
+    switch try command.onlyKind() {
+    case .assortment: self = try command.bare(.assortment, .assortment)
+    case .look: self = try command.bare(.look, .look)
+    case .giveBack: self = try command.bare(.giveBack, .giveBack)
+    case .audit: self = try command.bare(.audit, .audit)
+    case .follow: self = .follow(try command.decode(Chosen<StockPlace>.self, forKey: .follow).value)
     case .take:
-      let taken = try command.decode(TakenAmounts.self, forKey: kind)
+      let taken = try command.decode(TakenAmounts.self, forKey: .take)
       self = .take(taken.amounts, today: taken.today)
-    case .set: self = .set(try command.decode(ItemAmount.self, forKey: kind))
+    case .set: self = .set(try command.decode(ItemAmount.self, forKey: .set))
     case .change:
-      let changed = try command.decode(ChangedLot.self, forKey: kind)
+      let changed = try command.decode(ChangedLot.self, forKey: .change)
       self = .change(changed.amount, changed.dates)
-    case .introduce: self = .introduce(try command.decode([ItemID].self, forKey: kind))
-    case .discardExpired: self = .discardExpired(today: try command.decode(OneDay.self, forKey: kind).today)
+    case .introduce: self = .introduce(try command.decode([ItemID].self, forKey: .introduce))
+    case .discardExpired:
+      self = .discardExpired(today: try command.decode(Chosen<DayNumber>.self, forKey: .discardExpired).value)
     case .orders:
-      let page = try command.decode(OrderPage.self, forKey: kind)
+      let page = try command.decode(OrderPage.self, forKey: .orders)
       self = .orders(after: page.after, limit: page.limit)
-    case .known: self = .known(try command.decode([OrderID].self, forKey: kind))
+    case .known: self = .known(try command.decode([OrderID].self, forKey: .known))
     }
   }
 }
 
-private struct FollowedPlace: Codable {
-  var place: StockPlace?
-
-  enum CodingKeys: Int, CodingKey { case place = 1 }
-}
-
 private struct TakenAmounts: Codable {
-  var amounts: [ItemAmount]
-  var today: DayNumber?
-
-  enum CodingKeys: Int, CodingKey {
-    case amounts = 1
-    case today = 2
-  }
+  var amounts: [ItemAmount], today: DayNumber?
+  enum CodingKeys: Int, CodingKey { case amounts = 1, today }
 }
 
 private struct ChangedLot: Codable {
-  var amount: ItemAmount
-  var dates: LotDates?
-
-  enum CodingKeys: Int, CodingKey {
-    case amount = 1
-    case dates = 2
-  }
-}
-
-private struct OneDay: Codable {
-  var today: DayNumber?
-
-  enum CodingKeys: Int, CodingKey { case today = 1 }
+  var amount: ItemAmount, dates: LotDates?
+  enum CodingKeys: Int, CodingKey { case amount = 1, dates }
 }
 
 private struct OrderPage: Codable {
-  var after: OrderID?
-  var limit: Int64
-
-  enum CodingKeys: Int, CodingKey {
-    case after = 1
-    case limit = 2
-  }
+  var after: OrderID?, limit: Int64
+  enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }

@@ -1,6 +1,5 @@
-// Owns what the stock service answers. It knows no socket and no person's language: a failure is a code and its
-// particulars, and the client finds the words. Every answer repeats the number of its request, and says whether another
-// one follows.
+// Owns what the stock service answers. Every answer repeats the number of its request, and says whether another one
+// follows.
 
 import BankModel
 
@@ -30,13 +29,11 @@ public enum StockResult: Sendable, Equatable {
   case orders([KeptOrder])
 
   private enum Kind: Int, CodingKey {
-    case failure = 1
-    case done, short, picture, changes, assortment, audit, orders
+    case failure = 1, done, short, picture, changes, assortment, audit, orders
   }
 }
 
 extension StockResult: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var result = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -51,19 +48,17 @@ extension StockResult: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let result = try decoder.container(keyedBy: Kind.self)
-    let kind = try result.onlyKind()
-    switch kind {
-    case .failure: self = .failure(try result.decode(StockFailure.self, forKey: kind))
-    case .done: self = .done(try result.decode([StockChange].self, forKey: kind))
-    case .short: self = .short(try result.decode([Shortage].self, forKey: kind))
-    case .picture: self = .picture(try result.decode(StockPicture.self, forKey: kind))
-    case .changes: self = .changes(try result.decode([StockChange].self, forKey: kind))
-    case .assortment: self = .assortment(try result.decode(Assortment.self, forKey: kind))
-    case .audit: self = .audit(try result.decode(StockAuditReport.self, forKey: kind))
-    case .orders: self = .orders(try result.decode([KeptOrder].self, forKey: kind))
+    switch try result.onlyKind() {
+    case .failure: self = .failure(try result.decode(StockFailure.self, forKey: .failure))
+    case .done: self = .done(try result.decode([StockChange].self, forKey: .done))
+    case .short: self = .short(try result.decode([Shortage].self, forKey: .short))
+    case .picture: self = .picture(try result.decode(StockPicture.self, forKey: .picture))
+    case .changes: self = .changes(try result.decode([StockChange].self, forKey: .changes))
+    case .assortment: self = .assortment(try result.decode(Assortment.self, forKey: .assortment))
+    case .audit: self = .audit(try result.decode(StockAuditReport.self, forKey: .audit))
+    case .orders: self = .orders(try result.decode([KeptOrder].self, forKey: .orders))
     }
   }
 }
@@ -96,18 +91,14 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
 
   /// The reason.
   public var code: Code
-  /// What it is about.
-  public var subject: String
-  /// The particulars, in English.
-  public var detail: String
+  /// What it is about, and the particulars in English.
+  public var subject, detail: String
   /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
   /// than the words.
   public var remark: Remark?
 
   public init(_ code: Code, subject: String = "", detail: String = "") {
-    self.code = code
-    self.subject = subject
-    self.detail = detail
+    (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
   /// The same with particulars that can be said in any language.
@@ -116,20 +107,13 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case code = 1
-    case subject, detail, remark
-  }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, remark }
 }
 
 /// What an audit of the stock found.
 public struct StockAuditReport: Codable, Sendable, Equatable {
-  /// Items that are known.
-  public var items: Int64
-  /// Orders that were answered.
-  public var orders: Int64
-  /// Rows of the ledger.
-  public var changes: Int64
+  /// Items that are known, orders that were answered, and rows of the ledger.
+  public var items, orders, changes: Int64
   /// Pieces by which the shelves differ from the ledger.
   public var difference: Int64
   /// Everything that is not as promised, a sentence each, in English.
@@ -138,11 +122,8 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   public var remarks: [Remark]?
 
   public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, problems: [String]) {
-    self.items = items
-    self.orders = orders
-    self.changes = changes
-    self.difference = difference
-    self.problems = problems
+    (self.items, self.orders, self.changes) = (items, orders, changes)
+    (self.difference, self.problems) = (difference, problems)
   }
 
   /// What an audit has found, with problems that can be said in any language.
@@ -153,10 +134,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
     self.remarks = remarks.isEmpty ? nil : remarks
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case items = 1
-    case orders, changes, difference, problems, remarks
-  }
+  enum CodingKeys: Int, CodingKey { case items = 1, orders, changes, difference, problems, remarks }
 }
 
 extension StockAuditReport {

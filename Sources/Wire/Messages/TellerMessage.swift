@@ -21,14 +21,10 @@ public enum TellerMessage: Sendable, Equatable {
   /// The work of this lease makes progress. Said by the work itself, never by a timer.
   case beat(Lease)
 
-  private enum Kind: Int, CodingKey {
-    case hello = 1
-    case ready, done, failed, returned, beat, outOfStock
-  }
+  private enum Kind: Int, CodingKey { case hello = 1, ready, done, failed, returned, beat, outOfStock }
 }
 
 extension TellerMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -44,15 +40,11 @@ extension TellerMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    let kind = try message.onlyKind()
-    switch kind {
+    switch try message.onlyKind() {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
-    case .ready:
-      _ = try message.decode(Nothing.self, forKey: .ready)
-      self = .ready
+    case .ready: self = try message.bare(.ready, .ready)
     case .done: self = .done(try message.decode(Lease.self, forKey: .done))
     case .failed:
       let failed = try message.decode(FailedLease.self, forKey: .failed)
@@ -67,45 +59,11 @@ extension TellerMessage: Codable {
 }
 
 private struct FailedLease: Codable {
-  var lease: Lease
-  var reason: String
-
-  enum CodingKeys: Int, CodingKey {
-    case lease = 1
-    case reason = 2
-  }
+  var lease: Lease, reason: String
+  enum CodingKeys: Int, CodingKey { case lease = 1, reason }
 }
 
 private struct LeaseWithShortages: Codable {
-  var lease: Lease
-  var shortages: [Shortage]
-
-  enum CodingKeys: Int, CodingKey {
-    case lease = 1
-    case shortages = 2
-  }
-}
-
-extension Lease: Codable {
-  enum CodingKeys: Int, CodingKey {
-    case ticket = 1
-    case attempt, generation
-  }
-
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      ticket: try fields.decode(Int64.self, forKey: .ticket),
-      attempt: try fields.decode(Int32.self, forKey: .attempt),
-      generation: try fields.decode(Int32.self, forKey: .generation))
-  }
-
-  /// Writes the message as its kind and what it carries.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(ticket, forKey: .ticket)
-    try fields.encode(attempt, forKey: .attempt)
-    try fields.encode(generation, forKey: .generation)
-  }
+  var lease: Lease, shortages: [Shortage]
+  enum CodingKeys: Int, CodingKey { case lease = 1, shortages }
 }

@@ -5,18 +5,14 @@ import BankModel
 
 /// One ticket: where it stands and what has happened to it.
 public struct TicketReport: Codable, Sendable, Equatable {
-  /// The business day.
-  public var day: Int64
-  /// The number.
-  public var ticket: Int64
+  /// The business day, and the number.
+  public var day, ticket: Int64
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
   public var grade: Grade
-  /// The amount, in won.
-  public var amount: Int64
-  /// The account.
-  public var account: Int64
+  /// The amount, in won, and the account.
+  public var amount, account: Int64
   /// When the ticket was issued, in milliseconds since 1970.
   public var issuedAt: Int64
   /// Where the customer stands.
@@ -45,27 +41,15 @@ public struct TicketReport: Codable, Sendable, Equatable {
     window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil,
     payload: String? = nil
   ) {
-    self.day = day
-    self.ticket = ticket
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.issuedAt = issuedAt
-    self.state = state
-    self.position = position
-    self.etaMilliseconds = etaMilliseconds
-    self.dueAt = dueAt
-    self.window = window
-    self.attempts = attempts
-    self.receipt = receipt
-    self.payload = payload
+    (self.day, self.ticket, self.service, self.grade) = (day, ticket, service, grade)
+    (self.amount, self.account, self.issuedAt, self.state) = (amount, account, issuedAt, state)
+    (self.position, self.etaMilliseconds, self.dueAt) = (position, etaMilliseconds, dueAt)
+    (self.window, self.attempts, self.receipt, self.payload) = (window, attempts, receipt, payload)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case day = 1
-    case ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt, window,
-      attempts, receipt, payload, servedOfService
+    case day = 1, ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt,
+      window, attempts, receipt, payload, servedOfService
   }
 }
 
@@ -73,20 +57,16 @@ public struct TicketReport: Codable, Sendable, Equatable {
 public struct AttemptReport: Codable, Sendable, Equatable {
   /// Where.
   public var window: String
-  /// By which teller there.
-  public var generation: Int32
-  /// In which process.
-  public var pid: Int32
+  /// By which teller there, and in which process.
+  public var generation, pid: Int32
   /// When it began, in milliseconds since 1970.
   public var startedAt: Int64
   /// When it ended; nil while it lasts.
   public var endedAt: Int64?
   /// How it ended; nil while it lasts.
   public var end: AttemptEnd?
-  /// The signal that ended the process.
-  public var signal: Int32?
-  /// The code with which the process ended.
-  public var code: Int32?
+  /// The signal that ended the process, or the code with which it ended.
+  public var signal, code: Int32?
   /// Whether the customer was put aside as a dead letter after it; nil where it was not, or where nobody noted it.
   public var isFatal: Bool?
 
@@ -94,19 +74,12 @@ public struct AttemptReport: Codable, Sendable, Equatable {
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
     signal: Int32?, code: Int32?
   ) {
-    self.window = window
-    self.generation = generation
-    self.pid = pid
-    self.startedAt = startedAt
-    self.endedAt = endedAt
-    self.end = end
-    self.signal = signal
-    self.code = code
+    (self.window, self.generation, self.pid, self.startedAt) = (window, generation, pid, startedAt)
+    (self.endedAt, self.end, self.signal, self.code) = (endedAt, end, signal, code)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case window = 1
-    case generation, pid, startedAt, endedAt, end, signal, code, isFatal
+    case window = 1, generation, pid, startedAt, endedAt, end, signal, code, isFatal
   }
 }
 
@@ -114,10 +87,8 @@ public struct AttemptReport: Codable, Sendable, Equatable {
 public struct ReceiptReport: Codable, Sendable, Equatable {
   /// The place in the order of commits, from 1.
   public var sequence: Int64
-  /// The business day.
-  public var day: Int64
-  /// The number.
-  public var ticket: Int64
+  /// The business day, and the number.
+  public var day, ticket: Int64
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
@@ -130,10 +101,8 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var attempts: Int32
   /// The amount, in won.
   public var amount: Int64
-  /// The account that was debited; nil where nothing was done.
-  public var debit: String?
-  /// The account that was credited; nil where nothing was done.
-  public var credit: String?
+  /// The accounts that were debited and credited; nil where nothing was done.
+  public var debit, credit: String?
   /// When the ticket was issued, in milliseconds since 1970.
   public var issuedAt: Int64
   /// When the last attempt began; nil where there was none.
@@ -166,8 +135,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case sequence = 1
-    case day, ticket, service, grade, outcome, window, attempts, amount, debit, credit, issuedAt, startedAt,
-      finishedAt, payload, shortages
+    case sequence = 1, day, ticket, service, grade, outcome, window, attempts, amount, debit, credit,
+      issuedAt, startedAt, finishedAt, payload, shortages
   }
 }

@@ -1,6 +1,5 @@
-// Owns what a client says to a vending machine, on the customers' socket and on the manager's. It knows no socket: who
-// may say what is the machine's to judge, by ``VendingCommand/side``.
-// Nothing here is checked beyond its form: the machine checks names, amounts and limits, and refuses with an answer.
+// Owns what a client says to a vending machine, on the customers' socket and on the manager's. Nothing here is checked
+// beyond its form: the machine checks names, amounts and limits, and refuses with an answer.
 
 import BankModel
 
@@ -50,10 +49,8 @@ public enum VendingCommand: Sendable, Equatable {
   case audit
 
   private enum Kind: Int, CodingKey {
-    case look = 1
-    case follow, history, insert, buy, giveChange, balance
-    case add = 33
-    case remove, stock, expired, discardExpired, audit
+    case look = 1, follow, history, insert, buy, giveChange, balance
+    case add = 33, remove, stock, expired, discardExpired, audit
   }
 
   /// Who may ask for it.
@@ -76,20 +73,10 @@ public enum VendingCommand: Sendable, Equatable {
 
 /// Which purchases are asked for.
 public struct PurchasePage: Codable, Sendable, Equatable {
-  /// The place in the ledger behind which they begin.
-  public var after: Int64
-  /// How many at most.
-  public var limit: Int64
-
-  public init(after: Int64, limit: Int64) {
-    self.after = after
-    self.limit = limit
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case after = 1
-    case limit = 2
-  }
+  /// The place in the ledger behind which they begin, and how many at most.
+  public var after, limit: Int64
+  public init(after: Int64, limit: Int64) { (self.after, self.limit) = (after, limit) }
+  enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }
 
 /// Drinks that are put into a machine.
@@ -104,20 +91,12 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
   public var expires: DayNumber?
 
   public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {
-    self.product = product
-    self.quantity = quantity
-    self.made = made
-    self.expires = expires
+    (self.product, self.quantity, self.made, self.expires) = (product, quantity, made, expires)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case product = 1
-    case quantity, made, expires
-  }
+  enum CodingKeys: Int, CodingKey { case product = 1, quantity, made, expires }
 }
 
 extension VendingCommand: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -137,28 +116,22 @@ extension VendingCommand: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    let kind = try command.onlyKind()
-    switch kind {
-    case .history: self = .history(try command.decode(PurchasePage.self, forKey: kind))
-    case .insert: self = .insert(try command.decode(Won.self, forKey: kind))
-    case .buy: self = .buy(try command.decode(ItemID.self, forKey: kind))
-    case .add: self = .add(try command.decode(AddedDrinks.self, forKey: kind))
-    case .remove: self = .remove(try command.decode(ItemAmount.self, forKey: kind))
-    case .look, .follow, .balance, .giveChange, .stock, .expired, .discardExpired, .audit:
-      _ = try command.decode(Nothing.self, forKey: kind)
-      switch kind {
-      case .look: self = .look
-      case .follow: self = .follow
-      case .balance: self = .balance
-      case .giveChange: self = .giveChange
-      case .stock: self = .stock
-      case .expired: self = .expired
-      case .discardExpired: self = .discardExpired
-      default: self = .audit
-      }
+    switch try command.onlyKind() {
+    case .history: self = .history(try command.decode(PurchasePage.self, forKey: .history))
+    case .insert: self = .insert(try command.decode(Won.self, forKey: .insert))
+    case .buy: self = .buy(try command.decode(ItemID.self, forKey: .buy))
+    case .add: self = .add(try command.decode(AddedDrinks.self, forKey: .add))
+    case .remove: self = .remove(try command.decode(ItemAmount.self, forKey: .remove))
+    case .look: self = try command.bare(.look, .look)
+    case .follow: self = try command.bare(.follow, .follow)
+    case .balance: self = try command.bare(.balance, .balance)
+    case .giveChange: self = try command.bare(.giveChange, .giveChange)
+    case .stock: self = try command.bare(.stock, .stock)
+    case .expired: self = try command.bare(.expired, .expired)
+    case .discardExpired: self = try command.bare(.discardExpired, .discardExpired)
+    case .audit: self = try command.bare(.audit, .audit)
     }
   }
 }

@@ -1,6 +1,5 @@
-// Owns what a vending machine answers. It knows no socket and no person's language: a failure is a code and its
-// particulars, and the client finds the words. Every answer repeats the number of its request, and says whether another
-// one follows.
+// Owns what a vending machine answers. Every answer repeats the number of its request, and says whether another one
+// follows.
 
 import BankModel
 
@@ -27,14 +26,10 @@ public enum VendingResult: Sendable, Equatable {
   /// What an audit found.
   case audit(VendingAuditReport)
 
-  private enum Kind: Int, CodingKey {
-    case failure = 1
-    case done, picture, news, history, stocked, audit
-  }
+  private enum Kind: Int, CodingKey { case failure = 1, done, picture, news, history, stocked, audit }
 }
 
 extension VendingResult: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var result = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -48,18 +43,16 @@ extension VendingResult: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let result = try decoder.container(keyedBy: Kind.self)
-    let kind = try result.onlyKind()
-    switch kind {
-    case .failure: self = .failure(try result.decode(VendingFailure.self, forKey: kind))
-    case .done: self = .done(try result.decode(MoneyChange.self, forKey: kind))
-    case .picture: self = .picture(try result.decode(VendingPicture.self, forKey: kind))
-    case .news: self = .news(try result.decode(VendingNews.self, forKey: kind))
-    case .history: self = .history(try result.decode([MoneyChange].self, forKey: kind))
-    case .stocked: self = .stocked(try result.decode([StockChange].self, forKey: kind))
-    case .audit: self = .audit(try result.decode(VendingAuditReport.self, forKey: kind))
+    switch try result.onlyKind() {
+    case .failure: self = .failure(try result.decode(VendingFailure.self, forKey: .failure))
+    case .done: self = .done(try result.decode(MoneyChange.self, forKey: .done))
+    case .picture: self = .picture(try result.decode(VendingPicture.self, forKey: .picture))
+    case .news: self = .news(try result.decode(VendingNews.self, forKey: .news))
+    case .history: self = .history(try result.decode([MoneyChange].self, forKey: .history))
+    case .stocked: self = .stocked(try result.decode([StockChange].self, forKey: .stocked))
+    case .audit: self = .audit(try result.decode(VendingAuditReport.self, forKey: .audit))
     }
   }
 }
@@ -98,10 +91,8 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
 
   /// The reason.
   public var code: Code
-  /// What it is about.
-  public var subject: String
-  /// The particulars, in English.
-  public var detail: String
+  /// What it is about, and the particulars in English.
+  public var subject, detail: String
   /// What the product costs, where that is the reason.
   public var price: Won?
   /// What is there, where that is the reason: won, or pieces.
@@ -113,11 +104,8 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   public init(
     _ code: Code, subject: String = "", detail: String = "", price: Won? = nil, available: Int64? = nil
   ) {
-    self.code = code
-    self.subject = subject
-    self.detail = detail
-    self.price = price
-    self.available = available
+    (self.code, self.subject, self.detail) = (code, subject, detail)
+    (self.price, self.available) = (price, available)
   }
 
   /// The same with particulars that can be said in any language.
@@ -126,10 +114,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     self.remark = remark?.kind == .quoted && remark?.source == nil ? nil : remark
   }
 
-  enum CodingKeys: Int, CodingKey {
-    case code = 1
-    case subject, detail, price, available, remark
-  }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, price, available, remark }
 }
 
 /// What an audit of a vending machine found.
@@ -138,10 +123,8 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   public var changes: Int64
   /// The money as the rows tell it.
   public var account: MoneyAccount
-  /// Purchases that were made.
-  public var purchases: Int64
-  /// Purchases whose end is not known yet.
-  public var unfinished: Int64
+  /// Purchases that were made, and those whose end is not known yet.
+  public var purchases, unfinished: Int64
   /// Won by which the balance differs from what the rows say.
   public var difference: Won
   /// Everything that is not as promised, a sentence each, in English.
@@ -155,13 +138,8 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
     changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
     problems: [String], machine: Int64
   ) {
-    self.machine = machine
-    self.changes = changes
-    self.account = account
-    self.purchases = purchases
-    self.unfinished = unfinished
-    self.difference = difference
-    self.problems = problems
+    (self.machine, self.changes, self.account, self.purchases) = (machine, changes, account, purchases)
+    (self.unfinished, self.difference, self.problems) = (unfinished, difference, problems)
   }
 
   /// What an audit has found, with problems that can be said in any language.
@@ -171,14 +149,12 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   ) {
     self.init(
       changes: changes, account: account, purchases: purchases, unfinished: unfinished,
-      difference: difference,
-      problems: remarks.map(\.description), machine: machine)
+      difference: difference, problems: remarks.map(\.description), machine: machine)
     self.remarks = remarks.isEmpty ? nil : remarks
   }
 
   enum CodingKeys: Int, CodingKey {
-    case changes = 1
-    case account, purchases, unfinished, difference, problems, machine, remarks
+    case changes = 1, account, purchases, unfinished, difference, problems, machine, remarks
   }
 }
 

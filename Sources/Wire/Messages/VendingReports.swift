@@ -13,15 +13,9 @@ public struct LotReport: Codable, Sendable, Equatable {
   public var description: String
 
   public init(dates: LotDates?, quantity: Quantity, description: String) {
-    self.dates = dates
-    self.quantity = quantity
-    self.description = description
+    (self.dates, self.quantity, self.description) = (dates, quantity, description)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case dates = 1
-    case quantity, description
-  }
+  enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 }
 
 /// One product and what there is of it.
@@ -36,18 +30,14 @@ public struct ProductReport: Codable, Sendable, Equatable {
   public var volume: Int64
   /// What one costs.
   public var price: Won
-  /// What it is called.
-  public var name: String
-  /// What it is called in English.
-  public var english: String
+  /// What it is called, in Korean and in English.
+  public var name, english: String
   /// One character as its picture.
   public var emoji: String
   /// How warm it is kept, in degrees Celsius; nil for whatever is not kept warm.
   public var temperature: Int64?
-  /// How many may be sold today.
-  public var stock: Quantity
-  /// How many may not be sold any more.
-  public var expired: Quantity
+  /// How many may be sold today, and how many may not be sold any more.
+  public var stock, expired: Quantity
   /// The lots; nil for whoever may not see them.
   public var lots: [LotReport]?
 
@@ -76,8 +66,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
   public func name(in language: Language) -> String { language == .korean ? name : english }
 
   enum CodingKeys: Int, CodingKey {
-    case id = 1
-    case kind, brand, volume, price, name, english, emoji, temperature, stock, expired, lots
+    case id = 1, kind, brand, volume, price, name, english, emoji, temperature, stock, expired, lots
   }
 }
 
@@ -87,26 +76,16 @@ public struct SalesReport: Codable, Sendable, Equatable {
   public var product: ItemID
   /// How many.
   public var count: Int64
-
-  public init(product: ItemID, count: Int64) {
-    self.product = product
-    self.count = count
-  }
-
-  enum CodingKeys: Int, CodingKey {
-    case product = 1
-    case count = 2
-  }
+  public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
+  enum CodingKeys: Int, CodingKey { case product = 1, count }
 }
 
 /// A machine as it is.
 public struct VendingPicture: Codable, Sendable, Equatable {
   /// The last change of the money that is part of the picture; 0 before the first.
   public var sequence: Int64
-  /// Won in the machine.
-  public var balance: Won
-  /// Won that are free: the balance without what purchases under way will cost.
-  public var free: Won
+  /// Won in the machine, and those that are free: the balance without what purchases under way will cost.
+  public var balance, free: Won
   /// The day that decides what has expired.
   public var today: DayNumber
   /// Every product, in the order in which they are shown.
@@ -120,32 +99,21 @@ public struct VendingPicture: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     sales: [SalesReport], recent: [MoneyChange]
   ) {
-    self.sequence = sequence
-    self.balance = balance
-    self.free = free
-    self.today = today
-    self.products = products
-    self.sales = sales
-    self.recent = recent
+    (self.sequence, self.balance, self.free, self.today) = (sequence, balance, free, today)
+    (self.products, self.sales, self.recent) = (products, sales, recent)
   }
 
   /// Whether one of a product can be bought now.
   public func isBuyable(_ product: ProductReport) -> Bool { product.stock > 0 && product.price <= free }
-
-  enum CodingKeys: Int, CodingKey {
-    case sequence = 1
-    case balance, free, today, products, sales, recent
-  }
+  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, sales, recent }
 }
 
 /// What has changed since a viewer was told last.
 public struct VendingNews: Codable, Sendable, Equatable {
   /// The last change of the money that the news tell of.
   public var sequence: Int64
-  /// Won in the machine.
-  public var balance: Won
-  /// Won that are free.
-  public var free: Won
+  /// Won in the machine, and those that are free.
+  public var balance, free: Won
   /// The day that decides what has expired.
   public var today: DayNumber
   /// The products of which there are more or fewer now.
@@ -157,18 +125,10 @@ public struct VendingNews: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
     purchases: [MoneyChange]
   ) {
-    self.sequence = sequence
-    self.balance = balance
-    self.free = free
-    self.today = today
-    self.products = products
-    self.purchases = purchases
+    (self.sequence, self.balance, self.free, self.today) = (sequence, balance, free, today)
+    (self.products, self.purchases) = (products, purchases)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case sequence = 1
-    case balance, free, today, products, purchases
-  }
+  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, purchases }
 }
 
 extension VendingPicture {

@@ -22,13 +22,11 @@ public enum WindowMessage: Sendable, Equatable {
   case closing
 
   private enum Kind: Int, CodingKey {
-    case welcome = 1
-    case refused, assign, acknowledged, recall, close, closing
+    case welcome = 1, refused, assign, acknowledged, recall, close, closing
   }
 }
 
 extension WindowMessage: Codable {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -42,22 +40,16 @@ extension WindowMessage: Codable {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    let kind = try message.onlyKind()
-    switch kind {
+    switch try message.onlyKind() {
     case .welcome: self = .welcome(try message.decode(TellerOrders.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
     case .assign: self = .assign(try message.decode(Assignment.self, forKey: .assign))
     case .acknowledged: self = .acknowledged(try message.decode(Lease.self, forKey: .acknowledged))
     case .recall: self = .recall(try message.decode(Lease.self, forKey: .recall))
-    case .close:
-      _ = try message.decode(Nothing.self, forKey: .close)
-      self = .close
-    case .closing:
-      _ = try message.decode(Nothing.self, forKey: .closing)
-      self = .closing
+    case .close: self = try message.bare(.close, .close)
+    case .closing: self = try message.bare(.closing, .closing)
     }
   }
 }
@@ -92,23 +84,15 @@ public struct TellerOrders: Codable, Sendable, Equatable {
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
     stockSocket: String? = nil
   ) {
-    self.name = name
-    self.service = service
-    self.generation = generation
-    self.workMicroseconds = workMicroseconds
-    self.beatMicroseconds = beatMicroseconds
-    self.language = language
-    self.logPath = logPath
-    self.logLimit = logLimit
-    self.logKeep = logKeep
-    self.logsCustomers = logsCustomers
-    self.stockSocket = stockSocket
+    (self.name, self.service, self.generation) = (name, service, generation)
+    (self.workMicroseconds, self.beatMicroseconds) = (workMicroseconds, beatMicroseconds)
+    (self.language, self.logPath, self.logLimit, self.logKeep) = (language, logPath, logLimit, logKeep)
+    (self.logsCustomers, self.stockSocket) = (logsCustomers, stockSocket)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case name = 1
-    case service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit, logKeep,
-      logsCustomers, stockSocket
+    case name = 1, service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit,
+      logKeep, logsCustomers, stockSocket
   }
 }
 
@@ -116,20 +100,16 @@ public struct TellerOrders: Codable, Sendable, Equatable {
 public struct Assignment: Codable, Sendable, Equatable {
   /// The customer's number.
   public var ticket: Int64
-  /// Which attempt at this customer this is, from 1.
-  public var attempt: Int32
-  /// The teller's generation.
-  public var generation: Int32
+  /// Which attempt at this customer this is, from 1, and the teller's generation.
+  public var attempt, generation: Int32
   /// The business day.
   public var day: Int64
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
   public var grade: Grade
-  /// The amount, in won.
-  public var amount: Int64
-  /// The customer's account.
-  public var account: Int64
+  /// The amount, in won, and the customer's account.
+  public var amount, account: Int64
   /// What the worker needs to know beyond that; nil for nothing.
   public var payload: String?
   /// The name under which the stock is asked for this customer; nil where nothing is asked of it, or by day and ticket.
@@ -158,7 +138,6 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {
-    case ticket = 1
-    case attempt, generation, day, service, grade, amount, account, payload, order
+    case ticket = 1, attempt, generation, day, service, grade, amount, account, payload, order
   }
 }

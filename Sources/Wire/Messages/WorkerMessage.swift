@@ -1,6 +1,5 @@
 // Owns the conversation between the coordinator and a service that it supervises, such as the stock: hello, ready, a
-// sign of life when it is asked for, the end. It knows no socket and no process. What the service is for is said
-// elsewhere, on its own socket.
+// sign of life when it is asked for, the end. What the service is for is said elsewhere, on its own socket.
 
 import BankModel
 
@@ -19,16 +18,13 @@ public enum WorkerMessage: Sendable, Equatable {
   case database(DatabaseMark)
 
   private enum Kind: Int, CodingKey {
-    case hello = 1
-    case ready = 2
+    case hello = 1, ready
     case failed = 4
-    case beat = 6
-    case database = 7
+    case beat = 6, database
   }
 }
 
 extension WorkerMessage: FrameMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -40,14 +36,11 @@ extension WorkerMessage: FrameMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
-    case .ready:
-      _ = try message.decode(Nothing.self, forKey: .ready)
-      self = .ready
+    case .ready: self = try message.bare(.ready, .ready)
     case .failed: self = .failed(try message.decode(Failure.self, forKey: .failed))
     case .beat: self = .beat(try message.decode(Int64.self, forKey: .beat))
     case .database: self = .database(try message.decode(DatabaseMark.self, forKey: .database))
@@ -69,10 +62,8 @@ public enum SupervisorMessage: Sendable, Equatable {
   case bank(BankMark)
 
   private enum Kind: Int, CodingKey {
-    case welcome = 1
-    case refused, check
-    case close = 6
-    case bank = 7
+    case welcome = 1, refused, check
+    case close = 6, bank
   }
 }
 
@@ -84,7 +75,6 @@ extension WorkerMessage {
 }
 
 extension SupervisorMessage: FrameMessage {
-  /// Writes the message as its kind and what it carries.
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -96,16 +86,13 @@ extension SupervisorMessage: FrameMessage {
     }
   }
 
-  /// Reads the message; throws where a part is missing, unknown or out of its range.
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
     switch try message.onlyKind() {
     case .welcome: self = .welcome(try message.decode(WorkerOrders.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
     case .check: self = .check(try message.decode(Int64.self, forKey: .check))
-    case .close:
-      _ = try message.decode(Nothing.self, forKey: .close)
-      self = .close
+    case .close: self = try message.bare(.close, .close)
     case .bank: self = .bank(try message.decode(BankMark.self, forKey: .bank))
     }
   }
@@ -129,16 +116,8 @@ public struct WorkerOrders: Codable, Sendable, Equatable {
   public init(
     name: String, generation: Int32, language: Language, logPath: String, logLimit: Int64, logKeep: Int32
   ) {
-    self.name = name
-    self.generation = generation
-    self.language = language
-    self.logPath = logPath
-    self.logLimit = logLimit
-    self.logKeep = logKeep
+    (self.name, self.generation, self.language, self.logPath) = (name, generation, language, logPath)
+    (self.logLimit, self.logKeep) = (logLimit, logKeep)
   }
-
-  enum CodingKeys: Int, CodingKey {
-    case name = 1
-    case generation, language, logPath, logLimit, logKeep
-  }
+  enum CodingKeys: Int, CodingKey { case name = 1, generation, language, logPath, logLimit, logKeep }
 }
