@@ -28,6 +28,7 @@ struct DeclarationRulesTests {
     #expect(count("  public init(a: Int, b: Int = 2) {\n    self.a = a\n    self.b = b\n  }") == 0)
     #expect(count("  public init(\n    a: Int,\n    b: Int\n  ) {\n    self.a = a\n    self.b = b\n  }") == 0)
     #expect(count("  public init(a: Int) { self.a = a }") == 0)
+    #expect(count("  public init(a: Int, b: Int) { (self.a, self.b) = (a, b) }") == 0)
     #expect(count("  public init() {}") == 0)
     #expect(count("public extension A {}") == 0)
     #expect(count("  public override func a() {}") == 0)
