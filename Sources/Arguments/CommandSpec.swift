@@ -4,9 +4,7 @@
 
 /// How often an operand is given.
 public enum Arity: Sendable, Hashable {
-  /// Exactly once.
   case required
-  /// Once or not at all.
   case optional
   /// Any number of times, also not at all. Only the last operand may repeat.
   case repeating
@@ -35,17 +33,12 @@ public struct OperandSpec: Sendable, Hashable {
   /// One sentence for help and completions.
   public var summary: Text
 
-  /// Describes an operand.
   public init(
     _ name: String, _ kind: ValueKind, _ arity: Arity = .required, offers: [String] = [],
     replacedBy: String? = nil, summary: Text
   ) {
-    self.offers = offers
-    self.name = name
-    self.arity = arity
-    self.kind = kind
-    self.replacedBy = replacedBy
-    self.summary = summary
+    (self.offers, self.name, self.arity) = (offers, name, arity)
+    (self.kind, self.replacedBy, self.summary) = (kind, replacedBy, summary)
   }
 
   /// The operand as a usage line shows it: `N`, `[N]`, `[AISLE …]`, `SHELF=N …`.
@@ -67,10 +60,7 @@ public struct Example: Sendable, Hashable {
   public var summary: Text
 
   /// An example; `line` begins with the program's name (a pipe or a variable may stand before it).
-  public init(_ line: Text, _ summary: Text) {
-    self.line = line
-    self.summary = summary
-  }
+  public init(_ line: Text, _ summary: Text) { (self.line, self.summary) = (line, summary) }
 }
 
 /// One command of the program.
@@ -109,9 +99,6 @@ public struct CommandSpec: Sendable, Hashable {
 
   /// The command's words in one string: `shelf admin add`.
   public var name: String { path.joined(separator: " ") }
-
   /// The option of this command with that long name.
-  public func option(named name: String) -> OptionSpec? {
-    options.first { $0.name == name }
-  }
+  public func option(named name: String) -> OptionSpec? { options.first { $0.name == name } }
 }

@@ -1,7 +1,6 @@
-// What can be wrong with a table itself.
-// Owns: the rules a table keeps so that parsing, help and completions can all be made from it.
-// Must not know any particular command. Invariant: a faulty table is reported here and nowhere traps; the program's
-// own tests demand that the list is empty, so a fault never reaches a person.
+// What can be wrong with a table itself. Owns: the rules a table keeps so that parsing, help and completions
+// can all be made from it. Invariant: a faulty table is reported here and nowhere traps; the program's own
+// tests demand that the list is empty, so a fault never reaches a person.
 
 extension CommandTable {
   /// The mistakes in this table, each a sentence; empty for a good table.
@@ -132,8 +131,7 @@ extension CommandTable {
     }
   }
 
-  /// Options stand before the command too, so the scan must know whether a name takes a value before it knows
-  /// the command.
+  /// Options stand before the command too, so whether a name takes a value must be known before the command is.
   private func ambiguousOptions() -> [String] {
     var byName: [String: Bool] = [:]
     var byLetter: [Character: Bool] = [:]

@@ -9,7 +9,6 @@ extension CommandTable {
   /// - Parameters:
   ///   - path: The words of a command, or of a group of commands such as `shelf admin`. Empty, or unknown: the
   ///     overview.
-  ///   - language: The language of every sentence.
   ///   - width: The columns of the terminal; held between 20 and 120.
   ///   - colour: Whether headings and terms are set in bold with ECMA-48 sequences.
   /// - Returns: The page, ending in a newline.
@@ -33,8 +32,7 @@ extension CommandTable {
     page.heading(HelpMessages.usage[language])
     page.synopsis([program, HelpMessages.command[language], HelpMessages.options[language]])
     for group in visibleGroups {
-      page.heading(group.title[language])
-      page.list(group.commands.map { entry($0, language) })
+      page.section(group.title[language], group.commands.map { entry($0, language) })
     }
     writeGlobalOptions(to: &page, language)
     writeExitCodes(to: &page, language)
@@ -48,8 +46,7 @@ extension CommandTable {
     write(commands.compactMap(\.examples.first), to: &page, language)
     page.heading(HelpMessages.usage[language])
     page.synopsis([program] + path + [HelpMessages.command[language], HelpMessages.options[language]])
-    page.heading(HelpMessages.commands[language])
-    page.list(commands.map { entry($0, language) })
+    page.section(HelpMessages.commands[language], commands.map { entry($0, language) })
     writeGlobalOptions(to: &page, language)
     page.gap()
     page.paragraph(HelpMessages.more(([program] + path).joined(separator: " "))[language])
@@ -66,19 +63,10 @@ extension CommandTable {
       page.paragraph(details[language], indent: 2)
     }
     let below = commands(below: command.path)
-    if !below.isEmpty {
-      page.heading(HelpMessages.commands[language])
-      page.list(below.map { entry($0, language) })
-    }
-    if !command.operands.isEmpty {
-      page.heading(HelpMessages.operands[language])
-      page.list(command.operands.map { Self.entry($0, language) })
-    }
+    page.section(HelpMessages.commands[language], below.map { entry($0, language) })
+    page.section(HelpMessages.operands[language], command.operands.map { Self.entry($0, language) })
     let options = command.options + (hasOnlyCommand ? allGlobalOptions : [])
-    if !options.isEmpty {
-      page.heading(HelpMessages.ownOptions[language])
-      page.list(options.map { Self.entry($0, language) })
-    }
+    page.section(HelpMessages.ownOptions[language], options.map { Self.entry($0, language) })
     if !hasOnlyCommand { writeGlobalOptions(to: &page, language) }
     writeExitCodes(to: &page, language)
   }
@@ -93,18 +81,14 @@ extension CommandTable {
   }
 
   private func writeGlobalOptions(to page: inout PageLayout, _ language: TextLanguage) {
-    page.heading(HelpMessages.globalOptions[language])
-    page.list(allGlobalOptions.map { Self.entry($0, language) })
+    page.section(HelpMessages.globalOptions[language], allGlobalOptions.map { Self.entry($0, language) })
   }
 
   private func writeExitCodes(to page: inout PageLayout, _ language: TextLanguage) {
-    guard !exitCodes.isEmpty else { return }
-    page.heading(HelpMessages.exitCodes[language])
-    page.list(exitCodes.map { .init(term: String($0.code), explanation: $0.meaning[language]) })
+    let codes = exitCodes.map { PageLayout.Entry(term: String($0.code), explanation: $0.meaning[language]) }
+    page.section(HelpMessages.exitCodes[language], codes)
   }
-}
 
-extension CommandTable {
   /// The ways to write a command: one, and one more for each option that stands in for an operand.
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
@@ -178,6 +162,38 @@ extension ValueKind {
         : Text(
           "one of " + choices.map(\.value).joined(separator: ", "),
           choices.map(\.value).joined(separator: ", ") + " 중 하나")
+    }
+  }
+}
+
+enum HelpMessages {
+  static let usage = Text("Usage", "사용법")
+  static let examples = Text("Examples", "예")
+  static let description = Text("Description", "설명")
+  static let commands = Text("Commands", "명령")
+  static let operands = Text("Operands", "값")
+  static let ownOptions = Text("Options", "옵션")
+  static let globalOptions = Text("Options of every command", "모든 명령의 옵션")
+  static let exitCodes = Text("Exit codes", "종료 코드")
+  static let command = Text("COMMAND", "명령")
+  static let options = Text("[OPTIONS]", "[옵션]")
+  static let defaultIs = Text("default", "기본값")
+  static let environment = Text("environment", "환경 변수")
+  static let repeatable = Text("may be repeated", "여러 번 쓸 수 있음")
+  static let notWith = Text("not with", "함께 쓸 수 없음")
+
+  static func more(_ program: String) -> Text {
+    Text("See '\(program) COMMAND --help' for one command.", "한 명령의 사용법은 '\(program) 명령 --help'로 볼 수 있습니다.")
+  }
+
+  static func range(_ range: ClosedRange<Int64>) -> Text {
+    let low = UsageError.grouped(range.lowerBound)
+    let high = UsageError.grouped(range.upperBound)
+    return switch (range.lowerBound, range.upperBound) {
+    case (.min, .max): Text("any whole number", "모든 정수")
+    case (_, .max): Text("\(low) or more", "\(low) 이상")
+    case (.min, _): Text("\(high) or less", "\(high) 이하")
+    default: Text("\(low) to \(high)", "\(low)부터 \(high)까지")
     }
   }
 }

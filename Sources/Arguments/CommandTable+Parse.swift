@@ -83,9 +83,7 @@ extension CommandTable {
     guard let text = occurrence.value else {
       throw failure(.missingValue(option: occurrence.spelling, placeholder: spec.placeholder), command)
     }
-    do {
-      return try spec.kind.check(text)
-    } catch {
+    do { return try spec.kind.check(text) } catch {
       throw failure(.invalidValue(.option(occurrence.spelling), error), command)
     }
   }
@@ -101,8 +99,7 @@ extension CommandTable {
       !expected.contains(where: \.arity.repeats)
     {
       let word = words[words.startIndex + expected.count]
-      throw failure(
-        .operandWithOption(operand: spec.name, value: word, option: "--" + option), command)
+      throw failure(.operandWithOption(operand: spec.name, value: word, option: "--" + option), command)
     }
     for spec in expected {
       let count = spec.arity.repeats ? words.count : min(1, words.count)
@@ -110,17 +107,13 @@ extension CommandTable {
         throw failure(.missingOperand(name: spec.name, summary: spec.summary), command)
       }
       for word in words.prefix(count) {
-        do {
-          values.add(try spec.kind.check(word), to: spec.name)
-        } catch {
+        do { values.add(try spec.kind.check(word), to: spec.name) } catch {
           throw failure(.invalidValue(.operand(spec.name), error), command)
         }
       }
       words = words.dropFirst(count)
     }
-    if let word = words.first {
-      throw failure(.unexpectedOperand(word, expected: expected.count), command)
-    }
+    if let word = words.first { throw failure(.unexpectedOperand(word, expected: expected.count), command) }
     return values
   }
 

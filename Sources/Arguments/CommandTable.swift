@@ -1,8 +1,7 @@
-// The whole command line of a program as one table.
-// Owns: the commands, the options all of them share, and how a command is found by its words.
-// From it alone come parsing, help, suggestions, completion scripts and the documentation's list, so that none can drift.
-// Must not know what any command does.
-// Invariant: looking something up never traps, not even in a faulty table; faults are listed by `faults()`.
+// The whole command line of a program as one table. Owns: the commands, the options all of them share, and
+// how a command is found by its words. From it alone come parsing, help, suggestions, completion scripts and
+// the documentation's list, so that none can drift. Must not know what any command does. Invariant: looking
+// something up never traps, not even in a faulty table; faults are listed by `faults()`.
 
 /// What an exit code means, for help.
 public struct ExitCode: Sendable, Hashable {
@@ -11,11 +10,7 @@ public struct ExitCode: Sendable, Hashable {
   /// What it means.
   public var meaning: Text
 
-  /// Describes an exit code.
-  public init(_ code: Int32, _ meaning: Text) {
-    self.code = code
-    self.meaning = meaning
-  }
+  public init(_ code: Int32, _ meaning: Text) { (self.code, self.meaning) = (code, meaning) }
 }
 
 /// The program's command line: its commands and what they share.
@@ -38,12 +33,8 @@ public struct CommandTable: Sendable, Hashable {
     program: String, summary: Text, examples: [Example] = [], globalOptions: [OptionSpec] = [],
     commands: [CommandSpec], exitCodes: [ExitCode] = []
   ) {
-    self.program = program
-    self.summary = summary
-    self.examples = examples
-    self.globalOptions = globalOptions
-    self.commands = commands
-    self.exitCodes = exitCodes
+    (self.program, self.summary, self.examples) = (program, summary, examples)
+    (self.globalOptions, self.commands, self.exitCodes) = (globalOptions, commands, exitCodes)
   }
 
   /// The table of a program without subcommands: no word names its only command.
@@ -56,24 +47,17 @@ public struct CommandTable: Sendable, Hashable {
   }
 
   /// The command that has exactly these words.
-  public func command(at path: [String]) -> CommandSpec? {
-    commands.first { $0.path == path }
-  }
+  public func command(at path: [String]) -> CommandSpec? { commands.first { $0.path == path } }
 
   /// The command with that name, its words parted by spaces.
   public func command(named name: String) -> CommandSpec? {
     command(at: name.split(separator: " ").map(String.init))
   }
-}
 
-extension CommandTable {
   /// Whether this is a program without subcommands.
   var hasOnlyCommand: Bool { commands.count == 1 && commands[0].path.isEmpty }
-
   /// Whether these words are a command or the beginning of one.
-  func leads(_ path: [String]) -> Bool {
-    commands.contains { $0.path.starts(with: path) }
-  }
+  func leads(_ path: [String]) -> Bool { commands.contains { $0.path.starts(with: path) } }
 
   /// The commands whose words begin with these words and go on, in table order.
   func commands(below path: [String], includingHidden: Bool = false) -> [CommandSpec] {
@@ -92,9 +76,7 @@ extension CommandTable {
   }
 
   /// The declared global options and the two that need no declaration.
-  var allGlobalOptions: [OptionSpec] {
-    globalOptions + [.help, .version]
-  }
+  var allGlobalOptions: [OptionSpec] { globalOptions + [.help, .version] }
 
   /// The headings of the overview with their commands, in order of first appearance, hidden ones left out.
   var visibleGroups: [(title: Text, commands: [CommandSpec])] {
@@ -123,11 +105,7 @@ extension CommandTable {
   }
 
   private func option(under path: [String], where matches: (OptionSpec) -> Bool) -> OptionSpec? {
-    if let own = command(at: path)?.options.first(where: matches) { return own }
-    if let global = allGlobalOptions.first(where: matches) { return global }
-    for command in commands where command.path.starts(with: path) {
-      if let option = command.options.first(where: matches) { return option }
-    }
-    return nil
+    command(at: path)?.options.first(where: matches) ?? allGlobalOptions.first(where: matches)
+      ?? commands.lazy.filter { $0.path.starts(with: path) }.flatMap(\.options).first(where: matches)
   }
 }

@@ -12,11 +12,9 @@ public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
   case fish
 }
 
-/// What can be offered for one value.
 enum Offer: Hashable {
   /// Nothing: the value is free, such as a number.
   case nothing
-  /// File names.
   case files
   /// One of some words.
   case words([String])
@@ -64,19 +62,19 @@ struct CompletionPlace {
 
   /// The path as the scripts write it.
   var key: String { path.joined(separator: " ") }
-}
 
-extension OptionSpec {
-  /// What can be offered for its value.
-  var offer: Offer { Offer(kind, known: offers, isList: true) }
-
-  /// Every way to write the option's name: `--number`, `-n`.
-  var spellings: [String] {
-    [spelling] + (short.map { ["-\($0)"] } ?? [])
+  /// The place of an operand as the scripts write it: its number, or `*` for the last one where it goes on.
+  func pattern(ofOperand index: Int) -> String {
+    isLastRepeating && index == operands.count - 1 ? "*" : String(index)
   }
 }
 
-/// Quoting for the shells.
+extension OptionSpec {
+  var offer: Offer { Offer(kind, known: offers, isList: true) }
+  /// Every way to write the option's name: `--number`, `-n`.
+  var spellings: [String] { [spelling] + (short.map { ["-\($0)"] } ?? []) }
+}
+
 enum ShellQuoting {
   /// A text as one word of a POSIX shell, in single quotes.
   static func posix(_ text: String) -> String {
@@ -131,6 +129,12 @@ extension CommandTable {
     return spellings
   }
 
+  /// The same as the pattern of a POSIX `case`.
+  var posixSpellingsWithValue: String {
+    let spellings = spellingsWithValue.map(ShellQuoting.posix)
+    return spellings.isEmpty ? "''" : spellings.joined(separator: " | ")
+  }
+
   /// The program's name as part of a shell function's name: `my-depot` is `my_depot`.
   var functionStem: String {
     program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
@@ -154,14 +158,63 @@ extension CommandTable {
     return offers
   }
 
+  /// What a script for bash or zsh knows of the table: four functions that leave in the reply what may follow a place.
+  ///
+  /// - Parameters:
+  ///   - name: What the names of the functions begin with.
+  ///   - reset: Empties the reply.
+  ///   - described: A word with what it does, as the shell offers it.
+  ///   - reply: Leaves words in the reply.
+  func completionFunctions(
+    _ name: String, reset: String, described: (_ word: String, _ summary: Text) -> String,
+    reply: (_ words: [String]) -> String
+  ) -> String {
+    func function(_ suffix: String, _ comment: String, _ arms: [(pattern: String, words: [String])]) -> String
+    {
+      let lines = arms.map { "    \($0.pattern)) \(reply($0.words)) ;;" }
+      return """
+        # \(comment)
+        \(name)_\(suffix)() {
+          \(reset)
+          case "$1" in
+        \(lines.joined(separator: "\n"))
+          esac
+        }
+        """
+    }
+    let places = completionPlaces
+    let next = places.filter { !$0.next.isEmpty }.map { place in
+      (ShellQuoting.posix(place.key), place.next.map { described($0.word, $0.summary) })
+    }
+    let options = places.map { place in
+      let words = place.options.flatMap { option in option.spellings.map { described($0, option.summary) } }
+      return (ShellQuoting.posix(place.key), words)
+    }
+    // A value that is free in one command has an arm too: it hides what others offer under the same name.
+    let values = optionOffers.map { path, spellings, offer in
+      let patterns = spellings.map { ShellQuoting.pattern(path: path, spelling: $0) }
+      return (patterns.joined(separator: " | "), offer.scriptWords)
+    }
+    let operands = places.flatMap { place in
+      place.operands.indices.map { index in
+        let pattern = ShellQuoting.posix(place.key) + ":" + place.pattern(ofOperand: index)
+        return (pattern, place.operands[index].scriptWords)
+      }
+    }
+    return [
+      function("next", "The words that may follow a command path.", next),
+      function("options", "The options that may follow a command path.", options),
+      function("value", "What may be the value of an option: \"PATH:OPTION\".", values),
+      function("operand", "What may be an operand: \"PATH:PLACE\", the first place being 0.", operands),
+    ].joined(separator: "\n\n")
+  }
+
   /// A completion script, ending in a newline.
   ///
   /// It offers commands, the words after them, options, choices, and file names where a path is wanted; it never
   /// runs the program. To use it: `source` it (bash, zsh), or write it to
   /// `~/.config/fish/completions/PROGRAM.fish` (fish).
-  /// - Parameters:
-  ///   - shell: The shell that reads it.
-  ///   - language: The language of the explanations zsh and fish show.
+  /// - Parameter language: The language of the explanations zsh and fish show.
   public func completionScript(for shell: CompletionShell, language: TextLanguage = .english) -> String {
     switch shell {
     case .bash: bashCompletion()

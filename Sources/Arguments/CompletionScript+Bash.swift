@@ -1,77 +1,19 @@
-// The completion script for bash.
-// Owns: bash's syntax. Must not know any rule of the line that `CompletionModel` does not tell.
-// Invariant: the script needs neither the bash-completion package nor the program; every word from the table stands
-// in single quotes, so nothing in it is expanded.
+// The completion script for bash. Owns: bash's syntax. Must not know any rule of the line that
+// `CompletionModel` does not tell. Invariant: the script needs neither the bash-completion package nor the
+// program; every word from the table stands in single quotes, so nothing in it is expanded.
 
 extension CommandTable {
   func bashCompletion() -> String {
     let name = "_" + functionStem
-    let places = completionPlaces
-    let next = places.filter { !$0.next.isEmpty }.map { place in
-      Self.bashCase([ShellQuoting.posix(place.key)], place.next.map(\.word))
-    }
-    let options = places.map { place in
-      Self.bashCase([ShellQuoting.posix(place.key)], place.options.flatMap(\.spellings))
+    let functions = completionFunctions(name, reset: "REPLY=", described: { word, _ in word }) {
+      "REPLY=" + ShellQuoting.posix($0.joined(separator: " "))
     }
     return """
       # Completion of \(program) for bash, made from its table of commands.
 
-      # The words that may follow a command path.
-      \(name)_next() {
-        REPLY=
-        case "$1" in
-      \(next.joined(separator: "\n"))
-        esac
-      }
-
-      # The options that may follow a command path.
-      \(name)_options() {
-        REPLY=
-        case "$1" in
-      \(options.joined(separator: "\n"))
-        esac
-      }
-
-      # What may be the value of an option: "PATH:OPTION".
-      \(name)_value() {
-        REPLY=
-        case "$1" in
-      \(bashValueCases().joined(separator: "\n"))
-        esac
-      }
-
-      # What may be an operand: "PATH:PLACE", the first place being 0.
-      \(name)_operand() {
-        REPLY=
-        case "$1" in
-      \(Self.bashOperandCases(places).joined(separator: "\n"))
-        esac
-      }
+      \(functions)
       \(bashDriver(name))
       """ + "\n"
-  }
-
-  /// One arm of a `case` that leaves words in `REPLY`.
-  private static func bashCase(_ patterns: [String], _ words: [String]) -> String {
-    "    \(patterns.joined(separator: " | "))) REPLY=\(ShellQuoting.posix(words.joined(separator: " "))) ;;"
-  }
-
-  private func bashValueCases() -> [String] {
-    optionOffers.map { path, spellings, offer in
-      let patterns = spellings.map { ShellQuoting.pattern(path: path, spelling: $0) }
-      // A value that is free in one command has an arm too: it hides what others offer under the same name.
-      return Self.bashCase(patterns, offer.scriptWords)
-    }
-  }
-
-  private static func bashOperandCases(_ places: [CompletionPlace]) -> [String] {
-    places.flatMap { place in
-      place.operands.enumerated().map { index, offer in
-        let goesOn = place.isLastRepeating && index == place.operands.count - 1
-        let pattern = ShellQuoting.posix(place.key) + ":" + (goesOn ? "*" : String(index))
-        return bashCase([pattern], offer.scriptWords)
-      }
-    }
   }
 
   /// The part that reads the line; the same for every table but for the options that take a value.
@@ -130,7 +72,7 @@ extension CommandTable {
           ended=yes
         elif [[ -z $ended && $word == -?* && $word != -[0-9]* ]]; then
           case "$word" in
-            \(bashSpellingsWithValue)) wanted=$word ;;
+            \(posixSpellingsWithValue)) wanted=$word ;;
           esac
         else
           \(name)_next "$path"
@@ -169,10 +111,5 @@ extension CommandTable {
 
     complete -F \(name) \(ShellQuoting.posix(program))
     """
-  }
-
-  private var bashSpellingsWithValue: String {
-    let spellings = spellingsWithValue.map(ShellQuoting.posix)
-    return spellings.isEmpty ? "''" : spellings.joined(separator: " | ")
   }
 }

@@ -1,18 +1,14 @@
-// The completion script for fish.
-// Owns: fish's syntax. Must not know any rule of the line that `CompletionModel` does not tell.
-// Invariant: every text from the table stands in single quotes with fish's two escapes, so nothing in it is expanded.
+// The completion script for fish. Owns: fish's syntax. Invariant: every text from the table stands in single
+// quotes with fish's two escapes, so nothing in it is expanded.
 
 extension CommandTable {
   func fishCompletion(_ language: TextLanguage) -> String {
     let places = completionPlaces
-    var lines = fishDriver(places)
-    for option in allGlobalOptions {
-      lines.append(fishOption(option, condition: nil, language))
-    }
+    var lines = [fishDriver(places)]
+    for option in allGlobalOptions { lines.append(fishOption(option, condition: nil, language)) }
     for place in places {
       for next in place.next {
-        lines.append(
-          fishLine("\(place.key):0", "-a \(ShellQuoting.fish(next.word))", next.summary[language]))
+        lines.append(fishLine("\(place.key):0", "-a \(ShellQuoting.fish(next.word))", next.summary[language]))
       }
       lines += fishOperands(place)
       for option in place.options.dropLast(allGlobalOptions.count) {
@@ -29,61 +25,55 @@ extension CommandTable {
     return "complete -c \(program) -n \(ShellQuoting.fish(condition)) \(what)\(description)"
   }
 
-  private func fishOperands(_ place: CompletionPlace) -> [String] {
-    place.operands.enumerated().compactMap { index, offer in
-      let goesOn = place.isLastRepeating && index == place.operands.count - 1
-      let pattern = "\(place.key):\(goesOn ? "*" : String(index))"
-      switch offer {
-      case .nothing: return nil
-      case .files: return fishLine(pattern, "-F", nil)
-      case .words(let words):
-        return fishLine(pattern, "-a \(ShellQuoting.fish(words.joined(separator: " ")))", nil)
-      case .list(let words):
-        return fishLine(pattern, "-a \(fishList(words))", nil)
-      case .assignments(let names):
-        let words = names.map { $0 + "=" }.joined(separator: " ")
-        return fishLine(pattern, "-a \(ShellQuoting.fish(words))", nil)
-      }
+  /// What `-a` offers; nil for what is no words.
+  private func fishWords(_ offer: Offer) -> String? {
+    switch offer {
+    case .nothing, .files: nil
+    case .words(let words): ShellQuoting.fish(words.joined(separator: " "))
+    case .assignments(let names): ShellQuoting.fish(names.map { $0 + "=" }.joined(separator: " "))
+    // Words with commas between: the function below completes the one behind the last comma.
+    case .list(let words): ShellQuoting.fish("(__\(functionStem)_list \(words.joined(separator: " ")))")
     }
   }
 
-  /// Words with commas between: the function below completes the one behind the last comma.
-  private func fishList(_ words: [String]) -> String {
-    ShellQuoting.fish("(__\(functionStem)_list \(words.joined(separator: " ")))")
+  private func fishOperands(_ place: CompletionPlace) -> [String] {
+    place.operands.enumerated().compactMap { index, offer in
+      let what = fishWords(offer).map { "-a " + $0 } ?? (offer == .files ? "-F" : nil)
+      return what.map { fishLine("\(place.key):\(place.pattern(ofOperand: index))", $0, nil) }
+    }
   }
 
   private func fishOption(_ option: OptionSpec, condition: String?, _ language: TextLanguage) -> String {
     var what = "-l \(option.name)"
     if let short = option.short { what += " -s \(short)" }
     if option.takesValue {
-      switch option.offer {
-      case .nothing: what += " -x"
-      case .files: what += " -r -F"
-      case .words(let words): what += " -x -a " + ShellQuoting.fish(words.joined(separator: " "))
-      case .list(let words): what += " -x -a " + fishList(words)
-      case .assignments(let names):
-        what += " -x -a " + ShellQuoting.fish(names.map { $0 + "=" }.joined(separator: " "))
-      }
+      what += fishWords(option.offer).map { " -x -a " + $0 } ?? (option.offer == .files ? " -r -F" : " -x")
     }
     let summary = option.summary[language]
     if let condition { return fishLine(condition, what, summary) }
     return "complete -c \(program) \(what) -d \(ShellQuoting.fish(summary))"
   }
 
-  /// The function that tells where the cursor is, as "PATH:PLACE".
-  private func fishDriver(_ places: [CompletionPlace]) -> [String] {
+  /// The functions that tell which words may follow, and where the cursor is, as "PATH:PLACE".
+  private func fishDriver(_ places: [CompletionPlace]) -> String {
     let stem = functionStem
-    var lines = ["# Completion of \(program) for fish, made from its table of commands.", ""]
-    lines += ["# The words that may follow a command path.", "function __\(stem)_next"]
-    lines.append("    switch \"$argv[1]\"")
-    for place in places where !place.next.isEmpty {
-      lines.append("        case \(ShellQuoting.fish(place.key))")
-      lines.append(
-        "            printf '%s\\n' \(place.next.map { ShellQuoting.fish($0.word) }.joined(separator: " "))")
-    }
-    lines += ["    end", "end", ""]
     let withValue = spellingsWithValue.map(ShellQuoting.fish).joined(separator: " ")
-    let body = """
+    let next = places.filter { !$0.next.isEmpty }.map { place in
+      """
+              case \(ShellQuoting.fish(place.key))
+                  printf '%s\\n' \(place.next.map { ShellQuoting.fish($0.word) }.joined(separator: " "))
+      """
+    }
+    return """
+      # Completion of \(program) for fish, made from its table of commands.
+
+      # The words that may follow a command path.
+      function __\(stem)_next
+          switch "$argv[1]"
+      \(next.joined(separator: "\n"))
+          end
+      end
+
       # Where the cursor is: the command path, a colon, and how many operands stand before it.
       function __\(stem)_where
           set -l words (commandline -opc)
@@ -124,6 +114,5 @@ extension CommandTable {
 
       complete -c \(program) -f
       """
-    return lines + [body]
   }
 }

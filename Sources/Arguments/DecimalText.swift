@@ -8,7 +8,6 @@ struct DecimalText {
   let whole: Int64?
   /// The digits after the point, without zeros at the end.
   let fraction: [UInt8]
-  /// Whether a point was written.
   let hasFraction: Bool
 
   /// Reads a number at the beginning of `text` and takes it away; nil when there is none.
@@ -48,9 +47,7 @@ struct DecimalText {
     return remainder == 0 ? quotient : nil
   }
 
-  static func isDigit(_ byte: UInt8) -> Bool {
-    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-  }
+  static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
   /// Writes a count of small parts as a decimal of the large one: `print(1500, places: 3)` is `1.5`.
   static func print(_ parts: UInt64, places: Int) -> String {

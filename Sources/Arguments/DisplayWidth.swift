@@ -1,14 +1,11 @@
-// How many columns of a terminal a text takes.
-// Owns: the ranges of characters that take two columns or none. Must not know any page.
-// Invariant: the width is that of UAX #11 (East Asian Width) for what help and names contain; where terminals
-// disagree (ambiguous width) it is one column. Nothing here can fail.
+// How many columns of a terminal a text takes. Owns: the ranges of characters that take two columns or none.
+// Must not know any page. Invariant: the width is that of UAX #11 (East Asian Width) for what help and names
+// contain; where terminals disagree (ambiguous width) it is one column. Nothing here can fail.
 
 /// Measures texts in columns of a terminal.
 public enum DisplayWidth {
   /// The columns of a text on one line.
-  public static func of(_ text: String) -> Int {
-    text.reduce(0) { $0 + of($1) }
-  }
+  public static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
 
   /// The columns of one character: 0, 1 or 2. A sequence of several scalars that is drawn as one
   /// (a syllable made of letters, a flag, an emoji joined from parts) counts once.
@@ -22,7 +19,6 @@ public enum DisplayWidth {
     return width
   }
 
-  /// The columns of one scalar on its own.
   static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x7F { return scalar.value < 0x20 ? 0 : 1 }
     if wide.contains(where: { $0.contains(scalar.value) }) { return 2 }

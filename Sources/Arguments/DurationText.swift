@@ -12,13 +12,11 @@ import Time
 public enum DurationText {
   /// Why a text is not a length of time.
   public enum Failure: Error, Sendable, Hashable {
-    /// Nothing was written.
     case empty
     /// A minus sign stands before it; time does not run backwards.
     case negative
     /// A number without a unit: seconds or minutes cannot be guessed.
     case missingUnit
-    /// A unit that is not known.
     case unknownUnit(String)
     /// A unit given twice, or a larger one after a smaller one.
     case unitsOutOfOrder
@@ -31,10 +29,7 @@ public enum DurationText {
 
     /// A sentence that says what to do, for whoever says on what it failed.
     public func advice(in language: TextLanguage) -> String {
-      switch language {
-      case .english: UsageError.english(self)
-      case .korean: UsageError.korean(self)
-      }
+      language == .english ? UsageError.english(self) : UsageError.korean(self)
     }
   }
 

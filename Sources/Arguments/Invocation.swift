@@ -1,6 +1,5 @@
-// What a command line asks for, once it has been understood.
-// Owns: the result of parsing. Must not know how it was read or what will be done.
-// Invariant: every value in it was checked, every required operand is there, no option excludes another.
+// What a command line asks for, once it has been understood. Owns: the result of parsing. Invariant: every
+// value in it was checked, every required operand is there, no option excludes another.
 
 import Time
 
@@ -14,14 +13,11 @@ public struct Invocation: Sendable, Hashable {
   public let operands: Values
 
   init(command: CommandSpec, options: Values, operands: Values) {
-    self.command = command
-    self.options = options
-    self.operands = operands
+    (self.command, self.options, self.operands) = (command, options, operands)
   }
 
   /// The command's words in one string: `shelf add`.
   public var name: String { command.name }
-
   /// Whether the flag was given.
   public func flag(_ option: String) -> Bool { options.flag(option) }
   /// The number of an option, or nil.
@@ -36,10 +32,8 @@ public struct Invocation: Sendable, Hashable {
 
 /// What a command line asks for.
 public enum ParsedLine: Sendable, Hashable {
-  /// Run a command.
   case run(Invocation)
   /// Show help for the words of a command, or of a group of commands; no words mean the overview.
   case help([String])
-  /// Show the version.
   case version
 }

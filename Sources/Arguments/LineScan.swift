@@ -4,11 +4,8 @@
 // Invariant: the scan goes to the end whatever it meets, keeping the first thing that is wrong, so that a
 // `--help` or `--lang` after a mistake is still seen. It never traps.
 
-/// What a command line consists of.
 struct LineScan {
-  /// One option as it stands on the line.
   struct Occurrence {
-    /// The long name.
     let name: String
     /// How it was written: `--number` or `-n`.
     let spelling: String
@@ -16,7 +13,6 @@ struct LineScan {
     let value: String?
   }
 
-  /// The command words.
   private(set) var path: [String] = []
   /// Where they stand on the line.
   private(set) var pathPlaces: [Int] = []
@@ -28,7 +24,6 @@ struct LineScan {
   private(set) var commandError: UsageError?
   /// The first thing that is wrong with an option.
   private(set) var optionError: UsageError?
-
   private let table: CommandTable
   private var rest: ArraySlice<String>
   private var command: CommandSpec?
@@ -62,7 +57,6 @@ struct LineScan {
     return spec.kind.isNumeric
   }
 
-  /// Whether a word begins with a minus sign and a digit.
   private static func looksNegative(_ word: String) -> Bool {
     let bytes = word.utf8.prefix(2)
     return bytes.count == 2 && bytes.first == UInt8(ascii: "-") && bytes.last.map(DecimalText.isDigit) == true
@@ -128,17 +122,11 @@ struct LineScan {
         optionError = optionError ?? unknown(isFirst ? word : "-\(letter)")
         return
       }
-      let spelling = "-\(letter)"
-      if option.takesValue {
-        let attached = letters.first == "=" ? letters.dropFirst() : letters
-        take(option, spelling: spelling, attached: letters.isEmpty ? nil : String(attached))
-        return
-      }
-      if letters.first == "=" {
-        take(option, spelling: spelling, attached: String(letters.dropFirst()))
-        return
-      }
-      take(option, spelling: spelling, attached: nil)
+      // A value stands behind `=`, or at once behind the letter of an option that takes one.
+      let isAttached = letters.first == "=" || option.takesValue && !letters.isEmpty
+      let attached = letters.first == "=" ? letters.dropFirst() : letters
+      take(option, spelling: "-\(letter)", attached: isAttached ? String(attached) : nil)
+      if isAttached || option.takesValue { return }
     }
   }
 
@@ -156,8 +144,7 @@ struct LineScan {
       rest.removeFirst()
       occurrences.append(Occurrence(name: option.name, spelling: spelling, value: next))
     } else {
-      optionError =
-        optionError ?? failure(.missingValue(option: spelling, placeholder: option.placeholder))
+      optionError = optionError ?? failure(.missingValue(option: spelling, placeholder: option.placeholder))
     }
   }
 

@@ -1,7 +1,6 @@
-// What the table says of one option.
-// Owns: the names of an option, the kind of its value, and the words help says of it.
-// Must not know how a command line is read or how a page is laid out; it is data for both.
-// Invariant: none is enforced here. A mistake in a table is found by `CommandTable.faults()`, never by a trap.
+// What the table says of one option. Owns: the names of an option, the kind of its value, and the words help
+// says of it. Invariant: none is enforced here. A mistake in a table is found by `CommandTable.faults()`,
+// never by a trap.
 
 /// One option of a command, or of all commands: `--deposit N`, `-f`, `--json`.
 public struct OptionSpec: Sendable, Hashable {
@@ -27,43 +26,28 @@ public struct OptionSpec: Sendable, Hashable {
   /// One sentence for help and completions.
   public var summary: Text
 
-  /// Describes an option.
   public init(
     _ name: String, short: Character? = nil, _ kind: ValueKind = .flag, value valueName: String? = nil,
     repeatable isRepeatable: Bool = false, default defaultText: Text? = nil, environment: String? = nil,
     excludes: [String] = [], offers: [String] = [], summary: Text
   ) {
-    self.offers = offers
-    self.name = name
-    self.short = short
-    self.kind = kind
-    self.valueName = valueName
-    self.isRepeatable = isRepeatable
-    self.defaultText = defaultText
-    self.environment = environment
-    self.excludes = excludes
+    (self.offers, self.name, self.short) = (offers, name, short)
+    (self.kind, self.valueName, self.isRepeatable) = (kind, valueName, isRepeatable)
+    (self.defaultText, self.environment, self.excludes) = (defaultText, environment, excludes)
     self.summary = summary
   }
 
   /// Whether a value follows the option.
   public var takesValue: Bool { kind != .flag }
-
   /// The long form with its dashes: `--deposit`.
   public var spelling: String { "--" + name }
-
   /// The word for the value: `N`, `deposit|loan`; empty for a flag.
   public var placeholder: String { valueName ?? kind.placeholder }
-
   /// The long form with the word for its value: `--deposit N`.
   public var synopsis: String { takesValue ? "\(spelling) \(placeholder)" : spelling }
-}
 
-extension OptionSpec {
   /// `--help`, which every command has without declaring it.
-  public static let help = OptionSpec(
-    "help", short: "h", summary: Text("Show this help.", "이 도움말을 보여 줍니다."))
-
+  public static let help = OptionSpec("help", short: "h", summary: Text("Show this help.", "이 도움말을 보여 줍니다."))
   /// `--version`, which every table has without declaring it.
-  public static let version = OptionSpec(
-    "version", summary: Text("Show the version.", "버전을 보여 줍니다."))
+  public static let version = OptionSpec("version", summary: Text("Show the version.", "버전을 보여 줍니다."))
 }

@@ -1,12 +1,9 @@
-// How a page of help is put together for a terminal.
-// Owns: headings, paragraphs, lists of terms with explanations, wrapping, colour. Must not know any command.
-// Invariant: lines break at spaces alone. A line is wider than the page only where a single word is. A command to be
-// copied goes on behind a backslash, so that the lines together are still the command. Colour never changes the layout:
-// it is added after the columns were counted.
+// How a page of help is put together for a terminal. Owns: headings, paragraphs, lists of terms with
+// explanations, wrapping, colour. Invariant: lines break at spaces alone. A line is wider than the page only
+// where a single word is. A command to be copied goes on behind a backslash, so that the lines together are
+// still the command. Colour never changes the layout: it is added after the columns were counted.
 
-/// A page while it is being written.
 struct PageLayout {
-  /// A term and what it means.
   struct Entry {
     let term: String
     let explanation: String
@@ -15,7 +12,6 @@ struct PageLayout {
   private(set) var lines: [String] = []
   private let width: Int
   private let colour: Bool
-
   /// So many columns of a list an explanation needs to stand beside its term.
   private static let readable = 24
 
@@ -28,7 +24,6 @@ struct PageLayout {
   /// The page, ending in a newline.
   var text: String { lines.joined(separator: "\n") + "\n" }
 
-  /// A heading, parted from what stands before it.
   mutating func heading(_ title: String) {
     if !lines.isEmpty { lines.append("") }
     lines += wrapped(title).map(bold)
@@ -57,7 +52,6 @@ struct PageLayout {
     lines.append(Self.spaces(margin) + bold(text))
   }
 
-  /// An empty line.
   mutating func gap() { lines.append("") }
 
   /// A synopsis, broken between its parts and continued further in; within a part only where it is wider than a line.
@@ -80,9 +74,16 @@ struct PageLayout {
     lines.append(line)
   }
 
+  /// A list under a heading; nothing where there is nothing to list.
+  mutating func section(_ title: String, _ entries: [Entry]) {
+    guard !entries.isEmpty else { return }
+    heading(title)
+    list(entries)
+  }
+
   /// A list in two columns. A term too wide for its column has its explanation on the next line, and so have all terms
   /// where the page is too narrow for two columns.
-  mutating func list(_ entries: [Entry]) {
+  private mutating func list(_ entries: [Entry]) {
     let limit = width * 2 / 5
     let widths = entries.map { DisplayWidth.of($0.term) }
     let column = widths.filter { $0 <= limit }.max() ?? limit
@@ -120,8 +121,5 @@ struct PageLayout {
   }
 
   private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
-
-  private func bold(_ text: String) -> String {
-    colour ? "\u{1B}[1m\(text)\u{1B}[0m" : text
-  }
+  private func bold(_ text: String) -> String { colour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 }

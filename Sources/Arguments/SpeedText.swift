@@ -1,7 +1,6 @@
-// How fast simulated time runs: `10`, `0.5`, `max`.
-// Owns: the speed factor as an exact number, its text, and how it divides a duration.
-// Must not know what is simulated. Invariant: a factor is a whole number of thousandths above zero, or "max";
-// every text gives a factor or a typed refusal, and dividing never traps.
+// How fast simulated time runs: `10`, `0.5`, `max`. Owns: the speed factor as an exact number, its text, and
+// how it divides a duration. Must not know what is simulated. Invariant: a factor is a whole number of
+// thousandths above zero, or "max"; every text gives a factor or a typed refusal, and dividing never traps.
 
 import Time
 
@@ -47,10 +46,7 @@ public enum SpeedText {
 
     /// A sentence that says what to do, for whoever says on what it failed.
     public func advice(in language: TextLanguage) -> String {
-      switch language {
-      case .english: UsageError.english(self)
-      case .korean: UsageError.korean(self)
-      }
+      language == .english ? UsageError.english(self) : UsageError.korean(self)
     }
   }
 

@@ -1,6 +1,5 @@
-// What a person may have meant by a word that is not known.
-// Owns: the distance between two words and the rule for what is near enough to be offered.
-// Must not run or accept anything: a suggestion is only ever shown.
+// What a person may have meant by a word that is not known. Owns: the distance between two words and the rule
+// for what is near enough to be offered. Must not run or accept anything: a suggestion is only ever shown.
 // Invariant: the work is bounded; a word longer than any name is not compared at all.
 
 /// Finds the known words nearest to an unknown one.

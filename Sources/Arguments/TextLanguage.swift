@@ -2,13 +2,10 @@
 // Owns: the pair of wordings. Must not know where the choice of language comes from (option, environment):
 // the caller decides that and hands the language in.
 // Invariant: a text always has both wordings, so no page can ever be half translated at run time.
-// Nothing here can fail.
 
 /// A language in which help, errors and documentation are written.
 public enum TextLanguage: String, Sendable, Hashable, CaseIterable {
-  /// English.
   case english
-  /// Korean.
   case korean
 }
 
@@ -23,26 +20,11 @@ public struct Text: Sendable, Hashable, ExpressibleByStringLiteral {
   public var korean: String
 
   /// A text with both wordings, English first.
-  public init(_ english: String, _ korean: String) {
-    self.english = english
-    self.korean = korean
-  }
-
-  /// A text with both wordings, by name.
-  public init(english: String, korean: String) {
-    self.init(english, korean)
-  }
+  public init(_ english: String, _ korean: String) { (self.english, self.korean) = (english, korean) }
 
   /// A text that reads the same in both languages.
-  public init(stringLiteral value: String) {
-    self.init(value, value)
-  }
+  public init(stringLiteral value: String) { self.init(value, value) }
 
   /// The wording in one language.
-  public subscript(language: TextLanguage) -> String {
-    switch language {
-    case .english: english
-    case .korean: korean
-    }
-  }
+  public subscript(language: TextLanguage) -> String { language == .english ? english : korean }
 }

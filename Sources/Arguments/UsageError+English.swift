@@ -1,16 +1,12 @@
-// The English sentences of usage errors.
-// Owns: wording only. The words are behaviour: tests hold every one of them.
-// Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page.
+// The English sentences of usage errors. Owns: wording only. The words are behaviour: tests hold every one of
+// them. Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page.
 
 extension UsageError {
-  var englishMessage: String {
-    "\(englishSentence) See '\(helpCommand)'."
-  }
+  var englishMessage: String { "\(englishSentence) See '\(helpCommand)'." }
 
   private var englishSentence: String {
     switch reason {
-    case .missingCommand:
-      return "No command was given to '\(program)'."
+    case .missingCommand: return "No command was given to '\(program)'."
     case .missingSubcommand(let words, let choices):
       let words = ([program] + words).joined(separator: " ")
       return "'\(words)' needs one more word: \(choices.joined(separator: ", "))."
@@ -24,29 +20,24 @@ extension UsageError {
       return "Option \(option) needs a value: write '\(option) \(placeholder)'."
     case .valueForFlag(let option, let value):
       return "Option \(option) takes no value, but was given \(Self.quoted(value)): write '\(option)' alone."
-    case .repeatedOption(let option):
-      return "Option \(option) was given more than once: write it once."
+    case .repeatedOption(let option): return "Option \(option) was given more than once: write it once."
     case .conflictingOptions(let first, let second):
       return "Options \(first) and \(second) exclude each other: write only one of them."
-    case .missingOperand(let name, let summary):
-      return "'\(commandLine)' needs \(name): \(summary.english)"
+    case .missingOperand(let name, let summary): return "'\(commandLine)' needs \(name): \(summary.english)"
     case .unexpectedOperand(let word, let expected):
       return "\(Self.quoted(word)) is one operand too many: '\(commandLine)' takes \(Self.count(expected))."
     case .operandWithOption(let operand, let value, let option):
       return "\(operand) (\(Self.quoted(value))) and \(option) exclude each other: write only one of them."
-    case .invalidValue(let subject, let error):
-      return Self.english(subject.name, error)
+    case .invalidValue(let subject, let error): return Self.english(subject.name, error)
     }
   }
 
   private static func english(_ name: String, _ error: ValueError) -> String {
     switch error {
-    case .empty:
-      return "\(name) must not be empty."
+    case .empty: return "\(name) must not be empty."
     case .notANumber(let text, let range):
       return "\(name) is not a number: \(quoted(text)). Write a whole number \(english(range))."
-    case .outOfRange(let text, let range):
-      return "\(name) must be \(english(range)), not \(shortened(text))."
+    case .outOfRange(let text, let range): return "\(name) must be \(english(range)), not \(shortened(text))."
     case .notAChoice(let text, let choices, let suggestions):
       let list = choices.joined(separator: ", ")
       let rule = choices.count == 1 ? "must be \(list)" : "must be one of \(list)"
@@ -56,14 +47,12 @@ extension UsageError {
       return "\(name) must be a whole number \(english(range)) or \(list), not \(quoted(text))."
     case .duration(let text, let failure):
       return "\(name) is not a duration: \(quoted(text)). \(english(failure))"
-    case .speed(let text, let failure):
-      return "\(name) is not a speed: \(quoted(text)). \(english(failure))"
+    case .speed(let text, let failure): return "\(name) is not a speed: \(quoted(text)). \(english(failure))"
     case .notADate(let text):
       return "\(name) is not a date: \(quoted(text)). Write a day that exists, such as 2026-07-01."
     case .notAnAssignment(let text):
       return "\(name) is not of the form NAME=N: \(quoted(text)). Write a name, '=' and a whole number."
-    case .inAssignment(let inner, let error):
-      return english(inner, error)
+    case .inAssignment(let inner, let error): return english(inner, error)
     }
   }
 
@@ -119,7 +108,6 @@ extension UsageError {
 }
 
 extension UsageError.Subject {
-  /// The name as a sentence says it.
   var name: String {
     switch self {
     case .option(let name), .operand(let name): name

@@ -1,18 +1,14 @@
-// The Korean sentences of usage errors.
-// Owns: wording only. The words are behaviour: tests hold every one of them.
-// Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page.
-// A particle that follows an inserted word is chosen by its last sound (`Particle`). Sentences tell in -습니다 and ask in
-// -세요, like all of this project.
+// The Korean sentences of usage errors. Owns: wording only. The words are behaviour: tests hold every one of
+// them. Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page. A
+// particle that follows an inserted word is chosen by its last sound (`Particle`). Sentences tell in -습니다 and
+// ask in -세요, like all of this project.
 
 extension UsageError {
-  var koreanMessage: String {
-    "\(koreanSentence) '\(helpCommand)' 명령으로 사용법을 볼 수 있습니다."
-  }
+  var koreanMessage: String { "\(koreanSentence) '\(helpCommand)' 명령으로 사용법을 볼 수 있습니다." }
 
   private var koreanSentence: String {
     switch reason {
-    case .missingCommand:
-      return "'\(program)' 뒤에 명령이 없습니다."
+    case .missingCommand: return "'\(program)' 뒤에 명령이 없습니다."
     case .missingSubcommand(let words, let choices):
       let words = ([program] + words).joined(separator: " ")
       return "'\(words)' 뒤에 낱말이 하나 더 필요합니다: \(choices.joined(separator: ", "))."
@@ -26,25 +22,21 @@ extension UsageError {
       return "\(option) 옵션에는 값이 필요합니다: '\(option) \(placeholder)' 형식으로 쓰세요."
     case .valueForFlag(let option, let value):
       return "\(option) 옵션은 값을 받지 않습니다 (받은 값: \(Self.quoted(value))). '\(option)'만 쓰세요."
-    case .repeatedOption(let option):
-      return "\(option) 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰세요."
-    case .conflictingOptions(let first, let second):
-      return "\(first) 옵션과 \(second) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
+    case .repeatedOption(let option): return "\(option) 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰세요."
+    case .conflictingOptions(let first, let second): return "\(first) 옵션과 \(second) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
     case .missingOperand(let name, let summary):
       return "'\(commandLine)' 명령에 \(name) 값이 없습니다: \(summary.korean)"
     case .unexpectedOperand(let word, let expected):
       return "\(Self.quoted(word)) 값은 너무 많습니다: '\(commandLine)' 명령은 \(Self.amount(expected))."
     case .operandWithOption(let operand, let value, let option):
       return "\(operand) 값(\(Self.quoted(value)))과 \(option) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
-    case .invalidValue(let subject, let error):
-      return Self.korean(subject.name, error)
+    case .invalidValue(let subject, let error): return Self.korean(subject.name, error)
     }
   }
 
   private static func korean(_ name: String, _ error: ValueError) -> String {
     switch error {
-    case .empty:
-      return "\(name) 값은 비어 있을 수 없습니다."
+    case .empty: return "\(name) 값은 비어 있을 수 없습니다."
     case .notANumber(let text, let range):
       return "\(name) 값이 숫자가 아닙니다: \(quoted(text)). \(korean(range)) 정수를 쓰세요."
     case .outOfRange(let text, let range):
@@ -55,16 +47,12 @@ extension UsageError {
     case .neitherNumberNorWord(let text, let range, let words):
       let list = words.joined(separator: ", ")
       return "\(name) 값은 \(korean(range)) 정수이거나 다음 낱말이어야 합니다: \(list) (받은 값: \(quoted(text)))."
-    case .duration(let text, let failure):
-      return "\(name) 값이 시간이 아닙니다: \(quoted(text)). \(korean(failure))"
-    case .speed(let text, let failure):
-      return "\(name) 값이 속도가 아닙니다: \(quoted(text)). \(korean(failure))"
-    case .notADate(let text):
-      return "\(name) 값이 날짜가 아닙니다: \(quoted(text)). 2026-07-01처럼 실제로 있는 날짜를 쓰세요."
+    case .duration(let text, let failure): return "\(name) 값이 시간이 아닙니다: \(quoted(text)). \(korean(failure))"
+    case .speed(let text, let failure): return "\(name) 값이 속도가 아닙니다: \(quoted(text)). \(korean(failure))"
+    case .notADate(let text): return "\(name) 값이 날짜가 아닙니다: \(quoted(text)). 2026-07-01처럼 실제로 있는 날짜를 쓰세요."
     case .notAnAssignment(let text):
       return "\(name) 값이 NAME=N 형식이 아닙니다: \(quoted(text)). 이름, '=', 정수를 붙여 쓰세요."
-    case .inAssignment(let inner, let error):
-      return korean(inner, error)
+    case .inAssignment(let inner, let error): return korean(inner, error)
     }
   }
 

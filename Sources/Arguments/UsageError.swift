@@ -1,7 +1,6 @@
-// Why a command line was not understood.
-// Owns: every way a line can be wrong, with what is needed to say so. The sentences are in `UsageError+English`
-// and `UsageError+Korean`. Must not know where the sentences are shown.
-// Invariant: an error is a value; making or wording one never fails, whatever the input was.
+// Why a command line was not understood. Owns: every way a line can be wrong, with what is needed to say so.
+// The sentences are in `UsageError+English` and `UsageError+Korean`. Must not know where the sentences are
+// shown. Invariant: an error is a value; making or wording one never fails, whatever the input was.
 
 /// A line that was not understood, with what a person needs to put it right.
 public struct UsageError: Error, Sendable, Hashable {
@@ -27,7 +26,6 @@ public struct UsageError: Error, Sendable, Hashable {
     case missingValue(option: String, placeholder: String)
     /// A value for an option that has none.
     case valueForFlag(option: String, value: String)
-    /// An option given more than once.
     case repeatedOption(String)
     /// Two options that exclude each other, as written.
     case conflictingOptions(String, String)
@@ -50,34 +48,21 @@ public struct UsageError: Error, Sendable, Hashable {
 
   /// An error of a program, at the words of a command (none when the command itself is the trouble).
   public init(_ reason: Reason, program: String, command: [String]) {
-    self.reason = reason
-    self.program = program
-    self.command = command
+    (self.reason, self.program, self.command) = (reason, program, command)
   }
 
   /// Whether the overview belongs under the message: nothing was asked for, so that is the answer.
   public var wantsOverview: Bool { reason == .missingCommand }
-
   /// The command that helps: `depot put --help`.
-  public var helpCommand: String {
-    ([program] + command + ["--help"]).joined(separator: " ")
-  }
-
+  public var helpCommand: String { ([program] + command + ["--help"]).joined(separator: " ") }
   /// The command as a sentence names it: `depot put`.
-  var commandLine: String {
-    ([program] + command).joined(separator: " ")
-  }
+  var commandLine: String { ([program] + command).joined(separator: " ") }
 
   /// The sentences: what failed, on what, why, what to do. One line, without a newline at the end.
   public func message(in language: TextLanguage) -> String {
-    switch language {
-    case .english: englishMessage
-    case .korean: koreanMessage
-    }
+    language == .english ? englishMessage : koreanMessage
   }
-}
 
-extension UsageError {
   /// The text in single quotes, made safe to show: control characters are spelled out, and what is longer than
   /// sixty characters is cut. A terminal obeys control characters, so input is never echoed raw.
   static func quoted(_ text: String) -> String {
@@ -91,8 +76,7 @@ extension UsageError {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
           shown += "\\u{" + String(scalar.value, radix: 16) + "}"
-        default:
-          shown.unicodeScalars.append(scalar)
+        default: shown.unicodeScalars.append(scalar)
         }
       }
     }

@@ -1,7 +1,5 @@
-// How the text of a value is checked against its kind.
-// Owns: the rule of every kind. Must not know which option the text belongs to, nor any wording:
-// `UsageError+…` turns a `ValueError` into sentences.
-// Invariant: any text whatever gives a value or a typed error; arithmetic is checked, nothing traps.
+// How the text of a value is checked against its kind. Owns: the rule of every kind. Invariant: any text
+// whatever gives a value or a typed error; arithmetic is checked, nothing traps.
 
 import Time
 
@@ -37,32 +35,23 @@ extension ValueKind {
   public func check(_ text: String) throws(ValueError) -> Value {
     if text.isEmpty { throw .empty }
     switch self {
-    case .flag:
-      return .flag
-    case .integer(let range):
-      return .integer(try Self.integer(text, in: range))
-    case .integerOrWord(let range, let words):
-      return try Self.integerOrWord(text, in: range, words)
-    case .duration:
-      return .duration(try Self.duration(text))
-    case .speed:
-      return .speed(try Self.speed(text))
-    case .choice(let choices):
-      return .text(try Self.choice(text, of: choices))
-    case .path, .text:
-      return .text(text)
+    case .flag: return .flag
+    case .integer(let range): return .integer(try Self.integer(text, in: range))
+    case .integerOrWord(let range, let words): return try Self.integerOrWord(text, in: range, words)
+    case .duration: return .duration(nanoseconds: try Self.duration(text))
+    case .speed: return .speed(try Self.speed(text))
+    case .choice(let choices): return .text(try Self.choice(text, of: choices))
+    case .path, .text: return .text(text)
     case .date:
       guard Self.isDate(text) else { throw .notADate(text) }
       return .text(text)
-    case .assignment(let names, let range):
-      return .assignment(try Self.assignment(text, names, range))
+    case .assignment(let names, let range): return .assignment(try Self.assignment(text, names, range))
     }
   }
 
   private static func integer(_ text: String, in range: ClosedRange<Int64>) throws(ValueError) -> Int64 {
     let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
-    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") })
-    else { throw .notANumber(text, range) }
+    guard !digits.isEmpty, digits.utf8.allSatisfy(DecimalText.isDigit) else { throw .notANumber(text, range) }
     // Digits that do not fit in 64 bits are a number all the same, only one that is out of every range.
     guard let number = Int64(text), range.contains(number) else { throw .outOfRange(text, range) }
     return number
@@ -72,9 +61,7 @@ extension ValueKind {
     _ text: String, in range: ClosedRange<Int64>, _ words: [Choice]
   ) throws(ValueError) -> Value {
     if let word = match(text, in: words) { return .text(word) }
-    do {
-      return .integer(try integer(text, in: range))
-    } catch .notANumber {
+    do { return .integer(try integer(text, in: range)) } catch .notANumber {
       throw .neitherNumberNorWord(text, range, words: words.map(\.value))
     }
   }
@@ -94,20 +81,12 @@ extension ValueKind {
     throw .notAChoice(text, choices: choices.map(\.value), suggestions: suggestions)
   }
 
-  private static func duration(_ text: String) throws(ValueError) -> TimeSpan {
-    do {
-      return try DurationText.parse(text)
-    } catch {
-      throw .duration(text, error)
-    }
+  private static func duration(_ text: String) throws(ValueError) -> Int64 {
+    do { return try DurationText.parse(text) } catch { throw .duration(text, error) }
   }
 
   private static func speed(_ text: String) throws(ValueError) -> SpeedFactor {
-    do {
-      return try SpeedText.parse(text)
-    } catch {
-      throw .speed(text, error)
-    }
+    do { return try SpeedText.parse(text) } catch { throw .speed(text, error) }
   }
 
   private static func assignment(
@@ -133,15 +112,10 @@ extension ValueKind {
     guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else {
       return false
     }
-    func number(_ range: Range<Int>) -> Int? {
-      var value = 0
-      for byte in bytes[range] {
-        guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-        value = value * 10 + Int(byte - UInt8(ascii: "0"))
-      }
-      return value
-    }
-    guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10) else { return false }
+    let digits = bytes[0..<4] + bytes[5..<7] + bytes[8..<10]
+    guard digits.allSatisfy(DecimalText.isDigit) else { return false }
+    let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100)
     guard year >= 1, (1...12).contains(month) else { return false }
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

@@ -1,7 +1,6 @@
-// The kinds of values an option or operand may have, and the values themselves.
-// Owns: the list of kinds, and the word that stands for each in help.
-// Must not know which option a value belongs to: the parser adds that to an error.
-// Invariant: a `Value` exists only after its text was checked against its kind.
+// The kinds of values an option or operand may have, and the values themselves. Owns: the list of kinds, and
+// the word that stands for each in help. Must not know which option a value belongs to: the parser adds that
+// to an error. Invariant: a `Value` exists only after its text was checked against its kind.
 
 import Time
 
@@ -12,16 +11,10 @@ public struct Choice: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Other spellings that mean the same, such as the name in another language.
   public var aliases: [String]
 
-  /// A choice with other spellings.
-  public init(_ value: String, aliases: [String] = []) {
-    self.value = value
-    self.aliases = aliases
-  }
+  public init(_ value: String, aliases: [String] = []) { (self.value, self.aliases) = (value, aliases) }
 
   /// A choice with one spelling.
-  public init(stringLiteral value: String) {
-    self.init(value)
-  }
+  public init(stringLiteral value: String) { self.init(value) }
 }
 
 /// What may be written as the value of an option or operand. Checked while the line is parsed.
@@ -89,11 +82,7 @@ public struct Assignment: Sendable, Hashable {
   /// The number.
   public var number: Int64
 
-  /// An assignment of a number to a name.
-  public init(name: String, number: Int64) {
-    self.name = name
-    self.number = number
-  }
+  public init(name: String, number: Int64) { (self.name, self.number) = (name, number) }
 }
 
 /// A checked value.

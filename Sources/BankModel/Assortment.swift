@@ -16,17 +16,13 @@ public struct Fruit: Hashable, Sendable, Codable {
   public var initial: Quantity
 
   public init(id: ItemID, korean: String, english: String, emoji: String, initial: Quantity) {
-    self.id = id
-    self.korean = korean
-    self.english = english
-    self.emoji = emoji
-    self.initial = initial
+    (self.id, self.korean, self.english) = (id, korean, english)
+    (self.emoji, self.initial) = (emoji, initial)
   }
 
   /// What it is called.
   public func name(in language: Language) -> String { language == .korean ? korean : english }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case korean, english, emoji, initial
@@ -45,10 +41,7 @@ public struct Juice: Hashable, Sendable, Codable {
   public var recipe: [ItemAmount]
 
   public init(id: ItemID, korean: String, english: String, recipe: [ItemAmount]) {
-    self.id = id
-    self.korean = korean
-    self.english = english
-    self.recipe = recipe
+    (self.id, self.korean, self.english, self.recipe) = (id, korean, english, recipe)
   }
 
   /// What it is called.
@@ -65,7 +58,6 @@ public struct Juice: Hashable, Sendable, Codable {
     }
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case korean, english, recipe
@@ -79,12 +71,8 @@ public struct Assortment: Hashable, Sendable, Codable {
   /// The juices, in the order in which they are listed.
   public var juices: [Juice]
 
-  public init(fruits: [Fruit], juices: [Juice]) {
-    self.fruits = fruits
-    self.juices = juices
-  }
+  public init(fruits: [Fruit], juices: [Juice]) { (self.fruits, self.juices) = (fruits, juices) }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case fruits = 1
     case juices = 2

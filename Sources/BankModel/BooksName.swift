@@ -15,9 +15,7 @@ public struct BooksName: Hashable, Sendable {
   public var ticket: TicketNumber
 
   public init(number: Int64, day: BusinessDay, ticket: TicketNumber) {
-    self.number = number
-    self.day = day
-    self.ticket = ticket
+    (self.number, self.day, self.ticket) = (number, day, ticket)
   }
 
   /// Books that were never given a name: all orders are called by day and number alone.
@@ -27,7 +25,6 @@ public struct BooksName: Hashable, Sendable {
   public enum Origin: Hashable, Sendable {
     /// A ticket of these books, or of another copy of them.
     case own(day: BusinessDay, ticket: TicketNumber)
-    /// A ticket of other books.
     case others
     /// No ticket: a person, or the vending machine.
     case none
@@ -64,7 +61,6 @@ public struct BooksName: Hashable, Sendable {
   }
 
   private static func beginning(_ number: Int64) -> String {
-    let digits = String(UInt64(bitPattern: number), radix: 16)
-    return "b" + String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits + "-"
+    "b" + String(UInt64(bitPattern: number), radix: 16, digits: 16) + "-"
   }
 }

@@ -65,16 +65,9 @@ public struct Customer: Sendable, Equatable {
     ticket: TicketNumber, service: Service, grade: Grade, amount: Won, account: AccountNumber,
     issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, payload: String = ""
   ) {
-    self.ticket = ticket
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.issuedAt = issuedAt
-    self.attempts = attempts
-    self.crashes = crashes
-    self.failures = failures
-    self.payload = payload
+    (self.ticket, self.service, self.grade, self.amount) = (ticket, service, grade, amount)
+    (self.account, self.issuedAt, self.attempts, self.crashes) = (account, issuedAt, attempts, crashes)
+    (self.failures, self.payload) = (failures, payload)
   }
 
   /// The line in which this customer waits.
@@ -95,11 +88,8 @@ public struct CustomerOrder: Sendable, Equatable {
   public var payload: String
 
   public init(service: Service, grade: Grade, amount: Won, account: AccountNumber, payload: String = "") {
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.payload = payload
+    (self.service, self.grade, self.amount) = (service, grade, amount)
+    (self.account, self.payload) = (account, payload)
   }
 
   /// The customer that this order becomes with a ticket.
@@ -111,8 +101,7 @@ public struct CustomerOrder: Sendable, Equatable {
 }
 
 /// Where a customer stands.
-public enum CustomerState: UInt8, CaseIterable, Sendable, Codable {
-  /// In line.
+public enum CustomerState: UInt8, Named {
   case waiting = 1
   /// Waiting for the moment of the next attempt after a failure.
   case delayed = 2
@@ -123,20 +112,6 @@ public enum CustomerState: UInt8, CaseIterable, Sendable, Codable {
   /// Finished, with a receipt.
   case done = 5
 
-  /// The name in commands and JSON.
-  public var name: String {
-    switch self {
-    case .waiting: "waiting"
-    case .delayed: "delayed"
-    case .dead: "dead"
-    case .serving: "serving"
-    case .done: "done"
-    }
-  }
-
-  /// The state with this name, or nil.
-  public init?(name: some StringProtocol) {
-    guard let match = CustomerState.allCases.first(where: { $0.name == name }) else { return nil }
-    self = match
-  }
+  /// The names in commands and JSON, in the order of the numbers.
+  public static let names = ["waiting", "delayed", "dead", "serving", "done"]
 }

@@ -16,14 +16,10 @@ public struct BankMark: Hashable, Sendable, Codable {
   /// When that was.
   public var openedAt: WallTime
 
-  /// The opening of a bank.
   public init(books: Int64, opening: Int64, openedAt: WallTime) {
-    self.books = books
-    self.opening = opening
-    self.openedAt = openedAt
+    (self.books, self.opening, self.openedAt) = (books, opening, openedAt)
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case books = 1
     case opening, openedAt
@@ -37,13 +33,8 @@ public struct DatabaseMark: Hashable, Sendable, Codable {
   /// The last opening with which it was used; nil where it knows of none.
   public var bank: BankMark?
 
-  /// A database and what it has seen.
-  public init(identity: Int64, bank: BankMark?) {
-    self.identity = identity
-    self.bank = bank
-  }
+  public init(identity: Int64, bank: BankMark?) { (self.identity, self.bank) = (identity, bank) }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case identity = 1
     case bank = 2
@@ -57,16 +48,11 @@ public struct KnownDatabase: Hashable, Sendable {
   /// The last opening of the bank that the database has written down.
   public var opening: Int64
 
-  /// What was seen of a database.
-  public init(identity: Int64, opening: Int64) {
-    self.identity = identity
-    self.opening = opening
-  }
+  public init(identity: Int64, opening: Int64) { (self.identity, self.opening) = (identity, opening) }
 }
 
-/// Why a database and the bank's do not belong together as they are. The numbers stand in messages: they are never given
-/// a new meaning.
-public enum DatabaseMismatch: UInt8, Sendable, Codable, CaseIterable {
+/// Why a database and the bank's do not belong together as they are. The numbers stand in messages.
+public enum DatabaseMismatch: UInt8, Named {
   /// It has last worked with other books: `bank.db` is a new one.
   case newBank = 1
   /// It is a new one, and the bank has known another.
@@ -81,16 +67,8 @@ public enum DatabaseMismatch: UInt8, Sendable, Codable, CaseIterable {
   /// Whether it is a mistake. The others are what a person does on purpose, such as setting a damaged file aside.
   public var isProblem: Bool { self != .newBank && self != .newDatabase }
 
-  /// The name in JSON.
-  public var name: String {
-    switch self {
-    case .newBank: "new_bank"
-    case .newDatabase: "new_database"
-    case .olderBank: "older_bank"
-    case .olderDatabase: "older_database"
-    case .otherDatabase: "other_database"
-    }
-  }
+  /// The names in JSON, in the order of the numbers.
+  public static let names = ["new_bank", "new_database", "older_bank", "older_database", "other_database"]
 
   /// What is wrong between a database and the bank; nil where nothing is.
   ///

@@ -56,7 +56,6 @@ public protocol EntryStore<Entry, Failure>: AnyObject {
 
   /// Returns when everything that was staged is on disk.
   func commit() throws(Failure)
-
   /// Forgets everything that was staged since the last commit.
   func rollBack()
 
@@ -70,7 +69,6 @@ public protocol EntryStore<Entry, Failure>: AnyObject {
 extension EntryStore {
   /// A store that holds no room back is never short of it.
   public var isShort: Bool { false }
-
   /// There is nothing to look for.
   public func lookForRoom() {}
 }

@@ -2,7 +2,7 @@
 // The raw values stand on the wire: they are never given a new meaning.
 
 /// A step of the end of a bank. They come in this order, and none is left out, however short it is.
-public enum DrainStep: UInt8, CaseIterable, Sendable, Codable, Comparable {
+public enum DrainStep: UInt8, Named, Comparable {
   /// Nobody new is let in; requests for tickets that are half taken in are finished.
   case closeDoor = 1
   /// Those who wait are served.
@@ -12,19 +12,11 @@ public enum DrainStep: UInt8, CaseIterable, Sendable, Codable, Comparable {
   /// The tellers go, and those that do not are killed. Their customers wait for the next start.
   case kill = 4
 
-  /// The name in JSON and logs.
-  public var name: String {
-    switch self {
-    case .closeDoor: "close_door"
-    case .serveWaiting: "serve_waiting"
-    case .finishServing: "finish_serving"
-    case .kill: "kill"
-    }
-  }
+  /// The names in JSON and logs, in the order of the numbers.
+  public static let names = ["close_door", "serve_waiting", "finish_serving", "kill"]
 
   /// The step after this one; nil after the last.
   public var next: DrainStep? { DrainStep(rawValue: rawValue + 1) }
-
   /// A step is smaller when it comes earlier.
   public static func < (left: DrainStep, right: DrainStep) -> Bool { left.rawValue < right.rawValue }
 }

@@ -13,11 +13,8 @@ public enum Language: UInt8, Sendable, Codable, CaseIterable {
 
   /// The language with this code, or nil.
   public init?(code: some StringProtocol) {
-    switch code {
-    case "ko": self = .korean
-    case "en": self = .english
-    default: return nil
-    }
+    guard let match = Self.allCases.first(where: { $0.code == code }) else { return nil }
+    self = match
   }
 
   /// The language that a POSIX locale name such as `ko_KR.UTF-8` asks for: Korean for `ko*`, else English.
@@ -31,13 +28,14 @@ public struct Phrasebook: Sendable {
 
   public init(_ language: Language) { self.language = language }
 
+  func say(_ korean: String, _ english: String) -> String { language == .korean ? korean : english }
+
   /// `예금`, `대출`, `쥬스`; `deposit`, `loan`, `juice`.
   public func service(_ service: Service) -> String {
-    switch (service, language) {
-    case (.deposit, .korean): "예금"
-    case (.loan, .korean): "대출"
-    case (.juice, .korean): "쥬스"
-    case (_, .english): service.name
+    switch service {
+    case .deposit: say("예금", service.name)
+    case .loan: say("대출", service.name)
+    case .juice: say("쥬스", service.name)
     }
   }
 
@@ -52,12 +50,12 @@ public struct Phrasebook: Sendable {
 
   /// `3번 고객 대출업무 시작`, with a grade `4번 VIP고객 예금업무 시작`.
   public func started(ticket: TicketNumber, grade: Grade, service: Service) -> String {
-    line(ticket, grade, service, korean: "시작", english: "started")
+    line(ticket, started(grade: grade, service: service))
   }
 
   /// `3번 고객 대출업무 완료`.
   public func completed(ticket: TicketNumber, grade: Grade, service: Service) -> String {
-    line(ticket, grade, service, korean: "완료", english: "completed")
+    line(ticket, completed(grade: grade, service: service))
   }
 
   /// What stands before and after the ticket's number in ``started(ticket:grade:service:)``, for whoever says it often.
@@ -70,11 +68,8 @@ public struct Phrasebook: Sendable {
     around(grade, service, korean: "완료", english: "completed")
   }
 
-  private func line(
-    _ ticket: TicketNumber, _ grade: Grade, _ service: Service, korean: String, english: String
-  ) -> String {
-    let words = around(grade, service, korean: korean, english: english)
-    return "\(words.before)\(ticket)\(words.after)"
+  private func line(_ ticket: TicketNumber, _ words: (before: String, after: String)) -> String {
+    "\(words.before)\(ticket)\(words.after)"
   }
 
   private func around(
@@ -90,12 +85,9 @@ public struct Phrasebook: Sendable {
   /// The message when a business day has ended, with the time in seconds and two decimals.
   public func closing(served: Int64, business: TimeSpan) -> String {
     let seconds = Self.seconds(business)
-    return switch language {
-    case .korean:
-      "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 \(served)명이며, 총 업무시간은 \(seconds)초입니다."
-    case .english:
-      "The branch has closed. Customers served today: \(served). Total business time: \(seconds) seconds."
-    }
+    return say(
+      "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 \(served)명이며, 총 업무시간은 \(seconds)초입니다.",
+      "The branch has closed. Customers served today: \(served). Total business time: \(seconds) seconds.")
   }
 
   /// Seconds with two decimals, rounded half up: `4.41`.

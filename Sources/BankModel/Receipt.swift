@@ -4,35 +4,26 @@
 import Time
 
 /// How a ticket ended.
-public enum Outcome: UInt8, CaseIterable, Sendable, Codable {
+public enum Outcome: UInt8, Named {
   /// The work was done, once.
   case served = 1
   /// An operator took the customer out of the queue.
   case cancelled = 2
-  /// A worker attended to the customer and could not give what was asked for: too little was in stock, and nothing
-  /// was taken.
+  /// A worker could not give the customer what was asked for: too little was in stock, and nothing was taken.
   case outOfStock = 3
 
   /// Whether a worker brought the business to its end, in whatever way. The books count these as served.
   public var isAttended: Bool { self != .cancelled }
 
-  /// The name in JSON.
-  public var name: String {
-    switch self {
-    case .served: "served"
-    case .cancelled: "cancelled"
-    case .outOfStock: "out_of_stock"
-    }
-  }
+  /// The names in JSON, in the order of the numbers.
+  public static let names = ["served", "cancelled", "out_of_stock"]
 }
 
 /// An account of the ledger.
 public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
-  /// The branch's cash.
   case cash
   /// What the branch has lent.
   case loans
-  /// A customer's account.
   case customer(AccountNumber)
 
   /// The number under which the account stands in the database: customers from 0 up, the branch's own below.
@@ -41,16 +32,6 @@ public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
     case .cash: -1
     case .loans: -2
     case .customer(let number): number
-    }
-  }
-
-  /// The account with this number, or nil where there is none.
-  public init?(code: Int64) {
-    switch code {
-    case -1: self = .cash
-    case -2: self = .loans
-    case 0...: self = .customer(code)
-    default: return nil
     }
   }
 
@@ -74,13 +55,10 @@ public struct Transfer: Hashable, Sendable {
   public var amount: Won
 
   public init(debit: LedgerAccount, credit: LedgerAccount, amount: Won) {
-    self.debit = debit
-    self.credit = credit
-    self.amount = amount
+    (self.debit, self.credit, self.amount) = (debit, credit, amount)
   }
 
-  /// The transfer that serving a customer makes: a deposit comes from cash, a loan from the loans; nil where the
-  /// service moves no money.
+  /// What serving a customer moves: a deposit comes from cash, a loan from the loans; nil where nothing is moved.
   public init?(serving service: Service, amount: Won, account: AccountNumber) {
     switch service {
     case .deposit: debit = .cash
@@ -135,23 +113,12 @@ public struct Receipt: Hashable, Sendable {
     account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime,
     payload: String = "", shortages: [Shortage] = []
   ) {
-    self.sequence = sequence
-    self.day = day
-    self.ticket = ticket
-    self.service = service
-    self.grade = grade
-    self.outcome = outcome
-    self.window = window
-    self.generation = generation
-    self.pid = pid
-    self.attempts = attempts
-    self.amount = amount
-    self.account = account
-    self.issuedAt = issuedAt
-    self.startedAt = startedAt
-    self.finishedAt = finishedAt
-    self.payload = payload
-    self.shortages = shortages
+    (self.sequence, self.day, self.ticket) = (sequence, day, ticket)
+    (self.service, self.grade, self.outcome) = (service, grade, outcome)
+    (self.window, self.generation, self.pid) = (window, generation, pid)
+    (self.attempts, self.amount, self.account) = (attempts, amount, account)
+    (self.issuedAt, self.startedAt, self.finishedAt) = (issuedAt, startedAt, finishedAt)
+    (self.payload, self.shortages) = (payload, shortages)
   }
 
   /// The movement of money that this receipt stands for; nil where nothing was done.
@@ -161,7 +128,7 @@ public struct Receipt: Hashable, Sendable {
 }
 
 /// How an attempt at serving a customer ended.
-public enum AttemptEnd: UInt8, CaseIterable, Sendable, Codable {
+public enum AttemptEnd: UInt8, Named {
   /// With a receipt.
   case served = 1
   /// The teller died.
@@ -173,16 +140,8 @@ public enum AttemptEnd: UInt8, CaseIterable, Sendable, Codable {
   /// The teller reported that it could not.
   case failed = 5
 
-  /// The name in JSON.
-  public var name: String {
-    switch self {
-    case .served: "served"
-    case .killed: "killed"
-    case .leaseExpired: "lease_expired"
-    case .recalled: "recalled"
-    case .failed: "failed"
-    }
-  }
+  /// The names in JSON, in the order of the numbers.
+  public static let names = ["served", "killed", "lease_expired", "recalled", "failed"]
 }
 
 /// One attempt at serving one customer that ended without being served.
@@ -215,15 +174,8 @@ public struct Attempt: Hashable, Sendable {
     day: BusinessDay, ticket: TicketNumber, number: Int32, window: Window, generation: Generation,
     pid: Int32, startedAt: WallTime, endedAt: WallTime, end: AttemptEnd, processEnd: ProcessEnd?
   ) {
-    self.day = day
-    self.ticket = ticket
-    self.number = number
-    self.window = window
-    self.generation = generation
-    self.pid = pid
-    self.startedAt = startedAt
-    self.endedAt = endedAt
-    self.end = end
-    self.processEnd = processEnd
+    (self.day, self.ticket, self.number, self.window) = (day, ticket, number, window)
+    (self.generation, self.pid, self.startedAt, self.endedAt) = (generation, pid, startedAt, endedAt)
+    (self.end, self.processEnd) = (end, processEnd)
   }
 }

@@ -20,8 +20,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// Leaves out so many numbers, however many they are.
   public mutating func skip(_ count: Int64) { state &+= 0x9E37_79B9_7F4A_7C15 &* UInt64(bitPattern: count) }
 
-  /// A number from `range`, by multiplication and shift: one draw, no loop, and a bias below 2⁻³² for the
-  /// ranges that occur here.
+  /// A number from `range`, by multiplication and shift: one draw, no loop, a bias below 2⁻³² for ranges here.
   public mutating func draw(_ range: ClosedRange<Int64>) -> Int64 {
     let width = UInt64(bitPattern: range.upperBound &- range.lowerBound) &+ 1
     guard width != 0 else { return Int64(bitPattern: next()) }
@@ -37,7 +36,6 @@ public struct CustomerDraw: Sendable {
   public static let amountStep: Won = 1_000
   /// Accounts that are drawn.
   public static let accounts: ClosedRange<AccountNumber> = 1...1_000
-
   /// The fixed service, or nil for chance.
   public var service: Service?
   /// The grade; never left to chance.
@@ -54,11 +52,8 @@ public struct CustomerDraw: Sendable {
   public init(
     service: Service?, grade: Grade, amount: Won?, account: AccountNumber?, payload: String = "", seed: UInt64
   ) {
-    self.service = service
-    self.grade = grade
-    self.amount = amount
-    self.account = account
-    self.payload = payload
+    (self.service, self.grade, self.amount) = (service, grade, amount)
+    (self.account, self.payload) = (account, payload)
     generator = SeededGenerator(seed: seed)
   }
 

@@ -1,9 +1,8 @@
-// Owns the kinds of work a branch offers and the order in which grades are served.
-// It knows no queue and no teller. The raw values stand in the database and on the wire:
-// they are never given a new meaning.
+// Owns the kinds of work a branch offers and the order in which grades are served. The raw values stand in
+// the database and on the wire: they are never given a new meaning.
 
 /// A kind of work. Every window serves exactly one service.
-public enum Service: UInt8, CaseIterable, Sendable, Codable, Comparable {
+public enum Service: UInt8, Named, Comparable {
   case deposit = 1
   case loan = 2
   case juice = 3
@@ -13,49 +12,24 @@ public enum Service: UInt8, CaseIterable, Sendable, Codable, Comparable {
 
   /// Whether serving a customer moves money, so that the receipt is a transfer in the ledger.
   public var movesMoney: Bool { self != .juice }
-
   /// Whether serving a customer takes something from the stock, which is given back when the ticket is cancelled.
   public var drawsOnStock: Bool { self == .juice }
 
-  /// The name in commands, JSON and window names: `deposit`, `loan`, `juice`.
-  public var name: String {
-    switch self {
-    case .deposit: "deposit"
-    case .loan: "loan"
-    case .juice: "juice"
-    }
-  }
-
-  /// The service with this name, or nil.
-  public init?(name: some StringProtocol) {
-    guard let match = Service.allCases.first(where: { $0.name == name }) else { return nil }
-    self = match
-  }
+  /// The names in commands, JSON and window names, in the order of the numbers.
+  public static let names = ["deposit", "loan", "juice"]
 
   /// The order in which these are listed.
   public static func < (left: Service, right: Service) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A customer's standing. A higher grade is served first, and within a grade the earlier number.
-public enum Grade: UInt8, CaseIterable, Sendable, Codable, Comparable {
+public enum Grade: UInt8, Named, Comparable {
   case vvip = 1
   case vip = 2
   case regular = 3
 
-  /// The name in commands and JSON: `vvip`, `vip`, `regular`.
-  public var name: String {
-    switch self {
-    case .vvip: "vvip"
-    case .vip: "vip"
-    case .regular: "regular"
-    }
-  }
-
-  /// The grade with this name, or nil.
-  public init?(name: some StringProtocol) {
-    guard let match = Grade.allCases.first(where: { $0.name == name }) else { return nil }
-    self = match
-  }
+  /// The names in commands and JSON, in the order of the numbers.
+  public static let names = ["vvip", "vip", "regular"]
 
   /// A grade is smaller when it is served earlier.
   public static func < (left: Grade, right: Grade) -> Bool { left.rawValue < right.rawValue }
@@ -68,10 +42,7 @@ public struct Line: Hashable, Sendable, Comparable, CaseIterable {
   /// Their standing.
   public let grade: Grade
 
-  public init(service: Service, grade: Grade) {
-    self.service = service
-    self.grade = grade
-  }
+  public init(service: Service, grade: Grade) { (self.service, self.grade) = (service, grade) }
 
   /// Every line there is, service by service, the highest grade first.
   public static let allCases: [Line] = Service.allCases.flatMap { service in
@@ -79,10 +50,7 @@ public struct Line: Hashable, Sendable, Comparable, CaseIterable {
   }
 
   /// The place of this line in ``allCases``; a dense index for tables.
-  public var index: Int {
-    (Int(service.rawValue) - 1) * Grade.allCases.count + Int(grade.rawValue) - 1
-  }
-
+  public var index: Int { (Int(service.rawValue) - 1) * Grade.allCases.count + Int(grade.rawValue) - 1 }
   /// The order in which these are listed.
   public static func < (left: Line, right: Line) -> Bool { left.index < right.index }
 }

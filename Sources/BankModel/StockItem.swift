@@ -33,7 +33,6 @@ public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable,
   /// The name as scripts write it.
   public let rawValue: String
 
-  /// An item of this name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// An item of this name.
@@ -51,10 +50,8 @@ public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable,
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-
   /// The name.
   public var description: String { name }
-
   /// By name.
   public static func < (left: ItemID, right: ItemID) -> Bool { left.name < right.name }
 }
@@ -66,12 +63,8 @@ public struct ItemAmount: Hashable, Sendable, Codable {
   /// How many.
   public var quantity: Quantity
 
-  public init(_ item: ItemID, _ quantity: Quantity) {
-    self.item = item
-    self.quantity = quantity
-  }
+  public init(_ item: ItemID, _ quantity: Quantity) { (self.item, self.quantity) = (item, quantity) }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case quantity = 2
@@ -85,10 +78,7 @@ public struct LotDates: Hashable, Sendable, Codable, Comparable {
   /// The last day on which they may be sold.
   public var expires: DayNumber
 
-  public init(made: DayNumber, expires: DayNumber) {
-    self.made = made
-    self.expires = expires
-  }
+  public init(made: DayNumber, expires: DayNumber) { (self.made, self.expires) = (made, expires) }
 
   /// Whether both are days, in this order.
   public var isValid: Bool {
@@ -100,7 +90,6 @@ public struct LotDates: Hashable, Sendable, Codable, Comparable {
     (left.expires, left.made) < (right.expires, right.made)
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case made = 1
     case expires = 2
@@ -114,10 +103,7 @@ public struct Lot: Hashable, Sendable, Codable {
   /// Pieces, at least 1.
   public var quantity: Quantity
 
-  public init(dates: LotDates?, quantity: Quantity) {
-    self.dates = dates
-    self.quantity = quantity
-  }
+  public init(dates: LotDates?, quantity: Quantity) { (self.dates, self.quantity) = (dates, quantity) }
 
   /// Whether it may not be sold any more: its last day is before this one.
   public func isExpired(on today: DayNumber) -> Bool { dates.map { $0.expires < today } ?? false }
@@ -128,7 +114,6 @@ public struct Lot: Hashable, Sendable, Codable {
     return other.map { dates < $0 } ?? true
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case quantity = 1
     case dates = 2
@@ -142,10 +127,7 @@ public struct ItemStock: Hashable, Sendable, Codable {
   /// The lots in the order in which they are sold. None is empty.
   public var lots: [Lot]
 
-  public init(item: ItemID, lots: [Lot]) {
-    self.item = item
-    self.lots = lots
-  }
+  public init(item: ItemID, lots: [Lot]) { (self.item, self.lots) = (item, lots) }
 
   /// All pieces, those that have expired too.
   public var quantity: Quantity { lots.reduce(0) { $0 + $1.quantity } }
@@ -155,7 +137,6 @@ public struct ItemStock: Hashable, Sendable, Codable {
     lots.reduce(0) { $0 + ($1.isExpired(on: today) ? 0 : $1.quantity) }
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case lots = 2

@@ -1,23 +1,17 @@
-// Owns the words of a conversation with the stock: what can be asked of it, what it answers, and what a change of it is.
-// It knows no connection and no disk. The raw values stand in the database and in
-// messages: they are never given a new meaning.
+// Owns the words of a conversation with the stock: what can be asked of it, what it answers, and what a
+// change of it is. The raw values stand in the database and in messages: they are never given a new meaning.
 
-import Time
-
-/// The name under which something is asked of the stock, chosen by whoever asks. The same name again gets the same
-/// answer and changes nothing.
+/// A name under which the stock is asked. The same name again gets the same answer and changes nothing.
 public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The name, such as `3-17` for ticket 17 of day 3.
   public let rawValue: String
+  /// The same.
+  public var text: String { rawValue }
 
-  /// An order of this name; any text can be handed in, only a valid one is taken.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// An order of this name; any text can be handed in, only a valid one is taken.
   public init(_ text: String) { rawValue = text }
-
-  /// The name.
-  public var text: String { rawValue }
 
   /// The order of one ticket: `3-17` for ticket 17 of day 3. Whoever serves the ticket asks under this name.
   public init(day: BusinessDay, ticket: TicketNumber) { rawValue = "\(day)-\(ticket)" }
@@ -41,17 +35,20 @@ public struct OrderNames: Sendable {
   private var given: UInt64 = 0
 
   /// Names that nobody gives who was made from another seed.
-  public init(seed: UInt64) { beginning = "x" + Self.digits(seed, 16) + "-" }
+  public init(seed: UInt64) { beginning = "x" + String(seed, radix: 16, digits: 16) + "-" }
 
   /// The next name.
   public mutating func next() -> OrderID {
     given &+= 1
-    return OrderID(beginning + Self.digits(given, 8))
+    return OrderID(beginning + String(given, radix: 16, digits: 8))
   }
+}
 
-  private static func digits(_ number: UInt64, _ width: Int) -> String {
-    let text = String(number, radix: 16)
-    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+extension String {
+  /// A number, with zeros before it where it has fewer digits than wanted.
+  init(_ number: some BinaryInteger, radix: Int = 10, digits: Int) {
+    let text = String(number, radix: radix)
+    self = String(repeating: "0", count: Swift.max(0, digits - text.utf8.count)) + text
   }
 }
 
@@ -97,34 +94,20 @@ public enum StockAction: Hashable, Sendable {
 /// One row of the stock's ledger: a lot of an item became more or less.
 public struct StockChange: Hashable, Sendable, Codable {
   /// Why.
-  public enum Kind: UInt8, Sendable, Codable, CaseIterable {
+  public enum Kind: UInt8, Named {
     /// It was there when the item was first heard of.
     case initial = 1
-    /// Pieces were added.
     case added = 2
     /// Pieces were removed by whoever keeps the stock.
     case removed = 3
-    /// An order took pieces.
     case taken = 4
     /// What an order had taken was given back.
     case returned = 5
-    /// The amount was set.
     case set = 6
-    /// The pieces had expired.
     case discarded = 7
 
-    /// The name in JSON.
-    public var name: String {
-      switch self {
-      case .initial: "initial"
-      case .added: "added"
-      case .removed: "removed"
-      case .taken: "taken"
-      case .returned: "returned"
-      case .set: "set"
-      case .discarded: "discarded"
-      }
-    }
+    /// The names in JSON, in the order of the numbers.
+    public static let names = ["initial", "added", "removed", "taken", "returned", "set", "discarded"]
   }
 
   /// The place in the order of all changes, from 1, without a gap.
@@ -150,18 +133,11 @@ public struct StockChange: Hashable, Sendable, Codable {
     sequence: Int64, item: ItemID, kind: Kind, dates: LotDates?, difference: Quantity, lot: Quantity,
     present: Quantity, order: OrderID?, at: WallTime
   ) {
-    self.sequence = sequence
-    self.item = item
-    self.kind = kind
-    self.dates = dates
-    self.difference = difference
-    self.lot = lot
-    self.present = present
-    self.order = order
-    self.at = at
+    (self.sequence, self.item, self.kind) = (sequence, item, kind)
+    (self.dates, self.difference, self.lot) = (dates, difference, lot)
+    (self.present, self.order, self.at) = (present, order, at)
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
     case item, kind, dates, difference, lot, present, order, at
@@ -174,7 +150,6 @@ public struct KeptOrder: Hashable, Sendable, Codable {
   public enum State: UInt8, Sendable, Codable, CaseIterable {
     /// It was done, and what it took is gone.
     case done = 1
-    /// There was too little for it.
     case short = 2
     /// It was given back before anybody had heard of it; it is never done.
     case void = 3
@@ -190,12 +165,9 @@ public struct KeptOrder: Hashable, Sendable, Codable {
   public var state: State
 
   public init(id: OrderID, content: String, state: State) {
-    self.id = id
-    self.content = content
-    self.state = state
+    (self.id, self.content, self.state) = (id, content, state)
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case content, state
@@ -212,12 +184,9 @@ public struct Shortage: Hashable, Sendable, Codable {
   public var available: Quantity
 
   public init(item: ItemID, needed: Quantity, available: Quantity) {
-    self.item = item
-    self.needed = needed
-    self.available = available
+    (self.item, self.needed, self.available) = (item, needed, available)
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case needed, available
@@ -226,11 +195,9 @@ public struct Shortage: Hashable, Sendable, Codable {
 
 /// Why something asked of the stock was not done. Nothing was changed, and nothing is remembered of it.
 public enum StockRefusal: Hashable, Sendable {
-  /// The stock has no such item.
   case unknownItem(ItemID)
   /// An amount of 0, a negative one, or more than there can be.
   case badQuantity(ItemID, Quantity)
-  /// An item stands twice in one order.
   case itemTwice(ItemID)
   /// An order of no items, or of too many.
   case badItemCount(Int)
@@ -248,7 +215,6 @@ public enum StockRefusal: Hashable, Sendable {
   case datedItem(ItemID)
   /// There would be more lots than ``StockLimits/lots``.
   case tooManyLots(ItemID)
-  /// The disk is full.
   case diskFull
 }
 
@@ -262,12 +228,9 @@ public struct StockPicture: Hashable, Sendable, Codable {
   public var items: [ItemStock]
 
   public init(ledger: Int64, sequence: Int64, items: [ItemStock]) {
-    self.ledger = ledger
-    self.sequence = sequence
-    self.items = items
+    (self.ledger, self.sequence, self.items) = (ledger, sequence, items)
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case ledger = 1
     case sequence, items
@@ -282,6 +245,5 @@ public enum StockAnswer: Hashable, Sendable {
   case short([Shortage])
   /// Nothing was changed.
   case refused(StockRefusal)
-  /// The stock.
   case picture(StockPicture)
 }

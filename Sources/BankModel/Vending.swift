@@ -23,33 +23,22 @@ public typealias PurchaseNumber = Int64
 
 /// Something that changes a machine's money, or would.
 public enum VendingAction: Hashable, Sendable {
-  /// Put money in.
   case insert(Won)
-  /// Buy one of a product.
   case buy(ItemID)
-  /// Give the balance back.
   case giveChange
 }
 
 /// One row of a machine's ledger: its balance became more or less.
 public struct MoneyChange: Hashable, Sendable, Codable {
   /// Why.
-  public enum Kind: UInt8, Sendable, Codable, CaseIterable {
-    /// Money was put in.
+  public enum Kind: UInt8, Named {
     case inserted = 1
-    /// A drink was bought.
     case bought = 2
     /// The balance was given back; also a balance of nothing.
     case returned = 3
 
-    /// The name in JSON.
-    public var name: String {
-      switch self {
-      case .inserted: "inserted"
-      case .bought: "bought"
-      case .returned: "returned"
-      }
-    }
+    /// The names in JSON, in the order of the numbers.
+    public static let names = ["inserted", "bought", "returned"]
   }
 
   /// The place in the order of all changes, from 1, without a gap.
@@ -73,20 +62,13 @@ public struct MoneyChange: Hashable, Sendable, Codable {
     sequence: Int64, kind: Kind, amount: Won, balance: Won, product: ItemID? = nil, dates: LotDates? = nil,
     request: OrderID, at: WallTime
   ) {
-    self.sequence = sequence
-    self.kind = kind
-    self.amount = amount
-    self.balance = balance
-    self.product = product
-    self.dates = dates
-    self.request = request
-    self.at = at
+    (self.sequence, self.kind, self.amount, self.balance) = (sequence, kind, amount, balance)
+    (self.product, self.dates, self.request, self.at) = (product, dates, request, at)
   }
 
   /// What it changes the balance by.
   public var difference: Won { kind == .inserted ? amount : -amount }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
     case kind, amount, balance, product, dates, request, at
@@ -95,17 +77,14 @@ public struct MoneyChange: Hashable, Sendable, Codable {
 
 /// Why something asked of a machine was not done. Nothing was changed.
 public enum VendingRefusal: Hashable, Sendable {
-  /// An amount that cannot be put in.
   case badAmount(Won)
   /// The request has a name that no request can have.
   case badRequest(String)
-  /// The machine sells no such product.
   case unknownProduct(ItemID)
   /// The name belongs to a request of something else.
   case otherRequest(OrderID)
   /// The product costs more than what is there for it.
   case tooLittleMoney(ItemID, price: Won, available: Won)
-  /// There is none of the product.
   case soldOut(ItemID)
   /// There are some of the product, and every one of them has expired.
   case onlyExpired(ItemID)
@@ -115,7 +94,6 @@ public enum VendingRefusal: Hashable, Sendable {
   case stockAway(ItemID)
   /// As many purchases are under way as may be.
   case crowded
-  /// The disk is full.
   case diskFull
 }
 
@@ -139,10 +117,7 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   public var returned: Won
 
   public init(balance: Won = 0, inserted: Won = 0, spent: Won = 0, returned: Won = 0) {
-    self.balance = balance
-    self.inserted = inserted
-    self.spent = spent
-    self.returned = returned
+    (self.balance, self.inserted, self.spent, self.returned) = (balance, inserted, spent, returned)
   }
 
   /// By how much the money put in differs from where it must be; 0 at all times.
@@ -158,7 +133,6 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
     }
   }
 
-  /// The numbers of the parts in messages.
   enum CodingKeys: Int, CodingKey {
     case balance = 1
     case inserted, spent, returned

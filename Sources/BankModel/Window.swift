@@ -8,10 +8,7 @@ public struct Window: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The place among the windows of this service, from 1.
   public let place: Int32
 
-  public init(service: Service, place: Int32) {
-    self.service = service
-    self.place = place
-  }
+  public init(service: Service, place: Int32) { (self.service, self.place) = (service, place) }
 
   /// Reads a name such as `deposit-2`; nil for anything else.
   public init?(name: some StringProtocol) {
@@ -44,9 +41,7 @@ public struct Lease: Hashable, Codable, Sendable {
   public var generation: Generation
 
   public init(ticket: TicketNumber, attempt: Int32, generation: Generation) {
-    self.ticket = ticket
-    self.attempt = attempt
-    self.generation = generation
+    (self.ticket, self.attempt, self.generation) = (ticket, attempt, generation)
   }
 
   enum CodingKeys: Int, CodingKey { case ticket = 1, attempt, generation }
@@ -56,55 +51,37 @@ public struct Lease: Hashable, Codable, Sendable {
 public enum ProcessEnd: Hashable, Sendable {
   /// It ended by itself with this code.
   case code(Int32)
-  /// A signal ended it.
   case signal(Int32)
 }
 
 /// What a process of the branch is for.
-public enum WorkerRole: UInt8, Sendable, Codable {
+public enum WorkerRole: UInt8, Named {
   case teller = 1
   case juice = 2
   case stock = 3
   case vending = 4
 
-  /// The name in JSON.
-  public var name: String {
-    switch self {
-    case .teller: "teller"
-    case .juice: "juice"
-    case .stock: "stock"
-    case .vending: "vending"
-    }
-  }
+  /// The names in JSON, in the order of the numbers.
+  public static let names = ["teller", "juice", "stock", "vending"]
 }
 
 /// What a worker is doing.
-public enum WorkerState: UInt8, Sendable, Codable, CaseIterable {
+public enum WorkerState: UInt8, Named {
   /// Started, and has not reported ready.
   case starting = 1
   /// Ready, with nobody to serve.
   case idle = 2
-  /// Serving a customer.
   case serving = 3
   /// Ended; its successor starts after a pause.
   case backoff = 4
-  /// Closed.
   case stopped = 5
 
-  /// The name in JSON.
-  public var name: String {
-    switch self {
-    case .starting: "starting"
-    case .idle: "idle"
-    case .serving: "serving"
-    case .backoff: "backoff"
-    case .stopped: "stopped"
-    }
-  }
+  /// The names in JSON, in the order of the numbers.
+  public static let names = ["starting", "idle", "serving", "backoff", "stopped"]
 }
 
 /// What the branch as a whole is doing.
-public enum BankState: UInt8, Sendable, Codable, CaseIterable {
+public enum BankState: UInt8, Named {
   /// Takes customers and serves them.
   case open = 1
   /// Takes customers; every service is paused.
@@ -114,13 +91,6 @@ public enum BankState: UInt8, Sendable, Codable, CaseIterable {
   /// Serves nobody.
   case closed = 4
 
-  /// The name in JSON.
-  public var name: String {
-    switch self {
-    case .open: "open"
-    case .paused: "paused"
-    case .draining: "draining"
-    case .closed: "closed"
-    }
-  }
+  /// The names in JSON, in the order of the numbers.
+  public static let names = ["open", "paused", "draining", "closed"]
 }

@@ -152,7 +152,6 @@ struct FaultsTests {
       _ = broken.help(for: line, language: .english)
     }
     for shell in CompletionShell.allCases { _ = broken.completionScript(for: shell) }
-    _ = broken.optionListMarkdown(.korean)
   }
 
   @Test(

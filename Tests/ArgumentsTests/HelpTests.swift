@@ -1,4 +1,4 @@
-// The help pages and the documentation's list.
+// The help pages.
 // Owns: whole pages word for word in both languages, and rules that hold for every page at every width.
 // Must not know how a page is laid out. A page that changes on purpose is changed here by hand, so that somebody
 // has read it.
@@ -205,46 +205,5 @@ struct HelpTests {
       stripped += part.offset == 0 ? part.element : part.element.drop { $0 != "m" }.dropFirst()
     }
     #expect(stripped == plain)
-  }
-
-  @Test(
-    "the documentation's list has every command and option, escaped for a table",
-    arguments: TextLanguage.allCases)
-  func markdown(language: TextLanguage) {
-    let list = table.optionListMarkdown(language)
-    for command in table.commands where !command.isHidden {
-      #expect(list.contains("`depot \(command.name)"))
-      for option in command.options { #expect(list.contains("`\(option.spelling)")) }
-    }
-    #expect(list.contains("--kind parcel\\|letter"))
-    #expect(list.contains("| `depot put N`<br>`depot put --from FILE` |"))
-    #expect(list.contains(language == .korean ? "| 2 | 잘못 썼습니다. |" : "| 2 | Usage. |"))
-    #expect(!list.contains("secret"))
-    for line in list.split(separator: "\n") where line.hasPrefix("|") { #expect(line.hasSuffix("|")) }
-  }
-
-  @Test("an option that four commands have in the same words stands once in the documentation's list")
-  func sharedOption() {
-    let patience = OptionSpec("patience", .duration, summary: Text("How long to wait.", "기다리는 시간."))
-    let other = OptionSpec("patience", .duration, summary: Text("Something else.", "다른 것."))
-    func list(_ count: Int) -> String {
-      var table = table
-      for index in 0..<count {
-        table.commands.append(
-          CommandSpec(
-            "probe\(index)", group: CommandTable.looking, summary: Text("A probe.", "시험."),
-            options: [patience]))
-      }
-      table.commands.append(
-        CommandSpec(
-          "other", group: CommandTable.looking, summary: Text("Another.", "다른 시험."), options: [other]))
-      return table.optionListMarkdown(.english)
-    }
-    #expect(list(3).ranges(of: "How long to wait.").count == 3)
-    #expect(!list(3).contains("Options of several commands"))
-    let shared = list(4)
-    #expect(shared.ranges(of: "How long to wait.").count == 1)
-    #expect(shared.contains("`probe0`, `probe1`, `probe2`, `probe3` |"))
-    #expect(shared.contains("Something else."), "other words are another option")
   }
 }

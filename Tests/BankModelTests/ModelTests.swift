@@ -26,12 +26,34 @@ import Testing
     #expect(Grade.vvip < .vip && Grade.vip < .regular)
   }
 
-  @Test("account codes are read back, and the branch's own lie below zero")
-  func accounts() {
-    for account in [LedgerAccount.cash, .loans, .customer(0), .customer(12)] {
-      #expect(LedgerAccount(code: account.code) == account)
+  @Test("every kind has a name of its own, by which it is found")
+  func names() {
+    func check<Kind: Named & Equatable>(_ kind: Kind.Type) {
+      #expect(Set(kind.names).count == kind.allCases.count && kind.names.count == kind.allCases.count)
+      for (place, one) in kind.allCases.enumerated() {
+        #expect(Int(one.rawValue) == place + 1 && kind.init(name: one.name) == one)
+      }
+      #expect(kind.init(name: "nonsense") == nil)
     }
-    #expect(LedgerAccount(code: -3) == nil)
+    check(Service.self)
+    check(Grade.self)
+    check(CustomerState.self)
+    check(Outcome.self)
+    check(AttemptEnd.self)
+    check(WorkerRole.self)
+    check(WorkerState.self)
+    check(BankState.self)
+    check(DrainStep.self)
+    check(DatabaseMismatch.self)
+    check(StockChange.Kind.self)
+    check(MoneyChange.Kind.self)
+    check(DrinkClass.Kind.self)
+    #expect(AttemptEnd.leaseExpired.name == "lease_expired" && DrainStep.kill.name == "kill")
+  }
+
+  @Test("each account has a code, and the branch's own lie below zero")
+  func accounts() {
+    #expect([LedgerAccount.cash, .loans, .customer(0), .customer(12)].map(\.code) == [-1, -2, 0, 12])
     #expect(LedgerAccount.customer(12).description == "customer-12")
   }
 

@@ -31,7 +31,7 @@ enum DeclarationRules {
     above.last { !$0.hasPrefix("@") }?.hasPrefix("///") == true
   }
 
-  /// Whether this is an initializer of which every statement is `self.name = value`, or such a tuple.
+  /// Whether this is an initializer of which every statement is `self.name = value`, or the same of several.
   private static func onlyFills(_ from: ArraySlice<Substring>) -> Bool {
     guard let first = from.first, first.hasPrefix("public init("),
       let opening = from.firstIndex(where: { $0.hasSuffix("{") })
@@ -52,7 +52,7 @@ enum DeclarationRules {
 
   private static func fills(_ statement: Substring) -> Bool {
     let words = statement.split(separator: " ")
-    return words.isEmpty
-      || words.count >= 3 && words[0].drop { $0 == "(" }.hasPrefix("self.") && words.contains("=")
+    return words.isEmpty || words.count >= 3 && words[0].hasPrefix("self.") && words[1] == "="
+      || words[0].hasPrefix("(self.") && words.contains("=")
   }
 }

@@ -31,7 +31,6 @@ struct DeclarationRulesTests {
     #expect(count("  public init(\n    a: Int,\n    b: Int\n  ) {\n    self.a = a\n    self.b = b\n  }") == 0)
     #expect(count("  public init(a: Int) { self.a = a }") == 0)
     #expect(count("  public init(a: Int, b: Int) { (self.a, self.b) = (a, b) }") == 0)
-    #expect(count("  public init(a: Int, b: Int) {\n    (self.a, self.b) = (a, b)\n  }") == 0)
     #expect(count("  public init() {}") == 0)
     #expect(count("  public init(from decoder: any Decoder) throws {\n    try decode(decoder)\n  }") == 0)
     #expect(count("  public func encode(to encoder: any Encoder) throws {\n    try write(encoder)\n  }") == 0)

@@ -17,14 +17,6 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
     public var price: Won
     /// What it is called.
     public var name: String
-
-    public init(product: ItemID, brand: String, volume: Int64, price: Won, name: String) {
-      self.product = product
-      self.brand = brand
-      self.volume = volume
-      self.price = price
-      self.name = name
-    }
   }
 
   /// What the label says.
@@ -32,21 +24,14 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   /// When it was made, and the last day on which it may be sold.
   public let dates: LotDates
 
-  /// A drink with a label and its dates.
-  public init(_ label: Label, _ dates: LotDates) {
-    self.label = label
-    self.dates = dates
-  }
+  init(_ label: Label, _ dates: LotDates) { (self.label, self.dates) = (label, dates) }
 
   /// The product, as commands call it.
   public final var product: ItemID { label.product }
-
   /// Whether it may not be sold any more: its last day is before this one.
   public final func isExpired(on today: DayNumber) -> Bool { dates.expires < today }
-
   /// Whether it is kept warmer than this; only a coffee ever is.
   public func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { false }
-
   /// What a kind of drink adds to the description.
   var remark: String { "" }
 
@@ -54,5 +39,32 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   public final var description: String {
     let (made, expires) = (CalendarDate(dates.made).compact, CalendarDate(dates.expires).compact)
     return "\(label.brand), \(label.volume)ml, \(label.price)원, \(label.name), \(made), \(expires)" + remark
+  }
+}
+
+/// Makes drinks.
+public enum BeverageFactory {
+  /// One drink of a product.
+  public static func make(_ product: Product, _ dates: LotDates) -> Beverage {
+    let label = product.label
+    return switch product.drinkClass {
+    case .strawberryMilk(let isLowFat, let permille):
+      StrawberryMilk(label, dates, isLowFat: isLowFat, strawberryPermille: permille)
+    case .chocolateMilk(let isLowFat, let permille):
+      ChocolateMilk(label, dates, isLowFat: isLowFat, chocolatePermille: permille)
+    case .bananaMilk(let isLowFat, let permille):
+      BananaMilk(label, dates, isLowFat: isLowFat, bananaPermille: permille)
+    case .coke(let container, let flavour): Coke(label, dates, container: container, flavour: flavour)
+    case .sprite(let container, let isLowSugar):
+      Sprite(label, dates, container: container, isLowSugar: isLowSugar)
+    case .top(let caffeine, let temperature, let isBlack):
+      Top(label, dates, caffeine: caffeine, temperature: temperature, isBlack: isBlack)
+    case .cantata(let caffeine, let temperature, let style):
+      Cantata(label, dates, caffeine: caffeine, temperature: temperature, style: style)
+    case .georgia(let caffeine, let temperature, let blend):
+      Georgia(label, dates, caffeine: caffeine, temperature: temperature, blend: blend)
+    case .hot6(let caffeine, let edition): Hot6(label, dates, caffeine: caffeine, edition: edition)
+    case .monster(let caffeine, let taste): Monster(label, dates, caffeine: caffeine, taste: taste)
+    }
   }
 }

@@ -1,6 +1,5 @@
-// Owns the calendar: which day a number is, and the number of a day as people write it. It reads no clock and knows no
-// time zone. Invariant: every day of ``StockLimits/days`` has one date, and every date that there is has one number;
-// 30 February has none.
+// Owns the calendar: which day a number is, and the number of a day as people write it. Invariant: every day
+// of ``StockLimits/days`` has one date, and every date that there is has one number; 30 February has none.
 
 /// A day of the Gregorian calendar, in the years 1970 to 9999.
 public struct CalendarDate: Hashable, Sendable, Comparable {
@@ -56,21 +55,15 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
 
   /// `20260301`, as a drink's description has it.
   public var compact: String { Self.padded(year, 4) + Self.padded(month, 2) + Self.padded(day, 2) }
-
   /// `2026-03-01`.
-  public var dashed: String {
-    Self.padded(year, 4) + "-" + Self.padded(month, 2) + "-" + Self.padded(day, 2)
-  }
+  public var dashed: String { Self.padded(year, 4) + "-" + Self.padded(month, 2) + "-" + Self.padded(day, 2) }
 
   /// The earlier comes first.
   public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
     (left.year, left.month, left.day) < (right.year, right.month, right.day)
   }
 
-  private static func padded(_ number: Int64, _ width: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
-  }
+  private static func padded(_ number: Int64, _ width: Int) -> String { String(number, digits: width) }
 
   private static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {

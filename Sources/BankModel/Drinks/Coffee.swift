@@ -1,18 +1,16 @@
 // Owns the coffees: their caffeine, how warm they are kept, and what tells the one from the other.
-// They know nothing of how they are sold; see Beverage for why they may cross threads.
+// See Beverage for why they may cross threads.
 
 /// Coffee: of the second level.
 public class Coffee: Beverage, @unchecked Sendable {
   /// A coffee is hot above this many degrees Celsius, unless somebody says otherwise.
   public static let hotAbove: Int64 = 30
-
   /// Caffeine, in milligrams.
   public let caffeine: Int64
   /// How warm it is kept, in degrees Celsius.
   public let temperature: Int64
 
-  /// A coffee.
-  public init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64) {
+  init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64) {
     self.caffeine = caffeine
     self.temperature = temperature
     super.init(label, dates)
@@ -20,7 +18,6 @@ public class Coffee: Beverage, @unchecked Sendable {
 
   /// Whether it is kept warmer than this.
   public final override func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { temperature > degrees }
-
   override var remark: String { ", \(caffeine)mg" }
 }
 
@@ -29,8 +26,7 @@ public final class Top: Coffee, @unchecked Sendable {
   /// Whether nothing but coffee is in it.
   public let isBlack: Bool
 
-  /// A coffee.
-  public init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, isBlack: Bool) {
+  init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, isBlack: Bool) {
     self.isBlack = isBlack
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
@@ -44,8 +40,7 @@ public final class Cantata: Coffee, @unchecked Sendable {
   /// How it was made, such as `sweet americano`.
   public let style: String
 
-  /// A coffee.
-  public init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, style: String) {
+  init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, style: String) {
     self.style = style
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
@@ -59,8 +54,7 @@ public final class Georgia: Coffee, @unchecked Sendable {
   /// The blend, such as `original`.
   public let blend: String
 
-  /// A coffee.
-  public init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, blend: String) {
+  init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, blend: String) {
     self.blend = blend
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }

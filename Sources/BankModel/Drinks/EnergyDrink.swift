@@ -1,13 +1,12 @@
 // Owns the energy drinks: their caffeine, and what tells the one from the other.
-// They know nothing of how they are sold; see Beverage for why they may cross threads.
+// See Beverage for why they may cross threads.
 
 /// Energy drink: of the second level.
 public class EnergyDrink: Beverage, @unchecked Sendable {
   /// Caffeine, in milligrams.
   public let caffeine: Int64
 
-  /// An energy drink.
-  public init(_ label: Label, _ dates: LotDates, caffeine: Int64) {
+  init(_ label: Label, _ dates: LotDates, caffeine: Int64) {
     self.caffeine = caffeine
     super.init(label, dates)
   }
@@ -21,8 +20,7 @@ public final class Hot6: EnergyDrink, @unchecked Sendable {
   /// The edition, such as `power`.
   public let edition: String
 
-  /// An energy drink.
-  public init(_ label: Label, _ dates: LotDates, caffeine: Int64, edition: String) {
+  init(_ label: Label, _ dates: LotDates, caffeine: Int64, edition: String) {
     self.edition = edition
     super.init(label, dates, caffeine: caffeine)
   }
@@ -36,8 +34,7 @@ public final class Monster: EnergyDrink, @unchecked Sendable {
   /// What it tastes of, such as `original`.
   public let taste: String
 
-  /// An energy drink.
-  public init(_ label: Label, _ dates: LotDates, caffeine: Int64, taste: String) {
+  init(_ label: Label, _ dates: LotDates, caffeine: Int64, taste: String) {
     self.taste = taste
     super.init(label, dates, caffeine: caffeine)
   }

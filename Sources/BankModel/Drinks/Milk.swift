@@ -1,13 +1,12 @@
 // Owns the milks: whether one is low in fat, and how much of the real thing is in each flavour.
-// They know nothing of how they are sold; see Beverage for why they may cross threads.
+// See Beverage for why they may cross threads.
 
 /// Milk: of the second level.
 public class Milk: Beverage, @unchecked Sendable {
   /// Whether it is low in fat.
   public let isLowFat: Bool
 
-  /// A milk.
-  public init(_ label: Label, _ dates: LotDates, isLowFat: Bool) {
+  init(_ label: Label, _ dates: LotDates, isLowFat: Bool) {
     self.isLowFat = isLowFat
     super.init(label, dates)
   }
@@ -21,15 +20,13 @@ public final class StrawberryMilk: Milk, @unchecked Sendable {
   /// Strawberries in it, in thousandths.
   public let strawberryPermille: Int64
 
-  /// A strawberry milk.
-  public init(_ label: Label, _ dates: LotDates, isLowFat: Bool, strawberryPermille: Int64) {
+  init(_ label: Label, _ dates: LotDates, isLowFat: Bool, strawberryPermille: Int64) {
     self.strawberryPermille = strawberryPermille
     super.init(label, dates, isLowFat: isLowFat)
   }
 
   /// Whether there are strawberries in it, and not their taste alone.
   public var hasRealStrawberries: Bool { strawberryPermille > 0 }
-
   override var remark: String { remark(ofPermille: strawberryPermille) }
 }
 
@@ -38,15 +35,13 @@ public final class ChocolateMilk: Milk, @unchecked Sendable {
   /// Chocolate in it, in thousandths.
   public let chocolatePermille: Int64
 
-  /// A chocolate milk.
-  public init(_ label: Label, _ dates: LotDates, isLowFat: Bool, chocolatePermille: Int64) {
+  init(_ label: Label, _ dates: LotDates, isLowFat: Bool, chocolatePermille: Int64) {
     self.chocolatePermille = chocolatePermille
     super.init(label, dates, isLowFat: isLowFat)
   }
 
   /// Whether there is at least so much chocolate in it, in thousandths.
   public func isChocolaty(from permille: Int64) -> Bool { chocolatePermille >= permille }
-
   override var remark: String { remark(ofPermille: chocolatePermille) }
 }
 
@@ -55,14 +50,12 @@ public final class BananaMilk: Milk, @unchecked Sendable {
   /// Bananas in it, in thousandths.
   public let bananaPermille: Int64
 
-  /// A banana milk.
-  public init(_ label: Label, _ dates: LotDates, isLowFat: Bool, bananaPermille: Int64) {
+  init(_ label: Label, _ dates: LotDates, isLowFat: Bool, bananaPermille: Int64) {
     self.bananaPermille = bananaPermille
     super.init(label, dates, isLowFat: isLowFat)
   }
 
   /// Millilitres of banana in the whole carton.
   public var bananaMillilitres: Int64 { label.volume * bananaPermille / 1_000 }
-
   override var remark: String { remark(ofPermille: bananaPermille) }
 }

@@ -16,21 +16,14 @@ public enum DrinkClass: Hashable, Sendable {
   case monster(caffeine: Int64, taste: String)
 
   /// The kinds of the second level.
-  public enum Kind: UInt8, Sendable, Codable, CaseIterable {
+  public enum Kind: UInt8, Named {
     case milk = 1
     case soda = 2
     case coffee = 3
     case energyDrink = 4
 
-    /// The name in JSON.
-    public var name: String {
-      switch self {
-      case .milk: "milk"
-      case .soda: "soda"
-      case .coffee: "coffee"
-      case .energyDrink: "energy_drink"
-      }
-    }
+    /// The names in JSON, in the order of the numbers.
+    public static let names = ["milk", "soda", "coffee", "energy_drink"]
   }
 
   /// The kind of the second level that it is of.
@@ -78,15 +71,9 @@ public struct Product: Hashable, Sendable {
     english: String,
     emoji: String, shelfLife: Int64 = ProductTable.shelfLife
   ) {
-    self.id = id
-    self.drinkClass = drinkClass
-    self.brand = brand
-    self.volume = volume
-    self.price = price
-    self.name = name
-    self.english = english
-    self.emoji = emoji
-    self.shelfLife = shelfLife
+    (self.id, self.drinkClass, self.brand) = (id, drinkClass, brand)
+    (self.volume, self.price, self.name) = (volume, price, name)
+    (self.english, self.emoji, self.shelfLife) = (english, emoji, shelfLife)
   }
 
   /// What the label of each of them says.

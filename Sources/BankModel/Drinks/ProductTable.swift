@@ -5,15 +5,13 @@
 public struct ProductTable: Hashable, Sendable {
   /// Days from making to the last day of sale, where a product says nothing else.
   public static let shelfLife: Int64 = 7
-
   /// The products, in the order in which they are shown.
   public var products: [Product]
   /// The group of the system whose members may use the customers' side; nil for the owner alone.
   public var customersGroup: String?
 
   public init(_ products: [Product], customersGroup: String? = nil) {
-    self.products = products
-    self.customersGroup = customersGroup
+    (self.products, self.customersGroup) = (products, customersGroup)
   }
 
   /// The product with this name in commands.

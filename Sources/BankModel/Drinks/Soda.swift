@@ -1,5 +1,5 @@
 // Owns the sodas: what they are filled into, and what tells the one from the other.
-// They know nothing of how they are sold; see Beverage for why they may cross threads.
+// See Beverage for why they may cross threads.
 
 /// Soda: of the second level.
 public class Soda: Beverage, @unchecked Sendable {
@@ -12,8 +12,7 @@ public class Soda: Beverage, @unchecked Sendable {
   /// What it is filled into.
   public let container: Container
 
-  /// A soda.
-  public init(_ label: Label, _ dates: LotDates, container: Container) {
+  init(_ label: Label, _ dates: LotDates, container: Container) {
     self.container = container
     super.init(label, dates)
   }
@@ -33,8 +32,7 @@ public final class Coke: Soda, @unchecked Sendable {
   /// What it tastes of.
   public let flavour: Flavour
 
-  /// A cola.
-  public init(_ label: Label, _ dates: LotDates, container: Container, flavour: Flavour) {
+  init(_ label: Label, _ dates: LotDates, container: Container, flavour: Flavour) {
     self.flavour = flavour
     super.init(label, dates, container: container)
   }
@@ -48,8 +46,7 @@ public final class Sprite: Soda, @unchecked Sendable {
   /// Whether there is little sugar in it.
   public let isLowSugar: Bool
 
-  /// A lemonade.
-  public init(_ label: Label, _ dates: LotDates, container: Container, isLowSugar: Bool) {
+  init(_ label: Label, _ dates: LotDates, container: Container, isLowSugar: Bool) {
     self.isLowSugar = isLowSugar
     super.init(label, dates, container: container)
   }

@@ -1,22 +1,28 @@
-// The list of commands and options for the documentation.
-// Owns: the Markdown made from the table. Must not know the page around it.
-// Invariant: everything in the table that help shows is in the list too, so the page cannot fall behind; a test of
-// the program compares the two. Text from the table is escaped, so it cannot break a table row.
-// An option that many commands have in the same words stands once, before the groups.
+// The list of commands and options for the documentation, as Markdown made from the table; `CommandsPageTests` writes it
+// into the page, or compares the two. Everything in the table that help shows is in the list, and text from the table is
+// escaped, so that it cannot break a row. An option that many commands have in the same words stands once, before the groups.
+
+@testable import Arguments
+
+private enum ListMessages {
+  static let sharedOptions = Text("Options of several commands", "여러 명령의 옵션")
+  static let option = Text("Option", "옵션")
+  static let meaning = Text("Meaning", "뜻")
+}
 
 extension CommandTable {
   /// Commands and options as Markdown (GitHub's tables), ending in a newline.
   ///
   /// First the options of every command, then those of many commands, then each group with a table of its commands and
   /// their other options.
-  public func optionListMarkdown(_ language: TextLanguage) -> String {
+  func optionListMarkdown(_ language: TextLanguage) -> String {
     var lines = ["## \(HelpMessages.globalOptions[language])", ""]
-    lines += Self.head(HelpMessages.option[language], HelpMessages.meaning[language])
+    lines += Self.head(ListMessages.option[language], ListMessages.meaning[language])
     lines += allGlobalOptions.map { Self.row($0, language) }
     let shared = sharedOptions
     if !shared.isEmpty {
-      lines += ["", "## \(HelpMessages.sharedOptions[language])", ""]
-      lines += Self.head(HelpMessages.option[language], HelpMessages.meaning[language])
+      lines += ["", "## \(ListMessages.sharedOptions[language])", ""]
+      lines += Self.head(ListMessages.option[language], ListMessages.meaning[language])
       for option in shared {
         let names = commands.filter { !$0.isHidden && $0.options.contains(option) }.map { Self.code($0.name) }
         lines.append(Self.row(option, language, remark: names.joined(separator: ", ")))
@@ -24,12 +30,12 @@ extension CommandTable {
     }
     for group in visibleGroups {
       lines += ["", "## \(Self.escaped(group.title[language]))", ""]
-      lines += Self.head(HelpMessages.commands[language], HelpMessages.meaning[language])
+      lines += Self.head(HelpMessages.commands[language], ListMessages.meaning[language])
       for command in group.commands { lines += rows(command, language, without: shared) }
     }
     if !exitCodes.isEmpty {
       lines += ["", "## \(HelpMessages.exitCodes[language])", ""]
-      lines += Self.head(HelpMessages.exitCodes[language], HelpMessages.meaning[language])
+      lines += Self.head(HelpMessages.exitCodes[language], ListMessages.meaning[language])
       lines += exitCodes.map { "| \($0.code) | \(Self.escaped($0.meaning[language])) |" }
     }
     return lines.joined(separator: "\n") + "\n"
