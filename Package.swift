@@ -86,7 +86,7 @@ let package = Package(
     floor("Storage", on: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
     floor("Transport", on: ["Time", "BankModel", "Wire", "Posix", "CBuild"]),
     floor("Supervision", on: ["Time", "BankModel"]),
-    floor("Logbook", on: ["Time", "Posix"]),
+    floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "Posix"]),
 
     // Floor 4: one library a process.

@@ -38,7 +38,7 @@ extension ValueKind {
     case .flag: return .flag
     case .integer(let range): return .integer(try Self.integer(text, in: range))
     case .integerOrWord(let range, let words): return try Self.integerOrWord(text, in: range, words)
-    case .duration: return .duration(nanoseconds: try Self.duration(text))
+    case .duration: return .duration(try Self.duration(text))
     case .speed: return .speed(try Self.speed(text))
     case .choice(let choices): return .text(try Self.choice(text, of: choices))
     case .path, .text: return .text(text)
@@ -81,7 +81,7 @@ extension ValueKind {
     throw .notAChoice(text, choices: choices.map(\.value), suggestions: suggestions)
   }
 
-  private static func duration(_ text: String) throws(ValueError) -> Int64 {
+  private static func duration(_ text: String) throws(ValueError) -> TimeSpan {
     do { return try DurationText.parse(text) } catch { throw .duration(text, error) }
   }
 

@@ -44,16 +44,13 @@ public struct Values: Sendable, Hashable {
     values(name, asked: "a text", \.holdsTexts) { if case .text(let text) = $0 { text } else { nil } }
   }
 
-  /// The duration in nanoseconds, 0 or more; nil when none was given.
-  public func durationNanoseconds(_ name: String) -> Int64? {
+  /// The duration; nil when none was given.
+  public func duration(_ name: String) -> TimeSpan? {
     let values = values(name, asked: "a duration", { $0 == .duration }) {
-      if case .duration(let nanoseconds) = $0 { nanoseconds } else { nil }
+      if case .duration(let span) = $0 { span } else { nil }
     }
     return values.first
   }
-
-  /// The duration; nil when none was given.
-  public func duration(_ name: String) -> Duration? { durationNanoseconds(name).map { .nanoseconds($0) } }
 
   /// The speed factor; nil when none was given.
   public func speed(_ name: String) -> SpeedFactor? {

@@ -1,6 +1,8 @@
 // Owns the words of a conversation with the stock: what can be asked of it, what it answers, and what a
 // change of it is. The raw values stand in the database and in messages: they are never given a new meaning.
 
+import Time
+
 /// A name under which the stock is asked. The same name again gets the same answer and changes nothing.
 public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The name, such as `3-17` for ticket 17 of day 3.

@@ -3,6 +3,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 enum BookColumns {
   /// What is counted for the present day alone, by line and by service, 0 in the row of a closed one: `deposit_vvip` and so
