@@ -1,13 +1,10 @@
 // Owns one business day in the foreground, from the first customer to the closing message.
 // Invariant: the closing message is the last line, and whatever happens no bank is left running.
-// Failure: CommandError, after the bank has ended.
 import BankModel
-import ControlClient
 import Posix
 import Time
 import Wire
 
-/// One business day.
 final class BranchDay {
   private let session: Session
   private let bank: ForegroundBank
@@ -27,12 +24,9 @@ final class BranchDay {
     self.customers = customers
   }
 
-  /// Lives through a day.
   static func run(_ session: Session, customers: EnqueueOrder) throws(CommandError) -> ProgramExit {
     let day = BranchDay(session, try ForegroundBank.begin(session), customers)
-    do throws(CommandError) {
-      try day.live()
-    } catch {
+    do throws(CommandError) { try day.live() } catch {
       day.bank.end(within: .zero)
       throw error
     }
@@ -90,11 +84,7 @@ final class BranchDay {
 
   private func show(_ event: BranchEvent) throws(CommandError) {
     guard trouble == nil else { return }
-    do throws(CommandError) {
-      try session.show(.event(event), or: [line(event)])
-    } catch {
-      try giveUp(error)
-    }
+    do throws(CommandError) { try session.show(.event(event), or: [line(event)]) } catch { try giveUp(error) }
   }
 
   private func line(_ event: BranchEvent) -> String {
@@ -122,7 +112,6 @@ final class BranchDay {
     }
   }
 
-  /// Ends the day early, because of something that has gone wrong.
   private func giveUp(_ error: CommandError) throws(CommandError) {
     guard trouble == nil else { return }
     trouble = error
@@ -132,9 +121,7 @@ final class BranchDay {
   private func stop(now: Bool, step: DrainStep? = nil) throws(CommandError) {
     let command = ControlCommand.stop(StopOrder(now: now, timeoutMilliseconds: nil, step: step))
     guard let counter, isCounterOpen else { return try bank.send(command) }
-    do throws(CommandError) {
-      try counter.send(command)
-    } catch {
+    do throws(CommandError) { try counter.send(command) } catch {
       // That it is gone comes out as a happening, with everything it had still said before.
       guard error.isLoss else { throw error }
     }
@@ -148,8 +135,7 @@ final class BranchDay {
       return .failed
     }
     guard let stopped else {
-      let message = session.words.coordinatorDied(Remark(status))
-      throw .complaint(Complaint(code: "coordinator_ended", exit: .failed, message: message))
+      throw .complaint("coordinator_ended", .failed, session.words.coordinatorDied(Remark(status)))
     }
     try session.show(.stopped(stopped), or: session.words.stopped(stopped))
     return wasInterrupted ? .failed : .done

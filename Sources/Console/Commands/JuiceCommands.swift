@@ -1,42 +1,25 @@
 // Owns `juice menu` and `juice order`: what can be made, and having it made.
-// They must not know how a ticket is waited for (JuiceLine does).
 // Invariant: a name that nobody knows, and a stock that nobody can ask, are told before anything is ordered; an order
 // that was begun is told as made, too little, or taken out, and is never left behind unsaid.
 // Failure: CommandError; exit code 5 where there was too little, 75 where the station stood still.
-import Arguments
 import BankModel
-import ControlClient
 import Posix
 import Wire
 
-enum JuiceMenuCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try StockRequests(session)
-    try show(counter, session)
-    return .done
-  }
-
-  /// Shows what can be made now.
-  static func show(_ counter: StockRequests, _ session: Session) throws(CommandError) {
-    let assortment = try counter.assortment()
-    let picture = try counter.picture(of: assortment)
-    try session.show(
-      .menu(assortment, picture),
-      or: MenuPicture(
-        assortment: assortment, picture: picture, words: session.words, palette: session.output.palette,
-        columns: session.columns
-      ).lines)
-  }
-}
-
-enum JuiceOrderCommand {
-  /// Juices of one command.
+enum JuiceCommands {
   static let most: Int64 = 1_000
 
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func menu(_ session: Session) throws(CommandError) {
+    let counter = try StockRequests(session)
+    let assortment = try counter.assortment()
+    let picture = try counter.picture(of: assortment)
+    try session.show(.menu(assortment, picture), or: session.menu(assortment, picture).lines)
+  }
+
+  static func order(_ session: Session) throws(CommandError) -> ProgramExit {
     let coordinator = try CoordinatorClient.open(session)
     let assortment = try StockRequests(session, isSeenOpen: true).assortment()
-    let juice = try session.juice(named: session.invocation.operands.text("NAME") ?? "", in: assortment)
+    let juice = try session.juice(named: session.name("NAME"), in: assortment)
     let bill = JuiceBill(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()

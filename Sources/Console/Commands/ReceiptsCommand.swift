@@ -1,15 +1,12 @@
 // Owns `receipts`: what remained of customers, in the order in which it was committed, and what is still to
 // come.
-// It must not know how many there are: page after page is printed as it comes.
 // Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
 import Arguments
-import BankModel
-import ControlClient
 import Posix
 import Wire
 
 enum ReceiptsCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let days: ReceiptQuery.Days =
       if let day = session.invocation.integer("day") {
         .day(day)
@@ -40,32 +37,20 @@ enum ReceiptsCommand {
     }
     try session.output.flush()
     if count == 0, !session.asJSON { session.note(session.words.noReceipts) }
-    return .done
   }
 
-  private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError)
-    -> ProgramExit
-  {
+  private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true)
-    var coordinator = try CoordinatorClient.open(session)
     try session.output.flush()
-    while true {
-      do throws(CommandError) {
-        try coordinator.ask(.receipts(query), within: nil) { answer throws(CommandError) in
-          for receipt in try answer.receipts {
-            try show(receipt, session)
-            query.after = receipt.sequence
-            // What is the present day may have changed by the time the connection is lost; the place in the
-            // order of commits has not.
-            if query.days == .present { query.days = .all }
-          }
-          try session.output.flush()
-        }
-        return .done
-      } catch {
-        guard error.isLoss else { throw error }
-        coordinator = try CoordinatorClient.reopen(session)
+    try CoordinatorClient.follow(session, .receipts(query)) { answer throws(CommandError) in
+      for receipt in try answer.receipts {
+        try show(receipt, session)
+        query.after = receipt.sequence
+        // What is the present day may have changed by the time the connection is lost; the place in the
+        // order of commits has not.
+        if query.days == .present { query.days = .all }
       }
+      try session.output.flush()
     }
   }
 
@@ -76,8 +61,6 @@ enum ReceiptsCommand {
       for line in lines(receipt, session) { try session.output.line(line) }
     }
   }
-
-  // MARK: Columns
 
   /// The widths fit what usually comes; a longer cell moves what is behind it and is never cut.
   private static let widths = [4, 7, 9, 8, 10, 12, 17]
@@ -96,7 +79,6 @@ enum ReceiptsCommand {
 
   private static func heading(_ words: MessageCatalog) -> String { row(headings(words)) }
 
-  /// A receipt on a terminal of any width, or away from one.
   static func lines(_ receipt: ReceiptReport, _ session: Session) -> [String] {
     let (words, palette) = (session.words, session.output.palette)
     guard isNarrow(session), let columns = session.columns else { return [line(receipt, words, palette)] }
@@ -123,15 +105,5 @@ enum ReceiptsCommand {
     var text = ""
     for (cell, width) in zip(cells, widths) { text += DisplayWidth.padded(cell, to: width) + " " }
     return text + (cells.last ?? "")
-  }
-}
-
-extension ControlAnswer {
-  /// A page of receipts, where that is what was asked for.
-  package var receipts: [ReceiptReport] {
-    get throws(CommandError) {
-      guard case .receipts(let page) = self else { throw unexpected }
-      return page
-    }
   }
 }

@@ -2,9 +2,6 @@
 // Invariant: what was agreed to is the day that was looked at: where it has passed meanwhile nothing is emptied unasked,
 // and a reset that is repeated after a lost connection empties no second day.
 // Failure: CommandError; exit code 1 where the answer was no, 5 where somebody else was quicker.
-import Arguments
-import BankModel
-import ControlClient
 import Wire
 
 enum ResetCommand {
@@ -15,8 +12,9 @@ enum ResetCommand {
     let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
     for _ in 1...attempts {
       let before = try CoordinatorClient.picture(session)
-      if isAsked, before.everyone > 0, try !session.confirm(session.words.askReset(before)) {
-        session.note(session.words.nothingReset)
+      let everyone = before.queue.waiting + before.queue.serving + before.queue.delayed + before.queue.dead
+      if isAsked, everyone > 0, try !session.confirm(session.words.askReset(before)) {
+        session.note(session.words.nothingChanged)
         return .failed
       }
       guard let report = try reset(before.day, session) else { continue }
@@ -26,7 +24,7 @@ enum ResetCommand {
       return .done
     }
     let message = session.words.resetByAnother(try CoordinatorClient.picture(session))
-    throw .complaint(Complaint(code: "wrong_state", exit: .refused, message: message))
+    throw .complaint("wrong_state", .refused, message)
   }
 
   /// Resets the bank on this day; nil where that day is over, and not by this.
@@ -36,18 +34,11 @@ enum ResetCommand {
       let wasRepeated = isRepeated
       isRepeated = true
       let task = TaskProgress(.reset, session.words, asksHowFar: true)
-      do throws(CommandError) {
-        return try coordinator.status(.reset(day: day), within: nil, task)
-      } catch {
+      do throws(CommandError) { return try coordinator.status(.reset(day: day), within: nil, task) } catch {
         guard case .failure(let failure) = error, failure.code == .wrongState else { throw error }
         // The first time it was done, and the answer was lost.
         return wasRepeated ? try coordinator.status(.status) : nil
       }
     }
   }
-}
-
-extension StatusReport {
-  /// Everybody whom a reset cancels.
-  fileprivate var everyone: Int64 { queue.waiting + queue.serving + queue.delayed + queue.dead }
 }

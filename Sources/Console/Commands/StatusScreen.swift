@@ -3,13 +3,10 @@
 // Invariant: what does not fit is said to be hidden. What was shown last stands on the terminal afterwards. A coordinator
 // that does not answer is noticed at the next key, and it is said how old the picture is.
 // Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
-import BankModel
-import ControlClient
 import Posix
 import Time
 import Wire
 
-/// A bank that is watched on a terminal.
 final class StatusScreen {
   private let session: Session
   private let loop: EventLoop
@@ -17,8 +14,7 @@ final class StatusScreen {
   private var coordinator: CoordinatorClient
   private var registration: Registration?
   private var report: StatusReport?
-  private var heardAt = SystemClock.wall().milliseconds
-  private var isClosed = false
+  private var heardAt = SystemClock.wallMilliseconds()
   /// A question whose answer shows that the coordinator is there: its number, and until when it is waited for.
   private var probe: (number: UInt32, due: MonotonicTime)?
   private var isSilent = false
@@ -28,11 +24,9 @@ final class StatusScreen {
   /// How long one attempt to reach a coordinator that is coming back keeps from hearing keys.
   private static let attempt = TimeSpan.milliseconds(100)
 
-  /// Watches until the bank closes or somebody leaves.
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let coordinator = try CoordinatorClient.open(session)
-    let loop: EventLoop
-    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
+    let loop = try fromSystem(EventLoop())
     let screen = try FullScreen(session.output, on: loop)
     defer { screen.end() }
     let watching = StatusScreen(session, coordinator, loop, screen)
@@ -41,7 +35,6 @@ final class StatusScreen {
     for line in watching.picture(nil) { try session.output.line(line) }
     try session.output.flush()
     if let signal = screen.signal { Signals.end(by: signal) }
-    return .done
   }
 
   private init(_ session: Session, _ coordinator: CoordinatorClient, _ loop: EventLoop, _ screen: FullScreen)
@@ -57,26 +50,26 @@ final class StatusScreen {
   private func watch() throws(CommandError) {
     try screen.begin { [unowned self] key in press(key) }
     try follow()
-    while !screen.isEnded, !isClosed {
+    while !screen.isEnded, !screen.isClosed {
       try hear()
-      if isClosed { break }
+      if screen.isClosed { break }
       settleProbe()
-      if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
+      try screen.draw(picture)
       let due = isSilent ? nil : probe.map { loop.attended.wake(for: $0.due) }
       try turn(until: [screen.wake, due].compactMap { $0 }.min())
     }
     if let failure = screen.failure { throw failure }
   }
 
-  private func turn(until deadline: MonotonicTime?) throws(CommandError) {
-    do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
+  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    try loop.turn(until: deadline)
     screen.settle()
   }
 
   private func press(_ key: Key) {
     switch key {
     // The second letter is the same key on a keyboard that writes Hangul.
-    case .escape, .control("d"), .character("q"), .character("ㅂ"): (isClosed, screen.isClosed) = (true, true)
+    case .escape, .control("d"), .character("q"), .character("ㅂ"): screen.close()
     default: ask()
     }
   }
@@ -91,8 +84,6 @@ final class StatusScreen {
       notice.map { session.output.palette.paint($0, .alarm) } + session.picture(report).lines, to: size,
       session.words)
   }
-
-  // MARK: - Whether anybody is there
 
   /// Somebody presses keys, as people do where nothing moves.
   private func ask() {
@@ -112,19 +103,11 @@ final class StatusScreen {
     if isSilent { (isSilent, screen.isDirty) = (false, true) }
   }
 
-  // MARK: - The bank
-
   private func follow() throws(CommandError) {
     try coordinator.send(.watch)
-    do throws(SystemError) {
-      // What has come is looked for after every turn of the loop; the handler only has to wake it.
-      registration = try loop.register(fd: coordinator.connection.fd, interest: .read) { _ in }
-    } catch {
-      throw .system(error)
-    }
+    registration = try loop.listen(to: coordinator.connection)
   }
 
-  /// Takes everything that the coordinator has said.
   private func hear() throws(CommandError) {
     do throws(CommandError) {
       while let reply = try coordinator.next(until: MonotonicTime(nanoseconds: 0)) {
@@ -134,11 +117,11 @@ final class StatusScreen {
         noteAnswer()
         if news != report { screen.isDirty = true }
         report = news
-        if !reply.more, !isProbe { return isClosed = true }
+        if !reply.more, !isProbe { return screen.close() }
       }
     } catch {
       guard error.isLoss else { throw error }
-      if report?.state == .closed { return isClosed = true }
+      if report?.state == .closed { return screen.close() }
       try reunite()
     }
   }
@@ -148,15 +131,17 @@ final class StatusScreen {
     if let registration { loop.deregister(registration) }
     (registration, probe) = (nil, nil)
     let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
-    while !screen.isEnded, !isClosed {
+    while !screen.isEnded, !screen.isClosed {
       do throws(CommandError) {
         coordinator = try CoordinatorClient.reopen(session, until: SystemClock.monotonic() + Self.attempt)
         return try follow()
       } catch {
         if report?.state == .draining, session.isBankClosed { return noteClosing() }
-        guard error.mayPass, SystemClock.monotonic() < deadline else { throw error }
-        if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
-        try turn(until: MonotonicTime(nanoseconds: 0))
+        guard case .control(let reason) = error, reason.mayPass, SystemClock.monotonic() < deadline else {
+          throw error
+        }
+        try screen.draw(picture)
+        try turn(until: MonotonicInstant(nanoseconds: 0))
       }
     }
   }
@@ -164,16 +149,7 @@ final class StatusScreen {
   /// A coordinator that was closing its bank is gone, and has not said its last word here.
   private func noteClosing() {
     report?.close()
-    (isClosed, screen.isDirty) = (true, true)
-  }
-}
-
-extension CommandError {
-  /// Whether a coordinator that comes back may make it go away.
-  fileprivate var mayPass: Bool {
-    switch self {
-    case .control(let error): error.mayPass
-    default: false
-    }
+    screen.close()
+    screen.isDirty = true
   }
 }

@@ -1,41 +1,35 @@
 // Owns the commands that change something at once and answer with the picture of the bank: pause, resume,
 // scale, reload. They must not know how the change is made.
 // Invariant: what is printed is the state after the change.
-import Arguments
 import BankModel
-import ControlClient
 import Wire
 
-/// The commands `pause` and `resume`.
-enum PauseCommand {
-  /// Hands out no more customers.
-  static func pause(_ session: Session) throws(CommandError) -> ProgramExit {
+enum SteeringCommands {
+  static func pause(_ session: Session) throws(CommandError) {
     let service = try service(session)
-    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
-      try coordinator.status(.pause(service), TaskProgress(.steer, session.words))
-    }
-    try session.show(.status(report), or: [session.words.paused(service)])
-    return .done
+    try steer(.pause(service), session, session.words.paused(service))
   }
 
-  /// Hands out customers again.
-  static func resume(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func resume(_ session: Session) throws(CommandError) {
     let service = try service(session)
-    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
-      try coordinator.status(.resume(service), TaskProgress(.steer, session.words))
-    }
-    try session.show(.status(report), or: [session.words.resumed(service)])
-    return .done
+    try steer(.resume(service), session, session.words.resumed(service))
   }
 
   private static func service(_ session: Session) throws(CommandError) -> Service? {
     guard let name = session.invocation.operands.text("SERVICE") else { return nil }
     return try session.service(named: name)
   }
-}
 
-enum ScaleCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  private static func steer(
+    _ command: ControlCommand, _ session: Session, _ sentence: String
+  ) throws(CommandError) {
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(command, TaskProgress(.steer, session.words))
+    }
+    try session.show(.status(report), or: [sentence])
+  }
+
+  static func scale(_ session: Session) throws(CommandError) {
     var windows: [ServiceWindows] = []
     for assignment in session.invocation.operands.assignments("SERVICE=N") {
       let service = try session.service(named: assignment.name)
@@ -49,12 +43,9 @@ enum ScaleCommand {
       try coordinator.status(.scale(windows), within: nil, TaskProgress(.scale, session.words))
     }
     try session.show(.status(report), or: [session.words.windows(report)])
-    return .done
   }
-}
 
-enum ReloadCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func reload(_ session: Session) throws(CommandError) {
     let (before, report) = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       (
         try coordinator.status(.status),
@@ -63,7 +54,6 @@ enum ReloadCommand {
     }
     try session.show(.status(report), or: [session.words.reloaded, session.words.windows(report)])
     tell(before, report, session)
-    return .done
   }
 
   /// Says with which databases the bank goes on because of this, though something is wrong with them, and who does not

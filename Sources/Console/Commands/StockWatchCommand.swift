@@ -1,18 +1,11 @@
-// Owns `stock watch`: the present stock, and then a line each time something changes, in the order of the changes.
-// It must not know how a lost service is found again (StockClient does).
-// Invariant: no change is left out and none is told twice, also where the service is replaced; a change that cannot be
-// told any more, because too many came meanwhile, shows as a new picture.
-// Failure: CommandError, exit code 75 where the service never came. A reader that leaves, and a bank that closes, end it
-// without an error.
-import Arguments
+// Owns `stock watch`: the present stock, and then a line for each change, in the order of the changes.
+// Invariant: no change is left out and none is told twice, also where the service is replaced; where too many
+// came meanwhile to be told, a new picture shows.
+// Failure: CommandError, exit code 75 where the service never came. It ends with its reader and the bank.
 import BankModel
-import ControlClient
 import Posix
 import StockClient
-import Time
-import Wire
 
-/// The command `stock watch`.
 final class StockWatchCommand {
   private let session: Session
   private let counter: StockRequests
@@ -23,10 +16,9 @@ final class StockWatchCommand {
   /// How often it is looked whether a bank whose stock is gone is still open.
   private static let look = TimeSpan.seconds(1)
 
-  /// Runs the command.
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let counter = try StockRequests(session)
-    return try StockWatchCommand(session, counter, try counter.assortment()).watch()
+    try StockWatchCommand(session, counter, try counter.assortment()).watch()
   }
 
   private init(_ session: Session, _ counter: StockRequests, _ assortment: Assortment) {
@@ -35,25 +27,20 @@ final class StockWatchCommand {
     self.assortment = assortment
   }
 
-  private func watch() throws(CommandError) -> ProgramExit {
+  private func watch() throws(CommandError) {
     let reader = ReaderWatch(on: counter.loop)
     counter.client.follow { [unowned self] news in hear(news) }
     let patience = SystemClock.monotonic() + session.stockPatience
     while failure == nil, !reader.isGone {
       let isThere = counter.client.isConnected
-      do throws(StockClientError) {
-        try counter.client.turn(until: isThere ? nil : SystemClock.monotonic() + Self.look)
-      } catch {
-        throw session.words.refusal(error, trouble: counter.trouble)
-      }
+      try counter.turn(until: isThere ? nil : SystemClock.monotonic() + Self.look)
       try session.output.flush()
-      if !isThere, !counter.client.isConnected, session.isBankClosed { return .done }
+      if !isThere, !counter.client.isConnected, session.isBankClosed { return }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
       let error = StockClientError.tryLater(detail: Remark(.showsNothing), isInDoubt: false)
-      throw session.words.refusal(error, trouble: counter.trouble)
+      throw counter.refusal(error)
     }
     if let failure { throw failure }
-    return .done
   }
 
   private func hear(_ news: StockNews) {
@@ -70,17 +57,13 @@ final class StockWatchCommand {
 
   private func tell(_ picture: StockPicture) throws(CommandError) {
     hasSeenPicture = true
-    if session.asJSON { return try session.output.line(.picture(picture)) }
-    let menu = MenuPicture(
-      assortment: assortment, picture: picture.withoutDrinks(of: assortment), words: session.words,
-      palette: session.output.palette)
-    try session.line(menu.shelvesInOneLine)
+    let menu = session.menu(assortment, picture.withoutDrinks(of: assortment))
+    try session.line(.picture(picture), or: menu.shelvesInOneLine)
   }
 
   private func tell(_ change: StockChange) throws(CommandError) {
-    if session.asJSON { return try session.output.line(.change(change)) }
     let name = assortment.name(of: change.item, in: session.words.language)
     let time = session.output.palette.paint(Timestamp.utc(milliseconds: change.at.milliseconds), .quiet)
-    try session.line("\(time)  \(session.words.changed(change, name))")
+    try session.line(.change(change), or: "\(time)  \(session.words.changed(change, name))")
   }
 }

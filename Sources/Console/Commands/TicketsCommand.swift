@@ -1,14 +1,11 @@
 // Owns `tickets`: the lists of those who wait, are served, are delayed, or were put aside.
-// It must not know how many there are: page after page is printed as it comes.
 // Invariant: the two lists of the original screen are always there; the others only where somebody stands in
 // them.
-import Arguments
 import BankModel
-import ControlClient
 import Wire
 
 enum TicketsCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let state = session.invocation.text("state").flatMap { CustomerState(name: $0) }
     let list = TicketList(session)
     var left: [CustomerState?] =
@@ -21,7 +18,6 @@ enum TicketsCommand {
       }
     }
     try session.output.flush()
-    return .done
   }
 
   fileprivate static func role(_ state: CustomerState) -> Palette.Role {
@@ -64,10 +60,8 @@ private final class TicketList {
     meter = ProgressMeter(words: session.words)
   }
 
-  /// Somebody else is asked from now on.
   func begin() { isAgain = rows > 0 }
 
-  /// Prints the customers of one state, or of all; for people with a header.
   func print(_ state: CustomerState?, isAsked: Bool, at coordinator: CoordinatorClient) throws(CommandError) {
     let isAlwaysThere = !session.asJSON && (isAsked || state == .waiting || state == .serving)
     let task = TaskProgress(.tickets, session.words, meter)
@@ -87,38 +81,15 @@ private final class TicketList {
   }
 
   private func print(_ ticket: TicketReport) throws(CommandError) {
-    if session.asJSON {
-      try session.output.line(.listed(ticket))
-    } else {
-      try session.line("  " + TicketsCommand.label(ticket, session))
-    }
+    try session.line(.listed(ticket), or: "  " + TicketsCommand.label(ticket, session))
     if day != ticket.day { (day, printed) = (ticket.day, [:]) }
     printed[ticket.ticket >> 6, default: 0] |= 1 << UInt64(ticket.ticket & 63)
     count += 1
     rows += 1
   }
 
-  /// Whether a customer was not printed before.
   private func isNew(_ ticket: TicketReport) -> Bool {
     guard isAgain, ticket.day == day else { return true }
     return (printed[ticket.ticket >> 6] ?? 0) & 1 << UInt64(ticket.ticket & 63) == 0
-  }
-}
-
-extension ControlAnswer {
-  /// A page of customers, where that is what was asked for.
-  var tickets: [TicketReport] {
-    get throws(CommandError) {
-      guard case .tickets(let page) = self else { throw unexpected }
-      return page
-    }
-  }
-
-  /// One customer's story, where that is what was asked for.
-  var ticket: TicketReport {
-    get throws(CommandError) {
-      guard case .ticket(let report) = self else { throw unexpected }
-      return report
-    }
   }
 }

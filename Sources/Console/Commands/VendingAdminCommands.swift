@@ -1,26 +1,24 @@
-// Owns the manager's commands of the vending machine: `vending admin add`, `remove`, `stock`, `expired` and
-// `discard-expired`, on the manager's socket. They must not know how drinks are sold.
-// Invariant: dates that make no sense are refused before anybody is asked; what is printed is the stock after the change.
-// Failure: CommandError; exit code 2 for dates that make no sense, 5 where there are too few or would be too many.
-import Arguments
+// Owns the manager's commands of the vending machine, those that begin with `vending admin`.
+// Invariant: dates that make no sense are refused before anybody is asked; what is printed is the new stock.
+// Failure: CommandError; exit code 2 for dates that make no sense, 5 where the present state does not allow
+// it.
 import BankModel
+import Posix
 import Wire
 
-/// The commands of whoever fills the machine.
 enum VendingAdminCommands {
-  /// Puts drinks in.
   static func add(_ session: Session) throws(CommandError) -> ProgramExit {
     let made = try day("made", session)
     let expires = try day("expires", session)
     if let made, let expires, expires < made {
-      throw usage(session.words.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
+      throw .usage(session.words.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
     }
     let counter = try VendingRequests(session, .manager)
     let before = try counter.picture(.stock)
-    let product = try named(before, session)
+    let product = try session.product(named: session.name("PRODUCT"), in: before)
     if let expires, made == nil, expires < before.today {
       // Made today and expired yesterday: one of the two is not what was meant.
-      throw usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
+      throw .usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
     }
     let name = product.name(in: session.words.language)
     let warning = session.words.oddDates(name, made: made, expires: expires, today: before.today)
@@ -31,8 +29,7 @@ enum VendingAdminCommands {
         return .refused
       }
     }
-    let quantity = session.invocation.operands.integer("N") ?? 0
-    let drinks = AddedDrinks(product: product.id, quantity: quantity, made: made, expires: expires)
+    let drinks = AddedDrinks(product: product.id, quantity: session.number("N"), made: made, expires: expires)
     let changes = try counter.restock(.add(drinks))
     try tell(changes, product, before, session)
     let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
@@ -42,39 +39,25 @@ enum VendingAdminCommands {
     return .done
   }
 
-  /// Takes drinks out.
-  static func remove(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func remove(_ session: Session) throws(CommandError) {
     let counter = try VendingRequests(session, .manager)
     let before = try counter.picture(.stock)
-    let product = try named(before, session)
-    let quantity = session.invocation.operands.integer("N") ?? 0
-    let changes = try counter.restock(.remove(ItemAmount(product.id, quantity)))
+    let product = try session.product(named: session.name("PRODUCT"), in: before)
+    let changes = try counter.restock(.remove(ItemAmount(product.id, session.number("N"))))
     try tell(changes, product, before, session)
-    return .done
   }
 
-  /// Everything in the machine, by kind.
-  static func stock(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func stock(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.stock)
-    let shelves = VendingShelves(
-      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
-    let none = [session.words.noProducts]
-    try session.show(.products(picture), or: picture.products.isEmpty ? none : shelves.lines)
-    return .done
+    try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.noProducts)
   }
 
-  /// What may not be sold any more.
-  static func expired(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func expired(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.expired)
-    let shelves = VendingShelves(
-      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
-    let none = [session.words.nothingExpired]
-    try session.show(.products(picture), or: picture.products.isEmpty ? none : shelves.lines)
-    return .done
+    try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.nothingExpired)
   }
 
-  /// Throws away what may not be sold any more.
-  static func discardExpired(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func discardExpired(_ session: Session) throws(CommandError) {
     let changes = try VendingRequests(session, .manager).restock(.discardExpired)
     let count = changes.reduce(0) { $0 - $1.difference }
     let discarded = changes.map { change -> JSONValue in
@@ -83,7 +66,6 @@ enum VendingAdminCommands {
     try session.show(
       ["version": 1, "discarded": .integer(count), "products": .array(discarded)],
       or: [session.words.discarded(count)])
-    return .done
   }
 
   private static func tell(
@@ -92,29 +74,53 @@ enum VendingAdminCommands {
     let difference = changes.reduce(0) { $0 + $1.difference }
     let lots = changes.map { JSONValue.lot($0.dates, abs($0.difference), today: before.today) }
     let present = changes.last?.present ?? product.stock + product.expired
-    let name = product.name(in: session.words.language)
     try session.show(
       [
         "version": 1, "product": .string(product.id.name), "difference": .integer(difference),
         "present": .integer(present), "lots": .array(lots),
-      ], or: [session.words.restocked(name, difference, present)])
-  }
-
-  private static func named(
-    _ picture: VendingPicture, _ session: Session
-  ) throws(CommandError) -> ProductReport {
-    try session.product(named: session.invocation.operands.text("PRODUCT") ?? "", in: picture)
+      ], or: [session.words.restocked(product.name(in: session.words.language), difference, present)])
   }
 
   private static func day(_ option: String, _ session: Session) throws(CommandError) -> DayNumber? {
     guard let text = session.invocation.options.text(option) else { return nil }
     guard let date = CalendarDate(text: text) else {
-      throw usage(session.words.noSuchDay(text, "--" + option))
+      throw .usage(session.words.noSuchDay(text, "--" + option))
     }
     return date.number
   }
 
-  private static func usage(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "usage", exit: .usage, message: message))
+  /// Gives a damaged database another name, with which it is kept, and lets the machine begin anew. The machine's own
+  /// program judges what is damaged, and a file that is whole stays where it is.
+  static func setAside(_ session: Session) throws(CommandError) {
+    let launcher = try fromControl(session.surroundings.launcher())
+    let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
+    let stamp = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()).filter {
+      $0.isNumber || $0 == "T"
+    }
+    let target = Paths.join(session.home.path, "vending.db.damaged-\(stamp)")
+    let child = try fromSystem(
+      ChildProcess.spawn(
+        executable: program, arguments: ["--home", session.home.path, "--set-aside", target],
+        environment: Environment.all(), standardOutput: .null))
+    switch child.wait().ending {
+    case .code(0): break
+    case .code(3): throw .complaint("not_damaged", .refused, session.words.machineNotDamaged)
+    case .code(4): throw .complaint("vending_running", .refused, session.words.machineAtWork)
+    default: throw .failed(session.words.notSetAside)
+    }
+    try restart(session)
+    try session.show(["version": 1, "set_aside": .string(target)], or: [session.words.setAside(target)])
+  }
+
+  /// A machine that was given up is tried again by an open bank, which answers when it is there; a closed one starts it
+  /// when it opens.
+  private static func restart(_ session: Session) throws(CommandError) {
+    do throws(CommandError) {
+      let coordinator = try CoordinatorClient.open(session)
+      let before = try coordinator.status(.status)
+      SteeringCommands.tell(before, try coordinator.status(.reload, within: nil), session)
+    } catch {
+      guard case .control(.notOpen) = error else { throw error }
+    }
   }
 }

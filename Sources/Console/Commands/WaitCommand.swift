@@ -1,43 +1,32 @@
 // Owns `wait`: returns when nobody waits or is served, also where the coordinator is replaced meanwhile.
 // Invariant: with a bound it returns in time, whatever the coordinator does.
-// Failure: CommandError; the exit code for "later" when time is up.
-import Arguments
-import ControlClient
 import Posix
 import Time
 import Wire
 
 enum WaitCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let deadline = session.invocation.duration("timeout").map { SystemClock.monotonic() + $0 }
-    let progress = WaitProgress(session.words)
-    let report: StatusReport
-    do {
-      defer { progress.meter.finish() }
-      report = try awaitIdle(session, deadline, progress)
-    }
+    let report = try awaitIdle(session, deadline)
     try session.show(.status(report), or: session.picture(report).lines)
-    return .done
   }
 
   private static func awaitIdle(
-    _ session: Session, _ deadline: MonotonicTime?, _ progress: WaitProgress
+    _ session: Session, _ deadline: MonotonicInstant?
   ) throws(CommandError) -> StatusReport {
+    let progress = WaitProgress(session.words)
+    defer { progress.meter.finish() }
     var coordinator = try CoordinatorClient.open(session)
     while true {
       do throws(CommandError) {
         guard let answer = try coordinator.awaitAnswer(to: .awaitIdle, until: deadline, crowd: nil, progress)
-        else {
-          throw timeIsUp(session, progress)
-        }
+        else { throw timeIsUp(session, progress) }
         return try answer.status
       } catch {
         guard error.isLoss else { throw error }
         let reunion = SystemClock.monotonic() + CoordinatorClient.reunion
         let limit = deadline.map { min($0, reunion) } ?? reunion
-        do throws(CommandError) {
-          coordinator = try CoordinatorClient.reopen(session, until: limit)
-        } catch {
+        do throws(CommandError) { coordinator = try CoordinatorClient.reopen(session, until: limit) } catch {
           throw limit == deadline ? timeIsUp(session, progress) : error
         }
       }
@@ -45,7 +34,6 @@ enum WaitCommand {
   }
 
   private static func timeIsUp(_ session: Session, _ progress: WaitProgress) -> CommandError {
-    .complaint(
-      Complaint(code: "timed_out", exit: .later, message: session.words.stillBusy(progress.report)))
+    .complaint("timed_out", .later, session.words.stillBusy(progress.report))
   }
 }

@@ -1,22 +1,17 @@
-// Owns a text that is read line by line, more than once, whatever it comes from.
-// Invariant: memory holds one portion and one line, however long the text is; a stream is kept in a file
-// without a name, which is gone with this process.
+// Owns a text that is read line by line, more than once; of a stream a file without a name is kept for that.
+// Invariant: memory holds one portion and one line, however long the text is.
 // Failure: SystemError. A line beyond the limit is reported as such and does not cost its length.
 import BankModel
 import Glibc
 import Posix
 
-/// A text of lines.
 final class LineFile {
-  /// A line.
   enum Line {
-    /// The bytes without the newline.
     case bytes(ArraySlice<UInt8>)
-    /// More than the limit.
     case tooLong
   }
 
-  /// The longest line, in bytes.
+  /// In bytes.
   static let limit = 64 << 10
 
   private static let portion = 1 << 20
@@ -59,33 +54,28 @@ final class LineFile {
   }
 
   /// Hands every line to `body`, with its number from 1.
+  /// - Parameter failure: What it is where the text cannot be read.
   func forEachLine<Failure: Error>(
-    _ body: (Int64, Line) throws(Failure) -> Void
-  ) throws(LineFailure<Failure>) {
+    refusing failure: (SystemError) -> Failure, _ body: (Int64, Line) throws(Failure) -> Void
+  ) throws(Failure) {
     var cutter = LineCutter(limit: Self.limit)
     var offset: Int64 = 0
     var portion = [UInt8](repeating: 0, count: Self.portion)
     while true {
       let count: Int
-      do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw .reading(error) }
+      do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw failure(error) }
       // Some editors put a mark of the byte order in front of a text.
       let begin = offset == 0 && portion[..<count].starts(with: Self.mark) ? Self.mark.count : 0
       offset += Int64(count)
-      do throws(Failure) {
-        if count == 0 { return try cutter.finish(body) }
-        try cutter.take(portion[begin..<count], body)
-      } catch {
-        throw .line(error)
-      }
+      if count == 0 { return try cutter.finish(body) }
+      try cutter.take(portion[begin..<count], body)
     }
   }
 
   private func read(_ portion: inout [UInt8], at offset: Int64) throws(SystemError) -> Int {
     var outcome: Result<Int, SystemError> = .success(0)
     portion.withUnsafeMutableBytes { buffer in
-      do throws(SystemError) {
-        outcome = .success(try file.read(into: buffer, at: offset))
-      } catch {
+      do throws(SystemError) { outcome = .success(try file.read(into: buffer, at: offset)) } catch {
         outcome = .failure(error)
       }
     }
@@ -119,25 +109,14 @@ struct StreamNeed {
   }
 }
 
-/// Why not every line was handed out.
-enum LineFailure<Failure: Error>: Error {
-  /// The text could not be read.
-  case reading(SystemError)
-  /// Whoever got a line did not want any more.
-  case line(Failure)
-}
-
-/// Cuts portions of a text into lines.
 struct LineCutter {
   private let limit: Int
   private var number: Int64 = 0
   private var rest: [UInt8] = []
   private var isSkipping = false
 
-  /// A cutter at the beginning of a text.
   init(limit: Int) { self.limit = limit }
 
-  /// Takes the next portion.
   mutating func take<Failure: Error>(
     _ portion: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
   ) throws(Failure) {

@@ -1,6 +1,4 @@
-// Owns the shapes of this program's JSON: which field of which report has which name.
-// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never
-// changed.
+// Owns the shapes of this program's JSON. Scripts are written against them: fields are added, never changed.
 // Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
 // unless the shape says that the field is only there in a certain state.
 import BankModel
@@ -21,9 +19,7 @@ extension JSONValue {
         "state": .string(report.state.name), "day": .init(report.day), "pid": .init(report.pid),
         "generation": .init(report.generation), "since": .instant(report.since),
         "business_ms": .init(report.businessMilliseconds), "guardian_pid": .init(report.guardianPid),
-      ],
-      "queue": queue(report.queue),
-      "services": .array(report.services.map(service)),
+      ], "queue": queue(report.queue), "services": .array(report.services.map(service)),
       "workers": .array(report.workers.map(worker)),
     ]
   }
@@ -46,9 +42,8 @@ extension JSONValue {
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {
     var shape: JSONValue = [
-      "name": .string(worker.name), "role": .string(worker.role.name),
-      "service": .init(worker.service?.name), "window": .init(worker.window), "pid": .init(worker.pid),
-      "generation": .init(worker.generation),
+      "name": .string(worker.name), "role": .string(worker.role.name), "service": .init(worker.service?.name),
+      "window": .init(worker.window), "pid": .init(worker.pid), "generation": .init(worker.generation),
       "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
       "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
@@ -102,7 +97,6 @@ extension JSONValue {
     return shape
   }
 
-  /// What was missing for an order.
   static func missing(_ shortages: [Shortage]) -> JSONValue {
     .array(
       shortages.map {
@@ -174,11 +168,9 @@ extension JSONValue {
   static func audit(_ report: AuditReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
-      "served": .init(report.served),
-      "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
-      "delayed": .init(report.delayed),
-      "dead": .init(report.dead), "lost": .init(report.lost), "duplicated": .init(report.duplicated),
-      "ledger_difference": .init(report.ledgerDifference),
+      "served": .init(report.served), "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
+      "delayed": .init(report.delayed), "dead": .init(report.dead), "lost": .init(report.lost),
+      "duplicated": .init(report.duplicated), "ledger_difference": .init(report.ledgerDifference),
       "stock_difference": .init(report.stockDifference ?? 0),
       "money_difference": .init(report.moneyDifference ?? 0),
       "problems": .array(report.problems.map { .string($0) }),
@@ -203,11 +195,8 @@ extension JSONValue {
 
   /// `account N`.
   static func account(_ report: AccountReport) -> JSONValue {
-    [
-      "version": 1, "account": .string(report.row.account), "debit": .init(report.row.debit),
-      "credit": .init(report.row.credit), "balance": .init(report.row.balance),
-      "transfers": .init(report.row.transfers), "latest": .array(report.latest.map(receipt)),
-    ]
+    let shape: JSONValue = ["version": 1]
+    return shape.adding(ledgerRow(report.row)).adding(["latest": .array(report.latest.map(receipt))])
   }
 
   /// A line of `open`.
@@ -220,13 +209,11 @@ extension JSONValue {
       }
     return [
       "event": .string(name), "at": .instant(event.at), "day": .init(event.day),
-      "ticket": .init(event.ticket),
-      "service": .string(event.service.name), "grade": .string(event.grade.name),
-      "window": .string(event.window), "attempt": .init(event.attempt),
+      "ticket": .init(event.ticket), "service": .string(event.service.name),
+      "grade": .string(event.grade.name), "window": .string(event.window), "attempt": .init(event.attempt),
     ]
   }
 
-  /// Any failure.
   static func error(code: String, message: String) -> JSONValue {
     ["version": 1, "error": ["code": .string(code), "message": .string(message)]]
   }

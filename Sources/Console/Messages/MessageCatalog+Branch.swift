@@ -1,28 +1,14 @@
-// Owns the words for what is in a branch: states, columns, numbers, times.
+// Owns the words for what is in a branch: states, columns, numbers, times, and what an audit adds up.
 // Invariant: the Korean words for the two lists and the timer are those of the original screens.
 import BankModel
 
 extension MessageCatalog {
-  /// A list of customers in which nobody stands.
-  var nobody: String { say("nobody", "없음") }
-
-  /// A list of receipts without any.
-  var noReceipts: String { say("There are no receipts.", "영수증이 없습니다.") }
-
-  /// Logs in which nothing stands that was asked for.
-  var noLogLines: String { say("There are no such lines in the logs.", "그런 기록은 없습니다.") }
-
-  /// A ledger in which nothing stands.
-  var noEntries: String { say("There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다.") }
-
-  /// An account that nobody ever used.
   func noSuchAccount(_ number: Int64) -> String {
     say(
       "There is no account \(number): nobody has ever paid into it or borrowed on it.",
       "계좌 \(number): 그런 계좌는 없습니다. 입금도 대출도 한 적이 없습니다.")
   }
 
-  /// Where a customer stands.
   func state(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("waiting", "대기중")
@@ -33,7 +19,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The header over a list of customers.
   func header(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("Waiting", "대기중")
@@ -44,7 +29,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The branch as a whole.
   func state(_ state: BankState) -> String {
     switch state {
     case .open: say("open", "영업 중")
@@ -54,7 +38,6 @@ extension MessageCatalog {
     }
   }
 
-  /// What a worker does.
   func state(_ state: WorkerState) -> String {
     switch state {
     case .starting: say("starting", "준비 중")
@@ -65,7 +48,6 @@ extension MessageCatalog {
     }
   }
 
-  /// How a ticket ended.
   func outcome(_ outcome: Outcome) -> String {
     switch outcome {
     case .served: say("served", "완료")
@@ -115,7 +97,26 @@ extension MessageCatalog {
 
   /// `ticket 7` or `tickets 1–10`.
   func tickets(_ first: Int64, _ last: Int64) -> String {
-    first == last
-      ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
+    first == last ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
   }
+
+  package var lost: String { say("lost", "잃어버린 번호") }
+  package var duplicated: String { say("duplicated", "겹치는 번호") }
+
+  func trialBalance(_ difference: WonSum) -> String {
+    difference == 0
+      ? say("The trial balance is zero.", "시산표가 맞습니다(차액 0).")
+      : say("The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
+  }
+
+  func ledgerAccount(_ name: String) -> String {
+    switch name {
+    case "cash": say("cash", "현금")
+    case "loans": say("loans", "대출금")
+    case "customers": say("all customers", "고객 계좌 전체")
+    default: name
+    }
+  }
+
+  package var stockDifference: String { say("stock difference", "재고 차이") }
 }

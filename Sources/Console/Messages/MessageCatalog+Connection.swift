@@ -1,10 +1,7 @@
 // Owns the sentences about a conversation with the coordinator that did not come about, or broke off.
-// It must not know what the conversation was about.
 // Invariant: every case of ControlError has a code for scripts and a sentence in both languages.
-// Failure: none.
 import BankModel
 import ControlClient
-import Transport
 import Wire
 
 extension MessageCatalog {
@@ -25,7 +22,6 @@ extension MessageCatalog {
     }
   }
 
-  /// A conversation that failed.
   func sentence(_ error: ControlError, home: String) -> String {
     switch error {
     case .notOpen: notOpen(home: home)
@@ -33,18 +29,15 @@ extension MessageCatalog {
       say(
         "You may not connect to \(socket): the bank belongs to another user.",
         "\(socket)에 접속할 권한이 없습니다. 다른 사용자의 은행입니다.")
-    case .busy: crowded
+    case .busy: self.crowded
     case .otherVersion(let theirs, let build): otherVersion(theirs, build)
-    case .refused(let refusal) where refusal.reason == .crowded: crowded
+    case .refused(let refusal) where refusal.reason == .crowded: self.crowded
     case .refused(let refusal):
-      say(
-        "The coordinator ended the connection: \(refusal.detail).",
-        "코디네이터가 연결을 끊었습니다. \(reason(refusal)).")
+      say("The coordinator ended the connection: \(refusal.detail).", "코디네이터가 연결을 끊었습니다. \(reason(refusal)).")
     case .lost:
       say(
-        "The connection to the coordinator was lost before it had answered. 'bankctl status' tells "
-          + "whether the "
-          + "bank is open.",
+        "The connection to the coordinator was lost before it had answered. 'bankctl status' tells whether "
+          + "the bank is open.",
         "코디네이터가 대답하기 전에 연결이 끊겼습니다. 은행이 열려 있는지는 'bankctl status'로 알 수 있습니다.")
     case .notGreeted:
       say(
@@ -74,7 +67,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Somebody closed the bank that was just being opened.
   func closedWhileOpening(home: String) -> String {
     say(
       "The bank in \(home) was closed by somebody else while it was being opened. Try again.",
@@ -99,12 +91,6 @@ extension MessageCatalog {
     case .crowded: "연결이 가득 찼습니다"
     case .closing: "서비스가 끝나는 중입니다"
     }
-  }
-
-  private var crowded: String {
-    say(
-      "The coordinator has as many connections as it takes. Try again in a moment.",
-      "코디네이터의 연결이 가득 찼습니다. 잠시 뒤 다시 시도하세요.")
   }
 
   private func otherVersion(_ theirs: UInt32, _ build: String) -> String {

@@ -1,17 +1,16 @@
-// Owns the words for the end of a bank while it goes on: its steps, and what the next Ctrl-C does.
+// Owns the words for the end of a bank while it goes on, and those of a guardian to whoever stays with it.
 // Invariant: every step has a sentence in both languages; what a further Ctrl-C does is said before it is pressed.
 import BankModel
+import Guardian
 import Wire
 
 extension MessageCatalog {
-  /// A step of the drain has begun, or is still going on.
   func drain(_ report: DrainReport) -> String {
     let waiting = Self.grouped(report.waiting)
     let serving = Self.grouped(report.serving)
     let bound = report.leftMilliseconds.map { span(milliseconds: $0) }
     return switch report.step {
-    case .closeDoor:
-      say("Closing the door: nobody new is let in.", "문을 닫습니다. 새 고객은 받지 않습니다.")
+    case .closeDoor: say("Closing the door: nobody new is let in.", "문을 닫습니다. 새 고객은 받지 않습니다.")
     case .serveWaiting:
       say(
         "Serving those who wait: \(waiting) waiting, \(serving) at a window"
@@ -31,13 +30,11 @@ extension MessageCatalog {
     }
   }
 
-  /// What the next Ctrl-C does.
   private func further(_ step: DrainStep) -> String {
     switch step {
     case .closeDoor, .serveWaiting: say("Ctrl-C closes the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
     case .finishServing:
-      say(
-        "Ctrl-C leaves those who wait for the next start.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
+      say("Ctrl-C leaves those who wait for the next start.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
     case .kill:
       say(
         "Ctrl-C kills the tellers; their customers wait for the next start.",
@@ -45,10 +42,9 @@ extension MessageCatalog {
     }
   }
 
-  /// A Ctrl-C has asked for this step.
   func hurried(to step: DrainStep) -> String {
     switch step {
-    case .closeDoor, .serveWaiting: draining
+    case .closeDoor, .serveWaiting: self.draining
     case .finishServing:
       say(
         "Those being served are finished; those who wait go on waiting for the next start. Once more kills the "
@@ -61,17 +57,43 @@ extension MessageCatalog {
     }
   }
 
-  /// A Ctrl-C where there is no further step, from somebody who only looks on.
-  var leftAlone: String {
-    say(
-      "This command ends; the bank goes on closing by itself. 'bankctl status' tells whether it has.",
-      "이 명령만 끝납니다. 은행은 스스로 마감을 계속합니다. 끝났는지는 'bankctl status'로 알 수 있습니다.")
-  }
-
-  /// Tellers that had to be killed.
   func killed(_ count: Int64) -> String {
     say(
       "Tellers killed: \(Self.grouped(count)); nothing of their customers is lost.",
       "은행원 \(Self.grouped(count))명을 강제로 끝냈습니다. 그 고객에게서 잃은 것은 없습니다.")
+  }
+
+  /// What has happened to the coordinator; nil where nobody needs to be told.
+  func sentence(_ news: Guardian.News) -> String? {
+    switch news {
+    case .opened: nil
+    case .ended(.code(0), _): nil
+    case .ended(let end, let pid):
+      say(
+        "The coordinator (pid \(pid)) ended with \(end). Nothing is lost.",
+        "코디네이터(pid \(pid))가 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다.")
+    case .pausing(let pause):
+      say("The bank is opened again in \(pause.milliseconds) ms.", "\(pause.milliseconds) ms 뒤에 은행을 다시 엽니다.")
+    case .restarted(let pid):
+      say("The bank is opened again (coordinator \(pid)).", "은행을 다시 엽니다(코디네이터 \(pid)).")
+    }
+  }
+
+  func reopeningFailed(_ end: CoordinatorEnd) -> String {
+    say(
+      "The bank could not be opened again, and the coordinator ended with \(end) each time. Nothing is lost. See "
+        + "'bankctl logs coordinator guardian' and bankd.stderr beside the logs.",
+      "은행을 다시 열지 못했습니다. 코디네이터가 매번 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다. 'bankctl logs coordinator "
+        + "guardian'과 로그 옆의 bankd.stderr를 보세요.")
+  }
+}
+
+extension Remark {
+  init(_ end: CoordinatorEnd) {
+    switch end {
+    case .code(let code): self.init(.processCode, code)
+    case .signal: self.init(.processSignal, "\(end)")
+    case .unseen: self.init(.processUnseen)
+    }
   }
 }

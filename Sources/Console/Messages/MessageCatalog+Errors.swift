@@ -3,7 +3,6 @@
 // Invariant: every error has a code, an exit code and a sentence of one line in both languages.
 import Arguments
 import BankModel
-import ControlClient
 import Wire
 
 extension MessageCatalog {
@@ -11,38 +10,30 @@ extension MessageCatalog {
   func complaint(about error: CommandError, home: String) -> Complaint? {
     switch error {
     case .failure(let failure):
-      Complaint(
-        code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure, home: home))
-    case .control(let error):
-      Complaint(code: Self.code(error), exit: ProgramExit(error), message: sentence(error, home: home))
+      Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure, home: home))
+    case .control(let error): Complaint(Self.code(error), ProgramExit(error), sentence(error, home: home))
     case .system(let error):
-      Complaint(
-        code: "system", exit: .failed,
-        message: say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
+      Complaint("system", .failed, say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
     case .complaint(let complaint): complaint
     case .readerGone: nil
     }
   }
 
-  /// A language that the environment names and that nobody speaks here.
   func noSuchLanguage(_ name: String) -> String {
     say(
       "BANK_LANG is \(quoted(name)), which is no language of this program. Set it to ko or en, or unset it.",
       "BANK_LANG 값 \(quoted(name)): 그런 언어는 없습니다. ko나 en으로 정하거나 지우세요.")
   }
 
-  /// A refusal of the coordinator.
   package func sentence(_ failure: Failure, home: String) -> String {
-    let particulars = particular(failure.detail, failure.remark)
-    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
+    let detail = aside(particular(failure.detail, failure.remark))
     let subject = failure.subject
     return switch failure.code {
     case .queueFull:
       say(
         "The queue is full\(detail): nobody was added. Try again when some have been served, or raise "
           + "max_waiting in the configuration.",
-        "대기열이 가득 찼습니다\(detail). 추가된 고객이 없습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 "
-          + "max_waiting을 늘리세요.")
+        "대기열이 가득 찼습니다\(detail). 추가된 고객이 없습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 max_waiting을 늘리세요.")
     case .draining:
       say(
         "The bank is closing and takes no new customers\(detail): nobody was added. Try again after the next "
@@ -80,8 +71,7 @@ extension MessageCatalog {
       say(
         "The key \(quoted(subject)) stands for another request\(detail): nobody was added. Repeat the command as it was "
           + "typed the first time, or choose a new key.",
-        "키 \(quoted(subject))에는 이미 다른 요청이 있습니다\(detail). 추가된 고객이 없습니다. 처음과 똑같은 명령을 되풀이하거나 새 "
-          + "키를 고르세요.")
+        "키 \(quoted(subject))에는 이미 다른 요청이 있습니다\(detail). 추가된 고객이 없습니다. 처음과 똑같은 명령을 되풀이하거나 새 키를 고르세요.")
     case .badRequest:
       say(
         "The coordinator refused the request: it contradicts itself or a limit\(detail). Nothing was "
@@ -102,13 +92,11 @@ extension MessageCatalog {
       say(
         "More happens than can be shown here, so the rest is left out; the bank goes on. 'bankctl receipts' lists "
           + "everybody who was served.",
-        "일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 "
-          + "있습니다.")
+        "일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 있습니다.")
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: grave(failure, detail, home)
     }
   }
 
-  /// The coordinator is named where its pid is known.
   private func alreadyOpen(home: String, coordinator: String) -> String {
     let english = coordinator.isEmpty ? "" : " (coordinator \(coordinator))"
     let korean = coordinator.isEmpty ? "" : "(코디네이터 \(coordinator))"
@@ -122,11 +110,9 @@ extension MessageCatalog {
     switch failure.code {
     case .damaged:
       say(
-        "The database of \(home) is damaged\(detail). Nothing was overwritten: restore a copy, or move "
-          + "the file "
-          + "aside.",
-        "\(home)의 데이터베이스가 손상되었습니다\(detail). 아무것도 덮어쓰지 않았습니다. 사본으로 되돌리거나 파일을 옮겨 "
-          + "두세요.")
+        "The database of \(home) is damaged\(detail). Nothing was overwritten: restore a copy, or move the "
+          + "file aside.",
+        "\(home)의 데이터베이스가 손상되었습니다\(detail). 아무것도 덮어쓰지 않았습니다. 사본으로 되돌리거나 파일을 옮겨 두세요.")
     case .newerSchema:
       say(
         "The database of \(home) was written by a newer program\(detail). Use that program.",
@@ -181,7 +167,6 @@ extension MessageCatalog {
         + "\(Particle.object.on("'bankctl ticket \(parts[0])'")) 보세요.")
   }
 
-  /// Nobody listens.
   func notOpen(home: String) -> String {
     say(
       "The bank in \(home) is not open. Open it with 'bankctl start'.",

@@ -2,16 +2,13 @@
 // Invariant: every refusal of the stock service has a code for scripts, an exit code and a sentence in both languages.
 import Arguments
 import BankModel
-import StockClient
 import Wire
 
 extension MessageCatalog {
-  /// After a change.
   func nowInStock(_ fruit: String, _ quantity: Quantity) -> String {
     say("\(fruit): \(Self.grouped(quantity)) in stock.", "\(fruit) 재고: \(Self.grouped(quantity))개")
   }
 
-  /// A change that would leave less than nothing.
   func belowZero(_ shortage: Shortage, of fruit: String) -> String {
     say(
       "There are \(Self.grouped(shortage.available)) \(fruit), so \(Self.grouped(shortage.needed)) cannot be taken away. "
@@ -20,14 +17,6 @@ extension MessageCatalog {
     )
   }
 
-  /// An amount of nothing.
-  var nothingToAdd: String {
-    say(
-      "stock add: an amount of 0 changes nothing. Give how many more, or how many fewer as a negative number.",
-      "stock add: 0개로는 바뀌는 것이 없습니다. 더할 개수를, 뺄 때는 음수로 주세요.")
-  }
-
-  /// Why an amount changed.
   func kind(_ kind: StockChange.Kind) -> String {
     switch kind {
     case .initial: say("first filled", "처음 채움")
@@ -48,106 +37,72 @@ extension MessageCatalog {
     return "\(fruit) \(before) → \(Self.grouped(change.present)) (\(kind(change.kind))\(order))"
   }
 
-  /// The editor away from a terminal.
-  var editorIsForPeople: String {
-    say(
-      "The stock editor needs a terminal. Use 'bankctl stock set FRUIT N' or 'bankctl stock add FRUIT N'.",
-      "재고 편집기는 터미널에서만 열립니다. 'bankctl stock set FRUIT N'이나 'bankctl stock add FRUIT N'을 쓰세요.")
-  }
-
-  /// Which keys there are.
-  var editorKeys: String {
-    say("↑ ↓ choose · − + change · q or Enter on Close returns", "↑ ↓ 고르기 · − + 바꾸기 · q 또는 닫기에서 Enter로 돌아가기")
-  }
-
-  /// The stock is not there just now, or does not say welcome.
-  var editorWaits: String {
-    say("The stock service does not answer; waiting for it …", "재고 서비스가 대답하지 않아 기다리는 중입니다 …")
-  }
-
-  /// A key that asked for something of a stock that is not there.
-  var editorTookNoKey: String {
-    say("The stock service does not answer; the key was not taken.", "재고 서비스가 대답하지 않아 키를 받지 않았습니다.")
-  }
-
-  // MARK: - Refusals
-
-  /// The stock has not answered.
-  ///
-  /// - Parameter isInDoubt: Whether it was sent a change, and may have made it.
   func stockSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt
       ? say(
         "It is not known whether the change was made: 'bankctl stock' tells.",
-        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.")
-      : say("Nothing was changed.", "바뀐 것은 없습니다.")
+        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.") : self.nothingChanged
     return say(
       "The stock service does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs stock', then try "
         + "again.",
       "재고 서비스가 대답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs stock'을 본 뒤 다시 시도하세요.")
   }
 
-  /// What the stock service has refused.
   func complaint(about failure: StockFailure) -> Complaint {
-    Complaint(code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure))
+    Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure))
   }
 
   private func sentence(_ failure: StockFailure) -> String {
-    let particulars = particular(failure.detail, failure.remark)
-    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
-    let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
-    return switch failure.code {
-    case .unknownItem:
-      say(
-        "The stock keeps no \(quoted(failure.subject))\(detail).",
-        "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
-        + nothing
-    case .badRequest:
-      say(
-        "The stock refused the request: \(failure.subject)\(detail).",
-        "재고가 요청을 거절했습니다: \(failure.subject)\(detail).")
-        + nothing
-    case .otherOrder, .givenBack:
-      say(
-        "The order \(failure.subject) cannot be repeated\(detail).",
-        "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).")
-        + nothing
-    case .overflow:
-      say(
-        "There would be more than \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
-        "\(item(failure.subject)) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.") + nothing
-    case .datedItem:
-      say(
-        "\(item(failure.subject)) has lots with dates, so its amount cannot be set\(detail).",
-        "\(item(failure.subject))에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).") + nothing
-    case .tooManyLots:
-      say(
-        "There are too many lots of \(item(failure.subject))\(detail).",
-        "\(item(failure.subject))의 묶음이 너무 많습니다\(detail)."
-      ) + nothing
-    case .diskFull:
-      say("The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
-        + nothing
-    case .crowded:
-      say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.") + nothing
-    case .tooSlow:
-      say(
-        "The stock changes faster than it can be shown here, so the rest is left out. 'bankctl stock' shows what there is.",
-        "재고가 너무 빨리 바뀌어 나머지는 보여 드리지 않습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
-    }
+    let detail = aside(particular(failure.detail, failure.remark))
+    let sentence =
+      switch failure.code {
+      case .unknownItem:
+        say(
+          "The stock keeps no \(quoted(failure.subject))\(detail).",
+          "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
+      case .badRequest:
+        say(
+          "The stock refused the request: \(failure.subject)\(detail).",
+          "재고가 요청을 거절했습니다: \(failure.subject)\(detail).")
+      case .otherOrder, .givenBack:
+        say(
+          "The order \(failure.subject) cannot be repeated\(detail).",
+          "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).")
+      case .overflow:
+        say(
+          "There would be more than \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
+          "\(item(failure.subject)) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.")
+      case .datedItem:
+        say(
+          "\(item(failure.subject)) has lots with dates, so its amount cannot be set\(detail).",
+          "\(item(failure.subject))에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).")
+      case .tooManyLots:
+        say(
+          "There are too many lots of \(item(failure.subject))\(detail).",
+          "\(item(failure.subject))의 묶음이 너무 많습니다\(detail).")
+      case .diskFull:
+        say(
+          "The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
+      case .crowded: say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.")
+      case .tooSlow:
+        say(
+          "The stock changes faster than it can be shown here, so the rest is left out. 'bankctl stock' shows what there is.",
+          "재고가 너무 빨리 바뀌어 나머지는 보여 드리지 않습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
+      }
+    return failure.code == .tooSlow ? sentence : sentence + " " + self.nothingChanged
   }
 }
 
 extension ProgramExit {
-  /// The code for a refusal of the stock.
   init(_ code: StockFailure.Code) {
-    switch code {
-    case .unknownItem: self = .notFound
-    case .badRequest: self = .usage
-    case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: self = .refused
-    case .diskFull, .crowded: self = .later
-    case .tooSlow: self = .failed
-    }
+    self =
+      switch code {
+      case .unknownItem: .notFound
+      case .badRequest: .usage
+      case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: .refused
+      case .diskFull, .crowded: .later
+      case .tooSlow: .failed
+      }
   }
 }

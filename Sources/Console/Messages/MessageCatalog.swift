@@ -1,32 +1,32 @@
 // Owns the choice between the two languages for every sentence of this program; the topics stand beside this
 // file.
-// It must not know a terminal. The sentences of the domain itself are BankModel's Phrasebook.
 // Invariant: every sentence is written down in both languages at the same place, so neither can be forgotten.
 import Arguments
 import BankModel
 
-/// The words of this program in one language.
+@dynamicMemberLookup
 package struct MessageCatalog: Sendable {
-  /// The language.
   package let language: Language
 
-  /// The sentences of the domain.
   package var phrases: Phrasebook { Phrasebook(language) }
-
-  /// The same language as the command table names it.
   var textLanguage: TextLanguage { language == .korean ? .korean : .english }
 
-  /// One of two wordings.
+  package subscript(dynamicMember sentence: KeyPath<FixedSentences, Text>) -> String {
+    FixedSentences.all[keyPath: sentence][textLanguage]
+  }
+
   package func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
     language == .korean ? korean() : english()
   }
 
-  /// MessageCatalog put one behind the other: `a, b or c`.
+  /// Words put one behind the other: `a, b or c`.
   func alternatives(_ words: [String]) -> String {
     guard let last = words.last, words.count > 1 else { return words.first ?? "" }
-    return say(
-      words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
+    return say(words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
   }
+
+  /// Words behind what they belong to, in parentheses.
+  func aside(_ words: String) -> String { words.isEmpty ? "" : say(" (\(words))", "(\(words))") }
 
   /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are
   /// spelled out.

@@ -1,20 +1,15 @@
-// Owns the ways in which a command can end without having done what was asked.
-// Invariant: every such way has a name for scripts, an exit code and a sentence; see MessageCatalog+Errors.
-// Failure: this is how failure looks.
-import BankModel
+// Owns the ways in which a command can end: with an exit code, and without having done what was asked.
+// Invariant: every refusal has exactly one code, and a name and a sentence; see MessageCatalog+Errors. Scripts rely on
+// the numbers.
 import ControlClient
 import Posix
 import Wire
 
-/// Why a command did not do what was asked.
 package enum CommandError: Error, Sendable, Equatable {
-  /// The coordinator refused.
   case failure(Failure)
   /// There was no conversation, or it broke off.
   case control(ControlError)
-  /// The system refused this program itself something.
   case system(SystemError)
-  /// The command has found the words itself.
   case complaint(Complaint)
   /// Nobody reads what is printed any more; nothing is said, because nobody listens.
   case readerGone
@@ -24,29 +19,73 @@ package enum CommandError: Error, Sendable, Equatable {
 }
 
 extension CommandError {
-  /// The command line asks for what is never possible.
-  package static func usage(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "usage", exit: .usage, message: message))
+  package static func complaint(_ code: String, _ exit: ProgramExit, _ message: String) -> CommandError {
+    .complaint(Complaint(code, exit, message))
   }
 
-  /// It was tried, and it failed.
-  package static func failed(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "failed", exit: .failed, message: message))
-  }
+  /// The command line asks for what is never possible.
+  package static func usage(_ message: String) -> CommandError { .complaint("usage", .usage, message) }
+  package static func failed(_ message: String) -> CommandError { .complaint("failed", .failed, message) }
 }
 
-/// A failure in words.
+/// What the system refuses, as the reason why a command did not do what was asked.
+func fromSystem<Result>(
+  _ call: @autoclosure () throws(SystemError) -> Result
+) throws(CommandError) -> Result {
+  do throws(SystemError) { return try call() } catch { throw .system(error) }
+}
+
+func fromControl<Result>(
+  _ call: @autoclosure () throws(ControlError) -> Result
+) throws(CommandError) -> Result {
+  do throws(ControlError) { return try call() } catch { throw .control(error) }
+}
+
 package struct Complaint: Error, Sendable, Equatable {
   /// The name that scripts see in JSON.
   var code: String
-  /// The exit code.
   var exit: ProgramExit
   /// What failed, on what, why, and what to do: one line.
   var message: String
 
-  package init(code: String, exit: ProgramExit, message: String) {
+  package init(_ code: String, _ exit: ProgramExit, _ message: String) {
     self.code = code
     self.exit = exit
     self.message = message
+  }
+}
+
+package enum ProgramExit: Int32, Sendable, CaseIterable {
+  case done = 0
+  case failed = 1
+  /// The command line was not understood, or asks for what is never possible.
+  case usage = 2
+  case notOpen = 3
+  case notFound = 4
+  case refused = 5
+  case later = 75
+
+  init(_ code: Failure.Code) {
+    self =
+      switch code {
+      case .queueFull, .draining, .diskFull, .inspected: .later
+      case .notOpen: .notOpen
+      case .noSuchTicket, .noSuchDay: .notFound
+      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: .refused
+      case .badRequest, .badConfiguration: .usage
+      case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed
+      }
+  }
+
+  init(_ error: ControlError) {
+    self =
+      switch error {
+      case .notOpen: .notOpen
+      case .busy, .notGreeted: .later
+      case .refused(let refusal): refusal.reason == .crowded ? .later : .failed
+      case .notPermitted, .otherVersion, .lost, .timedOut, .malformed, .unexpected, .system, .programMissing,
+        .coordinatorEnded:
+        .failed
+      }
   }
 }

@@ -6,7 +6,6 @@ import Posix
 import Time
 import Wire
 
-/// A conversation with a coordinator.
 package final class CoordinatorClient {
   package let connection: ControlConnection
   /// Kept where the coordinator was started only to answer: it ends with the conversation.
@@ -19,10 +18,9 @@ package final class CoordinatorClient {
   /// How long a question may take that is answered at once.
   static let promptly = TimeSpan.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
-  static let reunion = TimeSpan.seconds(10)
-  /// How long a question that changes nothing is repeated where a bank is opened, closed or looked into by others just
-  /// then: each of them is done in a moment, and there may be many.
-  private static let passage = TimeSpan.seconds(60)
+  static let reunion = Duration.seconds(10)
+  /// How long a question that changes nothing is repeated where many others open, close or look into the bank.
+  private static let passage = Duration.seconds(60)
   /// How long a coordinator that was started only to answer may take to end.
   private static let farewell = TimeSpan.seconds(10)
 
@@ -36,13 +34,11 @@ package final class CoordinatorClient {
     try open(session, until: SystemClock.monotonic() + reunion)
   }
 
-  private static func open(_ session: Session, until deadline: MonotonicTime) throws(CommandError)
-    -> CoordinatorClient
-  {
+  private static func open(
+    _ session: Session, until deadline: MonotonicInstant
+  ) throws(CommandError) -> CoordinatorClient {
     while true {
-      do throws(ControlError) {
-        return CoordinatorClient(try session.home.connect())
-      } catch {
+      do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
         // Nothing was asked yet, so a coordinator that ended before its welcome is as good as one that was not there;
         // the next look tells.
         let isComingBack = error.isAbsence && session.home.isGuarded
@@ -54,17 +50,12 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Asks the bank that is open for its picture.
   static func picture(_ session: Session) throws(CommandError) -> StatusReport {
     try converse(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }
 
   /// Has a conversation with the bank that is open, and begins it again where the coordinator was lost over it: a bank
-  /// that has closed is then not open, and one that a guardian brings back answers.
-  ///
-  /// - Parameters:
-  ///   - patience: How long a coordinator that was lost may take to come back.
-  ///   - conversation: One in which asking twice is as good as asking once.
+  /// that has closed is then not open, and one that a guardian brings back answers. Asking twice must be as good as once.
   static func converse<Result>(
     _ session: Session, within patience: TimeSpan = reunion,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -89,26 +80,36 @@ package final class CoordinatorClient {
     _ session: Session, until deadline: MonotonicTime = SystemClock.monotonic() + reunion
   ) throws(CommandError) -> CoordinatorClient {
     while true {
-      do throws(ControlError) {
-        return CoordinatorClient(try session.home.connect())
-      } catch {
+      do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
         guard SystemClock.monotonic() < deadline, error.mayPass else { throw .control(error) }
         Pause.briefly()
       }
     }
   }
 
-  /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
-  ///
-  /// - Parameters:
-  ///   - goesOn: Whether the conversation can be begun again after a part of the answer was passed on, because it goes on
-  ///     behind that.
-  ///   - conversation: Begun again where the bank was opened or closed at this very moment, and asks whoever is there
-  ///     then.
-  package static func consult(
-    _ session: Session, goesOn: Bool = false, _ conversation: (CoordinatorClient) throws(CommandError) -> Void
+  /// Asks the bank that is open, and again whenever it was lost over that, until the answers end or nothing more is wanted.
+  static func follow(
+    _ session: Session, _ question: @autoclosure () -> ControlCommand, isOver: () -> Bool = { false },
+    _ take: (ControlAnswer) throws(CommandError) -> Void
   ) throws(CommandError) {
-    var deadline: MonotonicTime?
+    var coordinator = try open(session)
+    while true {
+      do throws(CommandError) { return try coordinator.ask(question(), within: nil, nil, take) } catch {
+        guard error.isLoss else { throw error }
+        if isOver() { return }
+        coordinator = try reopen(session)
+      }
+    }
+  }
+
+  /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
+  /// Where the bank is opened or closed at this very moment the conversation is begun again with whoever is there then.
+  /// - Parameter goesOn: Whether that is possible also after a part of the answer was passed on.
+  package static func consult<Result>(
+    _ session: Session, goesOn: Bool = false,
+    _ conversation: (CoordinatorClient) throws(CommandError) -> Result
+  ) throws(CommandError) -> Result {
+    var deadline: MonotonicInstant?
     var losses = 0
     while true {
       var coordinator: CoordinatorClient?
@@ -155,27 +156,17 @@ package final class CoordinatorClient {
   }
 
   private static func openOrInspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
-    do throws(ControlError) {
-      return CoordinatorClient(try session.home.connect())
-    } catch {
+    do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
       guard case .notOpen = error else { throw .control(error) }
     }
-    do throws(ControlError) {
-      let order = LaunchOrder(.inspect, home: session.home)
-      let launched = try session.surroundings.launcher().launch(order, standardError: .inherit)
-      return CoordinatorClient(launched.connection, inspector: launched)
-    } catch {
-      throw .control(error)
-    }
+    let order = LaunchOrder(.inspect, home: session.home)
+    let launched = try fromControl(session.surroundings.launcher().launch(order, standardError: .inherit))
+    return CoordinatorClient(launched.connection, inspector: launched)
   }
 }
 
 extension CoordinatorClient {
-  /// Asks and receives the answers, one or page after page.
-  ///
-  /// - Parameters:
-  ///   - patience: How long each may take; nil for as long as the coordinator lives.
-  ///   - task: Shows how it goes on where it lasts.
+  /// Asks and receives the answers, one or page after page. Each may take so long; nil for as long as the coordinator lives.
   package func ask(
     _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil,
     _ take: (ControlAnswer) throws(CommandError) -> Void
@@ -184,9 +175,7 @@ extension CoordinatorClient {
     defer { task?.meter.finish() }
     while true {
       let deadline = patience.map { SystemClock.monotonic() + $0 }
-      guard let reply = try next(until: deadline, task) else {
-        throw .control(.timedOut(what: "an answer"))
-      }
+      guard let reply = try next(until: deadline, task) else { throw .control(.timedOut(what: "an answer")) }
       guard reply.number == number else { continue }
       if let task, case .progress(let report) = reply.answer, reply.more {
         task.hear(report)
@@ -213,20 +202,20 @@ extension CoordinatorClient {
   /// The business day that a ticket's number means where nobody has said which.
   func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
 
-  /// Asks for a picture of the bank.
   package func status(
-    _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil
-  ) throws(CommandError) -> StatusReport {
-    var report: StatusReport?
-    try ask(command, within: patience, task) { answer throws(CommandError) in
-      report = try answer.status
-    }
-    guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
-    return report
+    _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
+  ) throws(CommandError) -> StatusReport { try answer(to: command, within: patience, task).status }
+
+  func answer(
+    to command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
+  ) throws(CommandError) -> ControlAnswer {
+    var last: ControlAnswer?
+    try ask(command, within: patience, task) { last = $0 }
+    guard let last else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
+    return last
   }
 
   /// Sends a question without waiting for its answer.
-  ///
   /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
   func send(
@@ -244,9 +233,7 @@ extension CoordinatorClient {
   /// The next answer, or nil at the deadline. A refusal is thrown.
   func next(until deadline: MonotonicTime?) throws(CommandError) -> ControlReply? {
     let reply: ControlReply?
-    do throws(ControlError) {
-      reply = try connection.next(until: deadline)
-    } catch {
+    do throws(ControlError) { reply = try connection.next(until: deadline) } catch {
       throw .control(explain(error))
     }
     if case .failure(let failure)? = reply?.answer { throw .failure(failure) }
@@ -265,13 +252,7 @@ extension ControlCommand {
 }
 
 extension ControlError {
-  /// Whether there is nobody, or nobody any more.
-  fileprivate var isAbsence: Bool {
-    switch self {
-    case .notOpen, .lost: true
-    default: false
-    }
-  }
+  fileprivate var isAbsence: Bool { if case .notOpen = self { true } else { self == .lost } }
 
   /// Whether a coordinator that comes back may make it go away.
   var mayPass: Bool {
@@ -286,13 +267,10 @@ extension Session {
   /// Whether the bank has closed, and nobody brings it back.
   var isBankClosed: Bool {
     guard !home.isGuarded else { return false }
-    do throws(ControlError) {
-      _ = try home.connect()
-      return false
-    } catch {
+    do throws(ControlError) { _ = try home.connect() } catch {
       if case .notOpen = error { return true }
-      return false
     }
+    return false
   }
 
   /// Whether a bank is open, or closing, and answers.

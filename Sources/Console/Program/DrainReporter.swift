@@ -6,7 +6,6 @@ import Posix
 import Time
 import Wire
 
-/// Tells a person how a bank closes.
 final class DrainReporter {
   private let words: MessageCatalog
   private let meter: ProgressMeter
@@ -15,7 +14,6 @@ final class DrainReporter {
   private var furthest = DrainStep.closeDoor
   private var told: DrainStep?
 
-  /// Begins to tell.
   init(
     _ words: MessageCatalog, _ meter: ProgressMeter? = nil,
     now: @escaping () -> MonotonicTime = SystemClock.monotonic
@@ -25,7 +23,6 @@ final class DrainReporter {
     self.now = now
   }
 
-  /// The coordinator says how far it is.
   func hear(_ report: ProgressReport) {
     if let drain = report.drain {
       furthest = max(furthest, drain.step)
@@ -48,6 +45,5 @@ final class DrainReporter {
     return step
   }
 
-  /// The drain has ended.
   func finish() { meter.finish() }
 }

@@ -8,7 +8,6 @@ import Posix
 import Time
 import Wire
 
-/// A bank in the foreground, opened again whenever its coordinator dies.
 final class ForegroundGuard {
   private struct Line {
     let connection: ControlConnection
@@ -35,25 +34,15 @@ final class ForegroundGuard {
     self.guardian = guardian
   }
 
-  /// Opens a bank and stays until it is closed.
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
     session.letBankGo()
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
-    let program: String
-    do throws(ControlError) { program = try session.surroundings.launcher().program } catch {
-      throw .control(error)
-    }
-    let guardian: Guardian
-    do throws(SystemError) {
-      guardian = try Guardian(
-        Guardian.Order(
-          home: session.home.path, program: program, words: order.arguments,
-          manager: ServiceNotifier(environment: Environment.all()), isForeground: true,
-          endsOnHangUp: Terminal.isTerminal(StandardStreams.Stream.error.fd)))
-    } catch {
-      throw .system(error)
-    }
-    return try ForegroundGuard(session, guardian).live()
+    let program = try fromControl(session.surroundings.launcher().program)
+    let guarding = Guardian.Order(
+      home: session.home.path, program: program, words: order.arguments,
+      manager: ServiceNotifier(environment: Environment.all()), isForeground: true,
+      endsOnHangUp: Terminal.isTerminal(StandardStreams.Stream.error.fd))
+    return try ForegroundGuard(session, fromSystem(Guardian(guarding))).live()
   }
 
   private func live() throws(CommandError) -> ProgramExit {
@@ -77,8 +66,6 @@ final class ForegroundGuard {
     if line != nil { listen() }
     return try tell(end)
   }
-
-  // MARK: - The conversation
 
   private func converse(on socket: consuming FileDescriptor) {
     // A coordinator that does not talk has ended, or will have; the guardian sees which.
@@ -123,8 +110,6 @@ final class ForegroundGuard {
     }
   }
 
-  // MARK: - What the guardian says
-
   private func hear(_ news: Guardian.News) {
     // Its last words come before the news of its end.
     if case .ended = news { listen() }
@@ -154,8 +139,6 @@ final class ForegroundGuard {
     return (try? line.connection.send(.stop(order))) != nil
   }
 
-  // MARK: - The end
-
   private func tell(_ end: GuardianEnd) throws(CommandError) -> ProgramExit {
     switch end {
     case .closed:
@@ -171,6 +154,6 @@ final class ForegroundGuard {
   }
 
   private func complaint(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "coordinator_ended", exit: .failed, message: message))
+    .complaint("coordinator_ended", .failed, message)
   }
 }

@@ -1,19 +1,15 @@
-// Owns waiting for answers while a signal that would end this program is only noted, so that what was begun can be
-// taken back first. It must not know what is waited for, nor what is taken back.
+// Owns waiting while a signal that would end this program is only noted, so that what was begun can be taken
+// back first; and the short rest between two attempts to reach a coordinator that is coming back.
 // Invariant: from its beginning to its end the signals end nothing; the first one that came is remembered.
-// Failure: CommandError; a coordinator that is gone is `lost`.
+// Failure: CommandError; a coordinator that is gone is `lost`. An interrupted rest is a shorter one.
 import ControlClient
 import Glibc
 import Posix
 import Time
 import Wire
 
-/// Waiting that remembers by which signal it should have ended.
 final class InterruptibleWait {
-  /// The first signal that came; nil while there is none.
   var signal: CInt? { bell.signal }
-
-  /// How many have come.
   var count: Int { bell.count }
 
   private final class Bell {
@@ -21,58 +17,71 @@ final class InterruptibleWait {
     var count = 0
   }
 
-  private static let signals = [SIGINT, SIGTERM, SIGHUP]
-  private let loop: EventLoop
+  let loop: EventLoop
+  private let signals: [CInt]
   private let bell = Bell()
   private var source: SignalSource?
 
-  /// Begins to note signals.
-  init() throws(CommandError) {
-    do throws(SystemError) {
-      loop = try EventLoop()
-      source = try SignalSource(Self.signals, on: loop) { [bell] report in
+  /// Begins to note signals; all of those by which somebody says that this program shall end, unless it says otherwise.
+  init(_ signals: [CInt] = [SIGINT, SIGTERM, SIGHUP]) throws(CommandError) {
+    self.signals = signals
+    let loop = try fromSystem(EventLoop())
+    self.loop = loop
+    source = try fromSystem(
+      SignalSource(signals, on: loop) { [bell] report in
         bell.count += 1
         if bell.signal == nil { bell.signal = report.signal }
-      }
-    } catch {
-      throw .system(error)
-    }
+      })
   }
 
   /// The next answer; nil at the deadline, or where a signal has come since those that are known.
-  ///
   /// - Parameter known: How many had come when this was asked.
   func next(
     at coordinator: CoordinatorClient, until deadline: MonotonicTime?, evenAfter known: Int = 0
   ) throws(CommandError) -> ControlReply? {
-    let registration: Registration
-    do throws(SystemError) {
-      // What has come is looked for after every turn of the loop; the handler only has to wake it.
-      registration = try loop.register(fd: coordinator.connection.fd, interest: .read) { _ in }
-    } catch {
-      throw .system(error)
-    }
+    let registration = try loop.listen(to: coordinator.connection)
     defer { loop.deregister(registration) }
     while true {
       if let reply = try coordinator.next(until: MonotonicTime(nanoseconds: 0)) { return reply }
       if count > known { return nil }
       if let deadline, SystemClock.monotonic() >= deadline { return nil }
-      do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
+      try loop.turn(until: deadline)
     }
   }
 
   /// Looks whether a signal has come, without waiting.
-  func look() throws(CommandError) {
-    do throws(SystemError) { try loop.runOnce(until: MonotonicTime(nanoseconds: 0)) } catch {
-      throw .system(error)
-    }
-  }
+  func look() throws(CommandError) { try loop.turn(until: MonotonicInstant(nanoseconds: 0)) }
 
   /// Ends this program by the signal that has come, if one has; else signals mean again what they used to.
   func end() {
-    source = nil
-    if let signal { return Signals.end(by: signal) }
-    // It fails for what is no signal, and these are signals.
-    try? Signals.unblock(Self.signals)
+    if let signal {
+      source = nil
+      return Signals.end(by: signal)
+    }
+    release()
   }
+
+  func release() {
+    source = nil
+    // It fails for what is no signal, and these are signals.
+    try? Signals.unblock(signals)
+  }
+}
+
+extension EventLoop {
+  func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    _ = try fromSystem(runOnce(until: deadline))
+  }
+
+  /// Wakes for what comes. It is looked for after every turn of the loop; the handler only has to wake it.
+  func listen(to connection: ControlConnection) throws(CommandError) -> Registration {
+    try fromSystem(register(fd: connection.fd, interest: .read) { _ in })
+  }
+}
+
+package enum Pause {
+  /// 50 ms.
+  static func briefly() { _ = poll(nil, 0, 50) }
+  /// 5 ms, for what takes a few of them.
+  package static func momentarily() { _ = poll(nil, 0, 5) }
 }

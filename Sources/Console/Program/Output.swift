@@ -1,14 +1,13 @@
-// Owns what goes to standard output: gathered, so that a long list costs few writes, and flushed before
-// anything waits.
-// Invariant: lines come out whole and in order; after the reader has gone nothing more is written.
+// Owns what goes to standard output: gathered, so that a long list costs few writes, and flushed before anything waits.
+// Invariant: lines come out whole and in order; after the reader has gone nothing more is written. Standard output that
+// is a file never counts as left.
 // Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
+import Logbook
 import Posix
 
-/// Standard output.
 package final class Output {
   /// The colours that this output takes; none unless it is a terminal.
   package let palette: Palette
-  /// Whether it is a terminal.
   let isTerminal: Bool
   private var buffer: [UInt8] = []
   private let sink: ([UInt8]) throws(SystemError) -> StandardStreams.Outcome
@@ -18,48 +17,47 @@ package final class Output {
   /// Takes a sink, which tests replace.
   init(
     isTerminal: Bool, palette: Palette,
-    sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = standardOutput
+    sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = {
+      bytes throws(SystemError) in try StandardStreams.write(bytes, to: .output)
+    }
   ) {
     self.isTerminal = isTerminal
     self.palette = palette
     self.sink = sink
   }
 
-  private static func standardOutput(_ bytes: [UInt8]) throws(SystemError) -> StandardStreams.Outcome {
-    try StandardStreams.write(bytes, to: .output)
-  }
-
-  /// Adds a line.
   func line(_ text: String) throws(CommandError) {
     buffer.append(contentsOf: text.utf8)
     try finishLine()
   }
 
-  /// Adds a document as a line.
   func line(_ document: JSONValue) throws(CommandError) {
     document.append(to: &buffer)
     try finishLine()
   }
 
-  /// Adds text as it is.
+  func line(_ record: LogRecord, as presentation: LogPresentation) throws(CommandError) {
+    presentation.append(record, to: &buffer)
+    try flushIfFull()
+  }
+
   func write(_ text: String) { buffer.append(contentsOf: text.utf8) }
 
   private func finishLine() throws(CommandError) {
     buffer.append(UInt8(ascii: "\n"))
-    if buffer.count >= Self.capacity { try flush() }
+    try flushIfFull()
   }
+
+  private func flushIfFull() throws(CommandError) { if buffer.count >= Self.capacity { try flush() } }
 
   /// Writes what was gathered. Whoever waits for something next calls it before.
   func flush() throws(CommandError) {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
-    let outcome: StandardStreams.Outcome
-    do throws(SystemError) { outcome = try sink(buffer) } catch { throw .system(error) }
-    if outcome == .readerGone { throw .readerGone }
+    if try fromSystem(sink(buffer)) == .readerGone { throw .readerGone }
   }
 }
 
-/// Standard error: messages for people.
 enum Notes {
   /// Says a line, in several where the terminal is too narrow for it. Where even that is not possible there is nobody
   /// left to tell.
@@ -73,6 +71,23 @@ enum Notes {
       .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
   }
 
-  /// Writes text as it is.
   static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }
+}
+
+/// Notices that nobody reads standard output any more, also while there is nothing to write. What cannot be watched is
+/// noticed with the next write.
+final class ReaderWatch {
+  private let loop: EventLoop
+  private var registration: Registration?
+  private(set) var isGone = false
+
+  init(on loop: EventLoop) {
+    self.loop = loop
+    // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away either.
+    registration = try? loop.register(fd: StandardStreams.Stream.output.fd, interest: []) { [weak self] _ in
+      self?.isGone = true
+    }
+  }
+
+  deinit { if let registration { loop.deregister(registration) } }
 }

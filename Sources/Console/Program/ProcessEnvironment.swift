@@ -1,46 +1,37 @@
-// Owns what flags, environment and files decide before a command runs: the home, the configuration, the
-// language.
-// Invariant: a flag beats the environment, the environment a file, a file the default; every path is
-// absolute.
+// Owns what flags, environment and files decide before a command runs: home, configuration, language.
+// Invariant: a flag beats the environment, the environment a file, a file the default. Paths are absolute.
 // Failure: CommandError, where no home can be named or a variable says what is no language.
 import BankModel
 import Configuration
 import ControlClient
 import Posix
 
-/// Where this program runs.
 package struct ProcessEnvironment {
   /// An environment variable; nil where it is not set, or set to nothing.
   var variable: (String) -> String?
-  /// A path from the root.
   var absolute: (String) throws(SystemError) -> String
-  /// Whether there is a file with this name.
   var isFile: (String) -> Bool
   /// The language that a configuration names; nil where it names none or cannot be read.
   var configuredLanguage: (String) -> Language?
-  /// The path of this program.
   var executable: () -> String?
-  /// Finds the coordinator's program.
   var launcher: () throws(ControlError) -> BankLauncher
 
-  /// Those of this process.
   static var actual: ProcessEnvironment {
     ProcessEnvironment(
-      variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } },
-      absolute: Paths.absolute,
+      variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } }, absolute: Paths.absolute,
       isFile: { (try? FileFacts.inspect($0))?.isFile == true },
       configuredLanguage: { (try? BankConfiguration.load(path: $0))?.language },
       executable: { try? Paths.executable() }, launcher: BankLauncher.find)
   }
 
   /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`.
+  /// A relative path in XDG_STATE_HOME counts as none, as in the specification of base directories.
   func home(flag: String?) throws(CommandError) -> BankHome {
     let chosen: String
     if let flag {
       chosen = flag
     } else if let home = variable("BANK_HOME") {
       chosen = home
-      // The specification of base directories: a relative path in XDG_STATE_HOME counts as none.
     } else if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") {
       chosen = Paths.join(state, "bank")
     } else if let person = variable("HOME") {
@@ -48,24 +39,19 @@ package struct ProcessEnvironment {
     } else {
       let words = MessageCatalog(language: languageWithoutFile)
       throw .complaint(
-        Complaint(
-          code: "bad_home", exit: .failed,
-          message: words.say(
-            "There is no home for the bank: neither --home, BANK_HOME, XDG_STATE_HOME nor HOME names one.",
-            "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 아무것도 정해지지 않았습니다.")))
+        "bad_home", .failed,
+        words.say(
+          "There is no home for the bank: neither --home, BANK_HOME, XDG_STATE_HOME nor HOME names one.",
+          "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 아무것도 정해지지 않았습니다."))
     }
-    do throws(SystemError) { return BankHome(path: try absolute(chosen)) } catch { throw .system(error) }
+    return BankHome(path: try fromSystem(absolute(chosen)))
   }
 
   /// The configuration: flag, `BANK_CONFIG`, the home's own, `BANK_CONFIG_DEFAULT`, the installation's, none.
   package func configuration(flag: String?, home: BankHome) throws(CommandError) -> String? {
-    if let chosen = flag ?? variable("BANK_CONFIG") {
-      do throws(SystemError) { return try absolute(chosen) } catch { throw .system(error) }
-    }
+    if let chosen = flag ?? variable("BANK_CONFIG") { return try fromSystem(absolute(chosen)) }
     if isFile(home.configuration) { return home.configuration }
-    if let standard = variable("BANK_CONFIG_DEFAULT") {
-      do throws(SystemError) { return try absolute(standard) } catch { throw .system(error) }
-    }
+    if let standard = variable("BANK_CONFIG_DEFAULT") { return try fromSystem(absolute(standard)) }
     guard let executable = executable() else { return nil }
     let prefix = Paths.directory(of: Paths.directory(of: executable))
     let installed = Paths.join(prefix, "share/bank/bank.json")
@@ -81,9 +67,7 @@ package struct ProcessEnvironment {
   }
 
   /// The language as far as it can be told without a home.
-  var languageWithoutFile: Language {
-    variable("BANK_LANG").flatMap { Language(code: $0) } ?? locale
-  }
+  var languageWithoutFile: Language { variable("BANK_LANG").flatMap { Language(code: $0) } ?? locale }
 
   private var locale: Language {
     let name = variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") ?? ""

@@ -1,14 +1,10 @@
-// Owns one run of a program that a person types, from its words to its exit code: parse, decide, run, and tell what went
-// wrong. It must not know what a command does.
-// Invariant: every failure is told once: in JSON on standard output where scripts listen, else on standard
-// error.
-// Failure: becomes an exit code; see ProgramExit.
+// Owns one run of a program that a person types, from its words to its exit code.
+// Invariant: every failure is told once: in JSON on standard output for scripts, else on standard error.
 import Arguments
 import BankModel
 import ControlClient
 import Posix
 
-/// A program that a person types.
 package struct Program {
   /// The name by which it was called, with which its messages begin. A program that a command of bankctl has become speaks for
   /// that one.
@@ -96,7 +92,6 @@ package struct Program {
     return MessageCatalog(language: surroundings.language(flag: nil, configuration: configuration))
   }
 
-  /// Tells a failure.
   static func report(
     _ error: CommandError, _ words: MessageCatalog, _ home: String, _ asJSON: Bool, _ output: Output
   ) -> ProgramExit {
@@ -142,6 +137,5 @@ package struct Program {
 }
 
 extension Values {
-  /// Whether a script reads what is printed.
   fileprivate var wantsJSON: Bool { declares("json") && flag("json") }
 }

@@ -2,13 +2,10 @@
 // for its answer, and whether the service answers at all.
 // Invariant: a request that was not sent is never sent later than a moment after its key: where the service falls silent,
 // everything behind the request that it has is dropped and counted, and so is every key until it answers.
-// Failure: none; whoever looks at the screen is told by what is here.
 import Posix
 import Time
 
-/// The requests of a full screen to a service, one at a time.
 struct RequestQueue<Request> {
-  /// How the service answers.
   enum Pace: Sendable, Equatable {
     case prompt
     /// A person notices that it takes its time.
@@ -21,7 +18,6 @@ struct RequestQueue<Request> {
   private(set) var sent: Request?
   /// The one that the service was sent and did not answer in time: it may still be done.
   private(set) var unanswered: Request?
-  /// How the service answers.
   private(set) var pace = Pace.prompt
   /// How many keys were not taken since the service fell silent.
   private(set) var refused = 0
@@ -35,13 +31,10 @@ struct RequestQueue<Request> {
   static var silentAfter: TimeSpan { .milliseconds(1_500) }
   /// More keys than anybody means.
   private static var capacity: Int { 256 }
-
   /// Whether there is something that was asked for and has not ended.
   var isBusy: Bool { sent != nil || !waiting.isEmpty }
-
   /// What was sent, and may or may not be done.
   var inDoubt: Request? { sent ?? unanswered }
-
   /// Everything that was asked for and has not ended, the one that was sent first.
   var all: [Request] { [sent].compactMap { $0 } + waiting }
 
@@ -60,9 +53,7 @@ struct RequestQueue<Request> {
     return sent
   }
 
-  /// The service has answered.
-  ///
-  /// - Returns: How many keys were not taken meanwhile.
+  /// The service has answered; gives back how many keys were not taken meanwhile.
   @discardableResult
   mutating func answered() -> Int {
     defer { refused = 0 }
@@ -76,10 +67,8 @@ struct RequestQueue<Request> {
     fallSilent()
   }
 
-  /// Looks at how long the service has had.
-  ///
-  /// - Returns: Whether there is something else to be shown.
-  mutating func settle(at now: MonotonicTime) -> Bool {
+  /// Looks at how long the service has had; gives back whether there is something else to be shown.
+  mutating func settle(at now: MonotonicInstant) -> Bool {
     guard sent != nil, pace != .silent else { return false }
     let before = pace
     if now.since(sentAt) >= Self.silentAfter {

@@ -1,8 +1,7 @@
-// Owns a command's questions to a service of the open bank: each is bounded, and a service that is not there is waited for
-// as long as patience lasts, and no longer than the bank is there. It knows no service, and not what a command makes of an
-// answer.
-// Invariant: a refusal never comes out as an answer. Where a service or a bank is gone over a change it is not said that
-// nothing was changed.
+// Owns a command's questions to a service of the open bank: each is bounded, and a service that is not there
+// is waited for as long as patience lasts, and no longer than the bank is there.
+// Invariant: a refusal never comes out as an answer, nor a change that may have been made as one that was
+// not.
 // Failure: CommandError, exit code 75 where no answer came in time, and 3 where the bank has closed.
 import BankModel
 import Posix
@@ -10,59 +9,52 @@ import StockClient
 import Time
 import Transport
 import VendingClient
-import Wire
 
 /// What people and scripts are told of a service, beyond what its clients know.
 protocol PresentableCommand: ServiceCommand {
-  /// Who answers, in the words of a status.
   static var role: WorkerRole { get }
   /// The name that scripts see in JSON where nobody answers.
   static var absence: String { get }
 
   /// What people read where nobody answers.
-  ///
   /// - Parameter isInDoubt: Whether the service was sent a change, and may have made it.
   static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String
-  /// What people read where an answer is a refusal; nil where it is none.
   static func complaint(about answer: Answer, _ words: MessageCatalog) -> Complaint?
 }
 
-/// The way to a service of an open bank.
 final class ServiceRequests<Command: PresentableCommand> {
   let loop: EventLoop
   let client: ServiceClient<Command>
   private let session: Session
   private let deadline: MonotonicTime
 
-  /// Goes to a service at once; whether the bank is open was asked before.
-  ///
-  /// - Parameters:
-  ///   - patience: How long all questions together may take.
-  ///   - loop: That of a screen, where there is one already.
+  /// Goes to a service at once; whether the bank is open was asked before. The patience is for all questions together, and
+  /// the loop that of a screen, where there is one already.
   init(
     _ session: Session, at socket: String, within patience: TimeSpan, on loop: EventLoop? = nil
   ) throws(CommandError) {
     self.session = session
     deadline = SystemClock.monotonic() + patience
-    if let loop {
-      self.loop = loop
-    } else {
-      do throws(SystemError) { self.loop = try EventLoop() } catch { throw .system(error) }
-    }
+    if let loop { self.loop = loop } else { self.loop = try fromSystem(EventLoop()) }
     client = ServiceClient(socket: socket, loop: self.loop)
   }
 
-  /// Asks, and waits for the answer.
   func ask(_ command: Command) throws(CommandError) -> Command.Answer {
     let answer = try wait(for: command)
     if let complaint = Command.complaint(about: answer, session.words) { throw .complaint(complaint) }
     return answer
   }
 
-  /// Why the service does not work, as the coordinator knows it.
   var trouble: String? { session.trouble(of: Command.role) }
 
-  /// A service that gives an answer to another question.
+  func refusal(_ error: ServiceClientError<Command>) -> CommandError {
+    session.words.refusal(error, trouble: trouble)
+  }
+
+  func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    do throws(ServiceClientError<Command>) { try client.turn(until: deadline) } catch { throw refusal(error) }
+  }
+
   static var unexpected: CommandError {
     .control(.unexpected(detail: Remark(.strangeAnswer).of(Command.role == .stock ? .stock : .machine)))
   }
@@ -74,40 +66,33 @@ final class ServiceRequests<Command: PresentableCommand> {
     var outcome: Result<Command.Answer, ServiceClientError<Command>>?
     client.ask(command, until: limit) { outcome = $0 }
     while true {
-      do throws(ServiceClientError<Command>) {
-        if let outcome { return try outcome.get() }
-        try client.turn(until: min(limit, SystemClock.monotonic() + serviceLook))
-      } catch {
-        throw session.words.refusal(error, trouble: trouble)
+      if let outcome {
+        do throws(ServiceClientError<Command>) { return try outcome.get() } catch { throw refusal(error) }
       }
+      try turn(until: min(limit, SystemClock.monotonic() + serviceLook))
       guard outcome == nil, !client.isConnected else { continue }
       let isInDoubt = client.isInDoubt
       if !isInDoubt, let reason = session.whyNobodyComes(to: Command.role) {
         client.close()
-        throw .complaint(Complaint(code: Command.absence, exit: .later, message: reason))
+        throw .complaint(Command.absence, .later, reason)
       }
       guard session.isBankClosed else { continue }
       client.close()
-      guard isInDoubt else {
-        throw .control(.notOpen(socket: session.home.socket, stale: false))
-      }
-      let message = session.words.closedMeanwhile(home: session.home.path)
-      throw .complaint(Complaint(code: "not_open", exit: .notOpen, message: message))
+      guard isInDoubt else { throw .control(.notOpen(socket: session.home.socket, stale: false)) }
+      throw .complaint("not_open", .notOpen, session.words.closedMeanwhile(home: session.home.path))
     }
   }
 }
 
 extension MessageCatalog {
-  /// Why there was no answer from a service.
-  ///
-  /// - Parameter trouble: Why it does not work, where the coordinator knows.
+  /// Why there was no answer from a service; the trouble is why it does not work, where the coordinator knows.
   func refusal<Command: PresentableCommand>(
     _ error: ServiceClientError<Command>, trouble: String?
   ) -> CommandError {
     switch error {
     case .tryLater(let detail, let isInDoubt):
       let message = Command.silence(trouble ?? particular(detail), isInDoubt: isInDoubt, self)
-      return .complaint(Complaint(code: Command.absence, exit: .later, message: message))
+      return .complaint(Command.absence, .later, message)
     case .notPermitted(let socket): return .control(.notPermitted(socket: socket))
     case .otherVersion(let theirs, let build): return .control(.otherVersion(theirs: theirs, build: build))
     case .system(let error): return .system(error)

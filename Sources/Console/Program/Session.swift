@@ -6,22 +6,18 @@ import ControlClient
 import Posix
 import Wire
 
-/// One run of this program.
 package struct Session {
-  /// The command with its options and operands.
   package let invocation: Invocation
-  /// The words of the language that was chosen.
   package let words: MessageCatalog
-  /// The home of the bank.
   package var home: BankHome
-  /// Where the rest was decided.
   package let surroundings: ProcessEnvironment
   /// Whether scripts are listening.
   let asJSON: Bool
-  /// Standard output.
   package let output: Output
 
-  /// Says something to a person, beside the data.
+  /// The number that an operand gives; 0 where it may be left out and is.
+  func number(_ operand: String) -> Int64 { invocation.operands.integer(operand) ?? 0 }
+  func name(_ operand: String) -> String { invocation.operands.text(operand) ?? "" }
   package func note(_ text: String) { Notes.say(text) }
 
   /// Prints a document for scripts, or what people read instead.
@@ -36,7 +32,11 @@ package struct Session {
     try output.flush()
   }
 
-  /// Adds a line for people, in several where a terminal is too narrow for it.
+  func line(_ document: @autoclosure () -> JSONValue, or text: @autoclosure () -> String) throws(CommandError)
+  {
+    if asJSON { try output.line(document()) } else { try line(text()) }
+  }
+
   func line(_ text: String) throws(CommandError) {
     for part in Screen.folded(text, columns: columns) { try output.line(part) }
   }
@@ -44,21 +44,25 @@ package struct Session {
   /// How wide a table may be: the terminal's width, and nil away from one.
   package var columns: Int? { output.isTerminal ? Terminal.size?.columns : nil }
 
-  /// The picture of a bank in this session's words.
   func picture(_ report: StatusReport) -> StatusPicture {
     StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
   }
 
-  /// Looks a service up by any of its names.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func service(named name: String) throws(CommandError) -> Service {
     for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
       if let service = Service(name: choice.value) { return service }
     }
     let known = Service.allCases.map(\.name)
     let near = Suggestions.nearest(to: name, among: known)
-    throw .complaint(
-      Complaint(code: "no_such_service", exit: .notFound, message: words.noSuchService(name, near, known)))
+    throw .complaint("no_such_service", .notFound, words.noSuchService(name, near, known))
+  }
+
+  /// The order to open, as the options say; what they do not is left to the configuration.
+  func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
+    LaunchOrder(
+      .open, home: home,
+      configuration: try surroundings.configuration(flag: invocation.text("config"), home: home),
+      language: words.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
+      juice: juice, speed: invocation.speed("speed")?.description)
   }
 }

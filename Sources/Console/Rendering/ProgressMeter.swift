@@ -1,12 +1,10 @@
 // Owns how progress is shown: nothing within the first second, then a bar on a terminal and plain lines
 // elsewhere.
 // Invariant: it writes to standard error only, and leaves a terminal's line empty when it is finished.
-// Failure: none; where standard error takes nothing there is nobody to tell.
 import Arguments
 import Posix
 import Time
 
-/// Shows how far something has come.
 package final class ProgressMeter {
   private let words: MessageCatalog
   private let isTerminal: Bool
@@ -57,8 +55,7 @@ package final class ProgressMeter {
     show("\(label) · \(words.elapsed(instant.since(begin)))", at: instant)
   }
 
-  /// When there is something to show the next time.
-  var nextDue: MonotonicTime { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
+  var nextDue: MonotonicInstant { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
 
   private func isDue(at instant: MonotonicTime) -> Bool {
     instant >= isDue && lastShown.map { instant >= $0 + pause(at: instant) } != false
@@ -79,13 +76,11 @@ package final class ProgressMeter {
     }
   }
 
-  /// Says a whole line beside the progress.
   func say(_ line: String) {
     finish()
     write(line + "\n")
   }
 
-  /// Takes the bar away.
   package func finish() {
     if hasBar { write("\r\u{1B}[K") }
     hasBar = false

@@ -1,25 +1,18 @@
 // Owns the picture of a bank for people: the day, its numbers, the services, the workers.
 // Invariant: the same report gives the same lines; no line is wider than its cells need.
 import Arguments
-import BankModel
 import Posix
 import Time
 import Wire
 
-/// A bank for people.
 struct StatusPicture {
   let report: StatusReport
   let words: MessageCatalog
   let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
 
-  /// The lines, top to bottom.
-  var lines: [String] {
-    headline + numbers + [""] + services + [""] + workers
-  }
+  var lines: [String] { headline + numbers + [""] + services + [""] + workers }
 
-  /// The bank in one line, for a log of changes.
   var line: String {
     let now = Timestamp.utc(milliseconds: SystemClock.wall().milliseconds)
     let timer = words.businessTime(milliseconds: report.businessMilliseconds)
@@ -30,8 +23,7 @@ struct StatusPicture {
     let state = words.state(report.state)
     let role: Palette.Role = report.state == .open ? .waiting : .alarm
     let since = Timestamp.utc(milliseconds: report.since)
-    let day =
-      " · \(words.day(report.day)) · " + words.businessTime(milliseconds: report.businessMilliseconds)
+    let day = " · \(words.day(report.day)) · " + words.businessTime(milliseconds: report.businessMilliseconds)
     let process =
       "(pid \(report.pid), " + words.generation(report.generation) + ", " + words.since(since) + ")"
     if columns.map({ DisplayWidth.of(state + day + "  " + process) <= $0 }) ?? true {
@@ -39,8 +31,7 @@ struct StatusPicture {
     }
     return Screen.hints(state + day, columns: columns).enumerated().map {
       $0 == 0 ? palette.paint($1, role) : $1
-    }
-      + Screen.sentence(process, columns: columns).map { palette.paint($0, .quiet) }
+    } + Screen.sentence(process, columns: columns).map { palette.paint($0, .quiet) }
   }
 
   private var numbers: [String] {
@@ -69,14 +60,12 @@ struct StatusPicture {
 
   private var services: [String] {
     var table = TextTable([.left, .right, .right, .right, .right, .left])
-    table.addHeadings(
-      [.service, .windows, .waiting, .serving, .served].map(words.column) + [""])
+    table.addHeadings([.service, .windows, .waiting, .serving, .served].map(words.column) + [""])
     for service in report.services {
       table.add([
         .init(words.phrases.service(service.service), service.service == .loan ? .loan : nil),
         .init(service.windows), .init(MessageCatalog.grouped(service.waiting)), .init(service.serving),
-        .init(MessageCatalog.grouped(service.served)),
-        .init(service.paused ? words.paused : "", .alarm),
+        .init(MessageCatalog.grouped(service.served)), .init(service.paused ? words.paused : "", .alarm),
       ])
     }
     return table.lines(palette, within: columns)
@@ -101,7 +90,6 @@ struct StatusPicture {
     return table.lines(palette, within: columns) + failures
   }
 
-  /// What keeps a window closed, and what to do about it.
   private var failures: [String] {
     let failed = report.workers.filter { $0.isFailed == true && $0.window != nil }
     let sentences =

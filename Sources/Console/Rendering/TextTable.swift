@@ -2,18 +2,13 @@
 // wider than the terminal is shown row by row, each cell with the heading of its column.
 // Invariant: colours change no width, because they are put on after the cell was padded; no line ends in a
 // space unless a cell's own text does.
-// Failure: none; a row with fewer cells than there are columns leaves the others empty.
 import Arguments
 
-/// A table of text.
 package struct TextTable: Sendable {
-  /// Where a column's text stands.
   package enum Alignment: Sendable {
-    case left
-    case right
+    case left, right
   }
 
-  /// One cell.
   package struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {
     var text: String
     var role: Palette.Role?
@@ -24,7 +19,6 @@ package struct TextTable: Sendable {
     }
 
     init(_ number: some BinaryInteger) { self.init(String(number)) }
-
     package init(stringLiteral value: String) { self.init(value) }
   }
 
@@ -32,17 +26,11 @@ package struct TextTable: Sendable {
   private var rows: [[Cell]] = []
   private var headings: [String] = []
 
-  /// A table with these columns.
   package init(_ alignments: [Alignment]) { self.alignments = alignments }
-
-  /// Adds a row.
   package mutating func add(_ cells: [Cell]) { rows.append(cells) }
-
-  /// Adds a row of headings.
   mutating func addHeadings(_ headings: [String]) { self.headings = headings }
 
   /// The lines of the table, two spaces between columns.
-  ///
   /// - Parameter columns: How wide the terminal is; nil for as wide as the table needs.
   package func lines(_ palette: Palette, indent: Int = 0, within columns: Int? = nil) -> [String] {
     let table = aligned(.none, indent: indent)

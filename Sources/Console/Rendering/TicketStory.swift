@@ -1,16 +1,13 @@
 // Owns one customer's story for people: who, where now, and everything that happened, in the order of time.
 // Invariant: every line of the story begins with its instant.
-import BankModel
 import Posix
 import Wire
 
-/// A customer for people.
 struct TicketStory {
   let ticket: TicketReport
   let words: MessageCatalog
   let palette: Palette
 
-  /// The lines, top to bottom.
   var lines: [String] {
     var lines = [palette.paint(headline, .heading), "  " + standing]
     lines.append(at(ticket.issuedAt, words.issued))

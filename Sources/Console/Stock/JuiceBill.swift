@@ -5,7 +5,6 @@
 import BankModel
 import Posix
 
-/// The account of one order.
 final class JuiceBill {
   private let juice: Juice
   private let assortment: Assortment
@@ -25,7 +24,6 @@ final class JuiceBill {
 
   private var words: MessageCatalog { session.words }
 
-  /// Tells what became of one juice.
   func add(_ order: OrderID, _ fate: JuiceLine.Fate) throws(CommandError) {
     switch fate {
     case .made:
@@ -55,9 +53,8 @@ final class JuiceBill {
         juice, first.fate, first.order, undone: undone.count, of: made + short + undone.count,
         trouble: session.stationTrouble)
       throw .complaint(
-        Complaint(
-          code: isUnfinished ? "unfinished" : first.fate == .cancelled ? "cancelled" : "station_stands_still",
-          exit: isUnfinished ? .failed : .later, message: message))
+        isUnfinished ? "unfinished" : first.fate == .cancelled ? "cancelled" : "station_stands_still",
+        isUnfinished ? .failed : .later, message)
     }
     guard short > 0 else { return .done }
     guard !session.asJSON else { return .refused }
@@ -66,7 +63,6 @@ final class JuiceBill {
     return .refused
   }
 
-  /// The sentence for every fruit that is missing.
   private var fruitLines: [String] {
     let missing = shortages.map { words.tooLittle($0, of: assortment.name(of: $0.item, in: words.language)) }
     return (made > 0 ? [words.madeOnly(made, of: made + short)] : []) + missing
@@ -80,7 +76,6 @@ final class JuiceBill {
     return Self.missing(for: short, of: juice) { picture.quantity(of: $0) }
   }
 
-  /// What is missing for so many juices.
   static func missing(for count: Int, of juice: Juice, there quantity: (ItemID) -> Quantity) -> [Shortage] {
     juice.recipe.compactMap { part in
       let (all, overflow) = part.quantity.multipliedReportingOverflow(by: Int64(max(count, 1)))
@@ -103,7 +98,7 @@ final class JuiceBill {
     for line in fruitLines { try session.line(line) }
     guard try session.confirm(words.phrases.tooLittleFruit) else { return }
     try StockEditorScreen.run(session)
-    try JuiceMenuCommand.show(StockRequests(session), session)
+    try JuiceCommands.menu(session)
   }
 }
 
@@ -131,7 +126,6 @@ extension Session {
     return stations.allSatisfy { $0.isFailed == true } ? .failed : nil
   }
 
-  /// Asks a question that is answered with yes or no; no answer is a no.
   func confirm(_ question: String) throws(CommandError) -> Bool {
     while true {
       output.write("\(question) [\(words.phrases.yes)/\(words.phrases.no)] ")
@@ -146,14 +140,9 @@ extension Session {
   }
 }
 
-/// Why the juice station makes nothing.
 enum StationTrouble: Sendable, Equatable {
-  /// The stock service does not work, for this reason.
   case stock(String)
-  /// An operator has paused juices.
   case paused
-  /// There is no station.
   case noStation
-  /// Every station was given up.
   case failed
 }

@@ -5,17 +5,12 @@
 // long line in front of an order is no reason to give it up.
 // Failure: CommandError where the coordinator is gone for good.
 import BankModel
-import ControlClient
-import Glibc
 import Posix
 import Time
 import Wire
 
-/// The tickets of one order, in line at the juice station.
 final class JuiceLine {
-  /// What became of one ticket.
   enum Fate: Sendable, Equatable {
-    /// The juice is made.
     case made
     /// There was too little of these; nothing was taken.
     case short([Shortage])
@@ -28,7 +23,6 @@ final class JuiceLine {
     /// It is being made, and has not become ready in time.
     case unfinished
 
-    /// The outcome in JSON.
     var name: String {
       switch self {
       case .made: "made"
@@ -41,7 +35,6 @@ final class JuiceLine {
     }
   }
 
-  /// Hears what became of a ticket.
   typealias Teller = (TicketNumber, Fate) throws(CommandError) -> Void
 
   /// How long a juice that is being made when its order is given up may still take.
@@ -60,8 +53,7 @@ final class JuiceLine {
   /// - Parameter patience: How long the station may stand still.
   init(
     _ tickets: EnqueuedReport, at coordinator: CoordinatorClient, _ wait: InterruptibleWait,
-    patience: TimeSpan,
-    _ session: Session
+    patience: Duration, _ session: Session
   ) {
     self.tickets = tickets
     self.coordinator = coordinator
@@ -127,15 +119,10 @@ final class JuiceLine {
     return try coordinator.status(.status).services.first { $0.service == .juice }?.served ?? 0
   }
 
-  private func report(on ticket: TicketNumber, _ coordinator: CoordinatorClient) throws(CommandError)
-    -> TicketReport
-  {
-    var report: TicketReport?
-    try coordinator.ask(.ticket(number: ticket, day: tickets.day)) { answer throws(CommandError) in
-      report = try answer.ticket
-    }
-    guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
-    return report
+  private func report(
+    on ticket: TicketNumber, _ coordinator: CoordinatorClient
+  ) throws(CommandError) -> TicketReport {
+    try coordinator.answer(to: .ticket(number: ticket, day: tickets.day)).ticket
   }
 
   // MARK: - Taking out
@@ -165,9 +152,7 @@ final class JuiceLine {
       do throws(CommandError) {
         isOurs = true
         // With its day: after a reset the number is somebody else's.
-        try coordinator.ask(.cancel(ticket, day: tickets.day)) { answer throws(CommandError) in
-          _ = try answer.ticket
-        }
+        _ = try coordinator.answer(to: .cancel(ticket, day: tickets.day)).ticket
         return report.state == .dead ? .failed : .withdrawn
       } catch {
         // The day is over, and it has ended with it.
@@ -199,29 +184,21 @@ final class JuiceLine {
     }
   }
 
-  /// Waits for the coordinator to come back.
   private func reunite() throws(CommandError) {
     let known = wait.signal
     let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
     while SystemClock.monotonic() < deadline {
-      do throws(CommandError) {
-        coordinator = try CoordinatorClient.reopen(
-          session, until: SystemClock.monotonic() + .milliseconds(100))
-        return
-      } catch {
-        try wait.look()
-        if wait.signal != known { break }
-        Pause.momentarily()
-      }
+      let next = SystemClock.monotonic() + .milliseconds(100)
+      if let back = try? CoordinatorClient.reopen(session, until: next) { return coordinator = back }
+      try wait.look()
+      if wait.signal != known { break }
+      Pause.momentarily()
     }
-    let message = session.words.juiceLost(tickets)
-    throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
+    throw .complaint("connection_lost", .failed, session.words.juiceLost(tickets))
   }
 }
 
 extension TicketReport {
-  /// Whether nothing more happens to it by itself.
   fileprivate var hasEnded: Bool { state == .done || state == .dead }
-
   fileprivate var isCancelled: Bool { receipt?.outcome == .cancelled }
 }

@@ -1,18 +1,9 @@
 // Owns what a terminal sends for a key: single characters, and the escape sequences of the arrow keys.
 // Invariant: bytes may come in any portions and give the same keys; a sequence that means nothing here gives no key and
 // is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
-// Failure: none; what is no UTF-8 is no key.
 
-/// A key, as far as it matters here.
 enum Key: Sendable, Equatable {
-  case up
-  case down
-  case left
-  case right
-  case home
-  case end
-  case enter
-  case escape
+  case up, down, left, right, home, end, enter, escape
   /// A letter together with Ctrl, in lower case.
   case control(Character)
   case character(Character)
@@ -20,10 +11,8 @@ enum Key: Sendable, Equatable {
   case paste
 }
 
-/// Turns bytes from a terminal into keys.
 struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
-  /// Whether what comes is a text that was pasted.
   private var isPasting = false
 
   private static let escape: UInt8 = 0x1B
@@ -36,7 +25,6 @@ struct KeyDecoder: Sendable {
   /// Whether the beginning of something has come, which may also be a lone escape key.
   var isWaiting: Bool { !isPasting && !pending.isEmpty }
 
-  /// Takes what has come.
   mutating func take(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {

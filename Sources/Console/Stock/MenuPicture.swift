@@ -1,24 +1,19 @@
 // Owns the picture of the juice shop for people: what lies on the shelves, and what can be made of it now.
 // Invariant: what cannot be made is told in words as well as greyed, so a terminal without colours says as much.
-// Failure: none; a recipe of a fruit that the stock has never heard of lacks all of it.
 import BankModel
 
-/// The juice shop for people.
 struct MenuPicture {
   let assortment: Assortment
   let picture: StockPicture
   let words: MessageCatalog
   let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
 
-  /// The whole shop, top to bottom.
   var lines: [String] {
     Screen.sentence(words.phrases.juiceTitle, columns: columns).map { palette.paint($0, .heading) } + [""]
       + shelves + [""] + juices
   }
 
-  /// The fruits, one a line.
   var shelves: [String] {
     var table = TextTable([.left, .right, .left])
     for (name, quantity, id) in items {
@@ -30,7 +25,6 @@ struct MenuPicture {
     return table.lines(palette, within: columns)
   }
 
-  /// The fruits in one line, for a log of changes.
   var shelvesInOneLine: String {
     items.map { "\($0.name) \(MessageCatalog.grouped($0.quantity))" }.joined(separator: " · ")
   }
@@ -56,8 +50,7 @@ struct MenuPicture {
       let recipe = juice.recipe.map { "\(name(of: $0.item)) \($0.quantity)" }.joined(separator: " + ")
       let state =
         shortages.isEmpty
-        ? words.canBeMade
-        : words.cannotBeMade(shortages.map { words.lacking($0, of: name(of: $0.item)) })
+        ? words.canBeMade : words.cannotBeMade(shortages.map { words.lacking($0, of: name(of: $0.item)) })
       table.add([
         .init(juice.name(in: words.language), role), .init(recipe, role), .init(state, role ?? .waiting),
       ])

@@ -1,10 +1,8 @@
 // Owns which names a person may use for a fruit or a juice, and what may have been meant by another.
 // Invariant: the name in commands always wins; a name that fits two things fits none.
-// Failure: nil.
 import Arguments
 import BankModel
 
-/// What people call fruits and juices.
 enum ShopNames {
   /// The short names of the original's buttons, beside those that an assortment names.
   private static let shortNames = ["망키쥬스": ItemID("mango-kiwi")]
@@ -28,7 +26,6 @@ enum ShopNames {
       })
   }
 
-  /// The names in commands that may have been meant.
   static func suggestions(for name: String, among known: [(id: ItemID, korean: String)]) -> [String] {
     let near = Suggestions.nearest(to: name, among: known.flatMap { [$0.id.name, $0.korean] })
     var names: [String] = []

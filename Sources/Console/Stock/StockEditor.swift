@@ -1,23 +1,16 @@
 // Owns what the stock editor shows and what a key in it means: which line is chosen, and what is to be changed.
-// It must not know a terminal or a socket: keys and news come in, wishes come out.
 // Invariant: a wish never takes from what shows nothing; an amount that is shown is one that the stock has told, so what
 // is on the screen is what is on the shelves.
-// Failure: a notice that stands until the next key.
 import BankModel
 import StockClient
 import Wire
 
-/// The stock editor without its terminal.
 struct StockEditor {
-  /// What a key asks for.
   enum Wish: Sendable, Equatable {
-    /// One piece more or fewer.
     case change(ItemID, Quantity)
-    /// Back to where the editor was opened.
     case close
   }
 
-  /// A line that can be chosen.
   enum Line: Sendable, Equatable {
     case fruit(Fruit, Quantity)
     case close
@@ -29,60 +22,36 @@ struct StockEditor {
   private(set) var picture: StockPicture?
   /// Which line is chosen; the last one closes.
   private(set) var chosen = 0
-  /// What went wrong last; nil where nothing has.
-  private(set) var notice: String?
-  /// What is to be said while the stock does not answer; nil while it does.
-  var silence: String?
-  /// Whether the stock can be asked just now.
-  var isConnected = false {
-    didSet { if isConnected { forgetAbsence() } }
-  }
+  var notice: ServiceNotice
 
   init(_ assortment: Assortment, _ words: MessageCatalog) {
     self.assortment = assortment
     self.words = words
+    notice = ServiceNotice(absence: words.editorWaits, refusedKey: words.editorTookNoKey)
   }
 
-  /// Everything that can be chosen, top to bottom.
-  var lines: [Line] {
-    assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close]
-  }
+  var lines: [Line] { assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close] }
 
-  /// Takes what the stock tells.
   mutating func hear(_ news: StockNews) {
     switch news {
-    case .picture(let picture):
-      self.picture = picture
-      forgetAbsence()
-    case .changes(let changes):
-      picture?.apply(changes)
-      forgetAbsence()
-    case .refused(let failure): notice = words.complaint(about: failure).message
+    case .picture(let picture): self.picture = picture
+    case .changes(let changes): picture?.apply(changes)
+    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
     }
+    notice.forgetAbsence()
   }
 
-  /// The stock is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() {
-    if let notice, [words.editorWaits, words.editorTookNoKey].contains(notice) { self.notice = nil }
-  }
-
-  /// Takes what became of a wish.
   mutating func hear(_ result: Result<StockResult, StockClientError>) {
     switch result {
-    // Somebody else was faster: what is left shows by itself, and it is never below 0.
-    case .success(.short), .success(.done): break
-    case .success(.failure(let failure)): notice = words.complaint(about: failure).message
+    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
+    // Where somebody else was faster, what is left shows by itself, and it is never below 0.
     case .success: break
-    case .failure: notice = words.editorWaits
+    case .failure: notice.say(notice.absence)
     }
   }
 
-  /// Says something until the next key.
-  mutating func say(_ text: String) { notice = text }
-
-  /// Takes a key.
   mutating func press(_ key: Key) -> Wish? {
-    notice = nil
+    notice.clear()
     switch key {
     case .up, .character("k"): move(by: -1)
     case .down, .character("j"), .control("i"): move(by: 1)
@@ -93,7 +62,7 @@ struct StockEditor {
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .close
     case .character("+"), .character("="): return change(by: 1)
     case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
-    case .paste: notice = words.pasteNotTaken
+    case .paste: notice.say(words.pasteNotTaken)
     default: break
     }
     return nil
@@ -103,11 +72,8 @@ struct StockEditor {
 
   private mutating func change(by difference: Quantity) -> Wish? {
     guard case .fruit(let fruit, let present) = lines[chosen] else { return nil }
-    // What was never told is not known to be nothing, and a stock that is away shall not catch up on keys later.
-    guard isConnected, picture != nil else {
-      notice = words.editorTookNoKey
-      return nil
-    }
-    return present + difference >= 0 ? .change(fruit.id, difference) : nil
+    // What was never told is not known to be nothing.
+    let wish = notice.grant(Wish.change(fruit.id, difference), hasPicture: picture != nil)
+    return present + difference >= 0 ? wish : nil
   }
 }

@@ -1,27 +1,20 @@
-// Owns the conversation of the stock editor: what the stock tells goes to the editor, and what the editor asks for to the
-// stock.
-// It must not know what a key means (StockEditor does), how the editor looks (StockEditorPicture does), nor how it comes to
-// the terminal (FullScreen does).
-// Invariant: a change that was asked for is waited for, unless somebody closes twice or presses Ctrl-C, and then it is said
-// that it was not answered.
-// Failure: CommandError. A stock service that is away or does not answer is waited for on the screen; the person decides
-// for how long.
+// Owns the conversation of the stock editor with the stock; what a key means is the editor's.
+// Invariant: a change that was asked for is waited for, unless somebody closes twice or presses Ctrl-C, and
+// then it is said that it was not answered.
+// Failure: CommandError. A stock that is away or silent is waited for; the person decides for how long.
 import BankModel
 import Posix
 import StockClient
 import Time
 import Wire
 
-/// The stock editor on a terminal.
 final class StockEditorScreen {
   private let session: Session
   private let counter: StockRequests
   private var editor: StockEditor
   private let screen: FullScreen
-  private var isClosed = false
   /// Changes that the stock has not answered yet; they are waited for, unless somebody closes twice.
   private var requests = RequestQueue<ItemAmount>()
-  private var isAbandoned = false
 
   /// How long a change waits for a stock service that has just gone.
   private static let changePatience = TimeSpan.seconds(5)
@@ -30,7 +23,6 @@ final class StockEditorScreen {
   /// How long the amounts may take to come before the editor opens without them.
   private static let picturePatience = TimeSpan.seconds(1)
 
-  /// Opens the editor, and returns when it was closed.
   static func run(_ session: Session) throws(CommandError) {
     guard session.surroundings.variable("TERM") != "dumb" else {
       return session.note(session.words.editorIsForPeople)
@@ -48,9 +40,7 @@ final class StockEditorScreen {
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
-  private init(
-    _ session: Session, _ counter: StockRequests, _ assortment: Assortment, _ screen: FullScreen
-  ) {
+  private init(_ session: Session, _ counter: StockRequests, _ assortment: Assortment, _ screen: FullScreen) {
     self.session = session
     self.counter = counter
     self.screen = screen
@@ -65,54 +55,35 @@ final class StockEditorScreen {
     // Whoever types ahead means the amounts, so they come first, unless that takes long.
     let patience = SystemClock.monotonic() + Self.picturePatience
     while editor.picture == nil, !screen.isEnded, SystemClock.monotonic() < patience {
-      try turn(until: patience)
+      try counter.turn(until: patience)
     }
     guard !screen.isEnded else { return }
     try screen.begin { [unowned self] key in press(key) }
-    while !screen.isEnded, !isClosed || (requests.isBusy && !isAbandoned) {
-      if editor.isConnected != counter.client.isConnected {
-        editor.isConnected = counter.client.isConnected
-        screen.isDirty = true
-      }
-      notePace()
-      if screen.isDirty { try draw() }
+    while !screen.isOver(unless: requests.isBusy) {
+      if editor.notice.isConnected != counter.client.isConnected { screen.isDirty = true }
+      editor.notice.isConnected = counter.client.isConnected
+      if requests.settle(at: counter.loop.attended.now) { screen.isDirty = true }
+      editor.notice.silence = session.words.waiting(for: .stock, requests, name)
+      try screen.draw { StockEditorPicture(editor: editor, palette: session.output.palette).lines(size: $0) }
       let due = requests.due.map { counter.loop.attended.wake(for: $0) }
-      try turn(until: [screen.wake, due].compactMap { $0 }.min())
+      try counter.turn(until: [screen.wake, due].compactMap { $0 }.min())
       screen.settle()
     }
     if let failure = screen.failure { throw failure }
-  }
-
-  private func turn(until deadline: MonotonicTime?) throws(CommandError) {
-    do throws(StockClientError) { try counter.client.turn(until: deadline) } catch {
-      throw session.words.refusal(error, trouble: counter.trouble)
-    }
-  }
-
-  private func notePace() {
-    if requests.settle(at: counter.loop.attended.now) { screen.isDirty = true }
-    editor.silence = session.words.waiting(for: .stock, requests, name)
   }
 
   private func name(_ change: ItemAmount) -> String {
     session.words.added(editor.assortment.name(of: change.item, in: session.words.language), change.quantity)
   }
 
-  private func draw() throws(CommandError) {
-    let size = Terminal.size
-    let picture = StockEditorPicture(editor: editor, palette: session.output.palette)
-    try screen.draw(picture.lines(size: size), size: size)
-  }
-
   private func press(_ key: Key) {
     guard let wish = editor.press(key) else { return }
     switch wish {
     case .close:
-      (isAbandoned, isClosed) = (isClosed, true)
-      screen.isClosed = true
-      if requests.isBusy { editor.say(session.words.leavingWaits(.stock)) }
+      screen.close()
+      if requests.isBusy { editor.notice.say(session.words.leavingWaits(.stock)) }
     case .change(let item, let difference):
-      guard !isClosed else { return }
+      guard !screen.isClosed else { return }
       requests.add(ItemAmount(item, difference))
       sendNext()
     }
@@ -134,9 +105,7 @@ final class StockEditorScreen {
     }
     let untaken = requests.answered()
     editor.hear(result)
-    if untaken > 0 {
-      editor.say([editor.notice, session.words.notTaken(untaken)].compactMap { $0 }.joined(separator: " "))
-    }
+    if untaken > 0 { editor.notice.add(session.words.notTaken(untaken)) }
     sendNext()
   }
 
@@ -146,8 +115,9 @@ final class StockEditorScreen {
       guard let self else { return }
       guard case .success = result else { return probe() }
       let text = session.words.answersAgain(.stock, requests.inDoubt.map(name))
+      editor.notice.say(text)
       let untaken = requests.answered()
-      editor.say(text + (untaken > 0 ? " " + session.words.notTaken(untaken) : ""))
+      if untaken > 0 { editor.notice.add(session.words.notTaken(untaken)) }
       screen.isDirty = true
     }
   }

@@ -1,14 +1,11 @@
 // Owns what commands ask the stock service for, and what people are told where it does not do it. It knows no socket, and
 // not what a command makes of an answer.
 // Invariant: the bank is open when the stock is asked, so that nobody waits for a service that nobody starts.
-import Arguments
 import BankModel
-import ControlClient
 import StockClient
 import Time
 import Wire
 
-/// The way to the stock of an open bank.
 typealias StockRequests = ServiceRequests<StockCommand>
 
 extension StockCommand: PresentableCommand {
@@ -26,15 +23,12 @@ extension StockCommand: PresentableCommand {
 
 extension ServiceRequests where Command == StockCommand {
   /// Goes to the stock of the bank that is open.
-  ///
   /// - Parameter isSeenOpen: Whether the command talks with the bank already, so that nobody has to look whether it is open.
   convenience init(_ session: Session, isSeenOpen: Bool = false) throws(CommandError) {
     if !isSeenOpen { _ = try CoordinatorClient.open(session) }
-    try self.init(
-      session, at: StockClient.socket(inHome: session.home.path), within: session.stockPatience)
+    try self.init(session, at: StockClient.socket(inHome: session.home.path), within: session.stockPatience)
   }
 
-  /// What the branch keeps and makes.
   func assortment() throws(CommandError) -> Assortment {
     guard case .assortment(let assortment) = try ask(.assortment) else { throw Self.unexpected }
     return assortment
@@ -72,23 +66,17 @@ extension Session {
   /// How long the stock, or the juice station, may stand still.
   var stockPatience: TimeSpan { invocation.duration("timeout") ?? .seconds(10) }
 
-  /// The fruit of this name.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func fruit(named name: String, in assortment: Assortment) throws(CommandError) -> Fruit {
     if let fruit = ShopNames.fruit(named: name, in: assortment) { return fruit }
     let near = ShopNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
     let message = words.noSuchFruit(name, near, assortment.fruits.map(\.id.name))
-    throw .complaint(Complaint(code: "no_such_fruit", exit: .notFound, message: message))
+    throw .complaint("no_such_fruit", .notFound, message)
   }
 
-  /// The juice of this name.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func juice(named name: String, in assortment: Assortment) throws(CommandError) -> Juice {
     if let juice = ShopNames.juice(named: name, in: assortment) { return juice }
     let near = ShopNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })
     let message = words.noSuchJuice(name, near, assortment.juices.map(\.id.name))
-    throw .complaint(Complaint(code: "no_such_juice", exit: .notFound, message: message))
+    throw .complaint("no_such_juice", .notFound, message)
   }
 }

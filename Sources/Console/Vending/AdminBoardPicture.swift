@@ -2,18 +2,16 @@
 // lot, and the pie of each product's share of the purchases.
 // Invariant: never more lines than the terminal has and none wider; the chosen line is always among them. Amounts and
 // shares are never cut, and what is cut or hidden has a mark.
-// Failure: none; where there is no room for the pie the shares are told in numbers.
+// Where there is no room for the pie the shares are told in numbers.
 import Arguments
 import BankModel
 import Posix
 import Wire
 
-/// The manager's screen.
 struct AdminBoardPicture {
   let board: AdminBoard
   let palette: Palette
 
-  /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let pie = SharePie(board.picture, board.words)
@@ -22,7 +20,7 @@ struct AdminBoardPicture {
     let frame = ScreenFrame(
       title: title.map { palette.paint($0, .heading) },
       extra: isWide || rows < 14 ? [] : pie.legend(rows: rows < 24 ? 2 : 4, columns: columns) + [""],
-      notice: notice(columns),
+      notice: board.notice.lines(hasPicture: board.picture != nil, columns: columns, palette),
       keys: Screen.hints(board.words.managerKeys, columns: columns).map { palette.paint($0, .quiet) })
     let (head, foot) = frame.fitted(rows: rows, leaving: 4)
     let room = max(1, rows - head.count - foot.count)
@@ -32,12 +30,6 @@ struct AdminBoardPicture {
       entries(columns: width, room: room), around: chosen, room: room, board.words, palette)
     if isWide { shown = beside(shown, pie.lines(rows: room), at: columns - pie.width, room) }
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
-  }
-
-  private func notice(_ columns: Int) -> [String] {
-    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
-    let (text, isAlarm) = board.notice ?? (board.silence ?? absence, true)
-    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
 
   /// Below it a product takes one line, and its name is cut where that is too narrow.
@@ -129,7 +121,6 @@ struct AdminBoardPicture {
   }
 }
 
-/// The pie of each product's share of the purchases.
 struct SharePie {
   /// The places that the pie and its legend take.
   var width: Int { max(40, legend(rows: slices.count).map { DisplayWidth.of($0) }.max() ?? 0) }
@@ -203,7 +194,6 @@ struct SharePie {
     }
   }
 
-  /// The slice at a part of the whole turn, clockwise from the top.
   private func sign(at turn: Double) -> Character {
     var passed: Int64 = 0
     for slice in slices {
@@ -214,7 +204,6 @@ struct SharePie {
   }
 
   /// How far around a point is, from 0 to 1, clockwise from the top.
-  ///
   /// By the diamond's angle in place of the arc's within each quarter, corrected so that slices keep their share: the
   /// tangent of a quarter is as good as straight at the size of a terminal's letters.
   private static func turn(_ x: Double, _ y: Double) -> Double {

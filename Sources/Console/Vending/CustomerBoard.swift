@@ -1,21 +1,16 @@
 // Owns what the customers' screen of the vending machine shows and what a key in it means: which product is chosen, how
 // far the strip of purchases is pushed, and what is asked for.
 // Invariant: every number on the screen is one that the machine has told; nothing is counted here.
-// Failure: a notice that stands until the next key.
 import BankModel
 import VendingClient
 import Wire
 
-/// The machine as its customers see it, without its terminal.
 struct CustomerBoard {
-  /// What a key asks for.
   enum Wish: Sendable, Equatable {
     case insert(Won)
     case buy(ItemID)
     case giveChange
-    /// The manager's screen.
     case manage
-    /// Older purchases than are known here.
     case older(before: Int64)
     case leave
   }
@@ -23,24 +18,19 @@ struct CustomerBoard {
   let words: MessageCatalog
   /// The machine; nil before it has told anything.
   private(set) var picture: VendingPicture?
-  /// The place of the chosen product.
   private(set) var chosen = 0
   /// Purchases that are older than the picture's, oldest first.
   private(set) var older: [MoneyChange] = []
   /// How many purchases the strip is pushed away from the latest.
   private(set) var pushed = 0
-  /// What happened last; nil where nothing has.
-  private(set) var notice: (text: String, isAlarm: Bool)?
-  /// What is to be said while the machine does not answer; nil while it does.
-  var silence: String?
-  /// Whether the machine can be asked just now.
-  var isConnected = false {
-    didSet { if isConnected { forgetAbsence() } }
-  }
+  var notice: ServiceNotice
   /// How many products stand side by side; the picture decides.
   var columns = 5
 
-  init(_ words: MessageCatalog) { self.words = words }
+  init(_ words: MessageCatalog) {
+    self.words = words
+    notice = ServiceNotice(absence: words.machineWaits, refusedKey: words.machineTookNoKey)
+  }
 
   /// Every purchase that is known here, oldest first.
   var purchases: [MoneyChange] {
@@ -49,10 +39,8 @@ struct CustomerBoard {
     return older.filter { $0.sequence < first } + recent
   }
 
-  /// Takes what the machine tells.
-  mutating func hear(_ notice: VendingNotice) {
-    if case .refused = notice {} else { forgetAbsence() }
-    switch notice {
+  mutating func hear(_ told: VendingNotice) {
+    switch told {
     case .picture(let picture): self.picture = picture
     case .news(let news):
       let fallen = picture?.recent ?? []
@@ -62,12 +50,12 @@ struct CustomerBoard {
         keep(fallen)
         pushed += news.purchases.count
       }
-    case .refused(let failure): self.notice = (words.complaint(about: failure).message, true)
+    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
     }
+    notice.forgetAbsence()
     chosen = min(chosen, max(0, (picture?.products.count ?? 1) - 1))
   }
 
-  /// Takes older purchases that were asked for.
   mutating func hear(older purchases: [MoneyChange]) { keep(purchases) }
 
   private mutating func keep(_ purchases: [MoneyChange]) {
@@ -75,34 +63,24 @@ struct CustomerBoard {
     older = (older + purchases.filter { !known.contains($0.sequence) }).sorted { $0.sequence < $1.sequence }
   }
 
-  /// The machine is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() {
-    if let text = notice?.text, [words.machineWaits, words.machineTookNoKey].contains(text) { notice = nil }
-  }
-
-  /// Says something until the next key.
-  mutating func say(_ text: String, isAlarm: Bool) { notice = (text, isAlarm) }
-
-  /// Takes what became of a wish.
   mutating func hear(_ result: Result<VendingResult, VendingClientError>) {
     switch result {
     case .success(.done(let change)):
       switch change.kind {
-      case .inserted: notice = (words.inserted(change.amount), false)
-      case .returned: notice = (words.returned(change.amount), false)
+      case .inserted: notice.say(words.inserted(change.amount), isAlarm: false)
+      case .returned: notice.say(words.returned(change.amount), isAlarm: false)
       case .bought:
         let name = picture?.name(of: change, words) ?? ""
-        notice = (words.phrases.drinkBought(name), false)
+        notice.say(words.phrases.drinkBought(name), isAlarm: false)
       }
-    case .success(.failure(let failure)): notice = (words.complaint(about: failure).message, true)
+    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
     case .success: break
-    case .failure: notice = (words.machineWaits, true)
+    case .failure: notice.say(notice.absence)
     }
   }
 
-  /// Takes a key.
   mutating func press(_ key: Key) -> Wish? {
-    notice = nil
+    notice.clear()
     let count = picture?.products.count ?? 0
     switch key {
     case .left: move(to: chosen - 1, of: count)
@@ -111,8 +89,8 @@ struct CustomerBoard {
     case .down: move(to: chosen + columns, of: count)
     case .home: move(to: 0, of: count)
     case .end: move(to: count - 1, of: count)
-    case .character("1"): return money(1_000)
-    case .character("5"): return money(5_000)
+    case .character("1"): return ask(.insert(1_000))
+    case .character("5"): return ask(.insert(5_000))
     case .enter, .character(" "), .character("b"), .character("ㅠ"):
       guard let product = picture?.products[safely: chosen] else { return nil }
       return ask(.buy(product.id))
@@ -121,7 +99,7 @@ struct CustomerBoard {
     case .character(","), .character("<"), .character("["): return push(by: 1)
     case .character("."), .character(">"), .character("]"): return push(by: -1)
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .leave
-    case .paste: notice = (words.pasteNotTaken, true)
+    case .paste: notice.say(words.pasteNotTaken)
     default: break
     }
     return nil
@@ -131,16 +109,7 @@ struct CustomerBoard {
     if (0..<count).contains(place) { chosen = place }
   }
 
-  private mutating func money(_ amount: Won) -> Wish? { ask(.insert(amount)) }
-
-  /// A machine that is away shall not catch up on keys later.
-  private mutating func ask(_ wish: Wish) -> Wish? {
-    guard isConnected, picture != nil else {
-      notice = (words.machineTookNoKey, true)
-      return nil
-    }
-    return wish
-  }
+  private mutating func ask(_ wish: Wish) -> Wish? { notice.grant(wish, hasPicture: picture != nil) }
 
   private mutating func push(by step: Int) -> Wish? {
     pushed = min(max(0, pushed + step), max(0, purchases.count - 1))

@@ -2,13 +2,12 @@
 // in text, what can be bought marked, and the strip of purchases at the bottom.
 // Invariant: never more lines than the terminal has and none wider; the chosen product is always among them. Prices and
 // amounts are never cut, and what is cut or hidden has a mark.
-// Failure: none; where there is no room for pictures the products are a list.
+// Where there is no room for pictures the products are a list.
 import Arguments
 import BankModel
 import Posix
 import Wire
 
-/// The customers' screen.
 struct CustomerBoardPicture {
   let board: CustomerBoard
   let palette: Palette
@@ -39,11 +38,11 @@ struct CustomerBoardPicture {
     size.columns >= max(32, cardWidth(board)) && size.rows >= 14
   }
 
-  /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let frame = ScreenFrame(
-      title: title(columns), extra: [strip(columns)], notice: notice(columns),
+      title: title(columns), extra: [strip(columns)],
+      notice: board.notice.lines(hasPicture: board.picture != nil, columns: columns, palette),
       keys: Screen.hints(board.words.customerKeys, columns: columns).map { palette.paint($0, .quiet) },
       isExtraFirst: false)
     let isRoomy = size.map { Self.isRoomy($0, board) } ?? true
@@ -59,12 +58,6 @@ struct CustomerBoardPicture {
     let (heading, money) = (palette.paint(title, .heading), palette.paint(balance, .waiting))
     let fits = DisplayWidth.of(title) + 3 + DisplayWidth.of(balance) <= columns
     return fits ? [heading + "   " + money] : [heading, money]
-  }
-
-  private func notice(_ columns: Int) -> [String] {
-    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
-    let (text, isAlarm) = board.notice ?? (board.silence ?? absence, true)
-    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
 
   // MARK: - Products
@@ -107,8 +100,7 @@ struct CustomerBoardPicture {
       place(drawing[0], role, width), place(drawing[1], role, width), place(drawing[2], role, width),
       place(
         (isChosen ? "▸" : " ") + (isBuyable ? "●" : " ") + name, isBuyable && !isChosen ? .waiting : role,
-        width),
-      place("  " + price, product.stock == 0 ? .alarm : role, width), place("", nil, width),
+        width), place("  " + price, product.stock == 0 ? .alarm : role, width), place("", nil, width),
     ]
   }
 
@@ -124,10 +116,7 @@ struct CustomerBoardPicture {
     guard let picture = board.picture else { return [] }
     let parts = picture.products.enumerated().map { place, product in
       let mark = (place == board.chosen ? "▸" : " ") + (picture.isBuyable(product) ? "●" : " ")
-      return (
-        "\(mark)\(product.emoji) \(product.name(in: board.words.language))",
-        Self.price(of: product)
-      )
+      return ("\(mark)\(product.emoji) \(product.name(in: board.words.language))", Self.price(of: product))
     }
     let fits =
       room < Self.roomForTwoLines
@@ -173,7 +162,6 @@ struct CustomerBoardPicture {
   }
 }
 
-/// The pictures of the products, drawn in text.
 enum ProductDrawing {
   /// Three lines, none wider than ten places.
   static func lines(_ product: ProductReport) -> [String] {

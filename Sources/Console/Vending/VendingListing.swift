@@ -3,20 +3,16 @@
 import BankModel
 import Wire
 
-/// The machine for its customers.
 struct VendingListing {
   let picture: VendingPicture
   let words: MessageCatalog
   let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
 
-  /// Everything, top to bottom.
   var lines: [String] {
     [palette.paint(words.phrases.vendingTitle, .heading), words.balance(picture.balance), ""] + products
   }
 
-  /// The products, one a line.
   var products: [String] {
     var table = TextTable([.left, .left, .right, .right, .left, .left])
     for product in picture.products {
@@ -33,18 +29,9 @@ struct VendingListing {
     }
     return table.lines(palette, within: columns)
   }
-}
 
-/// The machine for its manager.
-struct VendingShelves {
-  let picture: VendingPicture
-  let words: MessageCatalog
-  let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
-  var columns: Int?
-
-  /// Every product under its kind, with its lots.
-  var lines: [String] {
+  /// Every product under its kind, with its lots: the machine for its manager.
+  var shelves: [String] {
     DrinkClass.Kind.allCases.flatMap { kind -> [String] in
       let products = picture.products.filter { $0.kind == kind }
       if products.isEmpty { return [] }

@@ -1,7 +1,6 @@
 // Owns what commands ask the vending machine for, on the customers' side or on the manager's, and what people are told
 // where it does not do it. It knows no socket, and not what a command makes of an answer.
 // Invariant: the bank is open when the machine is asked, so that nobody waits for a machine that nobody starts.
-import Arguments
 import BankModel
 import ControlClient
 import Posix
@@ -9,14 +8,9 @@ import Time
 import VendingClient
 import Wire
 
-/// The way to the vending machine of an open bank.
 typealias VendingRequests = ServiceRequests<VendingCommand>
 
-/// The two sockets of the vending machine.
-enum MachineSocket {
-  case customers
-  case manager
-}
+enum MachineSocket { case customers, manager }
 
 /// How long a coordinator keeps a screen from hearing keys.
 private let glance = ControlConnection.Patience(hello: .milliseconds(100))
@@ -36,7 +30,6 @@ extension VendingCommand: PresentableCommand {
 
 extension ServiceRequests where Command == VendingCommand {
   /// Goes to the machine of the bank that is open.
-  ///
   /// - Parameter loop: That of a screen on which the other side of the machine shows already.
   convenience init(
     _ session: Session, _ side: MachineSocket, on loop: EventLoop? = nil
@@ -59,25 +52,21 @@ extension ServiceRequests where Command == VendingCommand {
     try self.init(session, at: socket, within: session.stockPatience, on: loop)
   }
 
-  /// The machine as it is.
   func picture(_ command: VendingCommand = .look) throws(CommandError) -> VendingPicture {
     guard case .picture(let picture) = try ask(command) else { throw Self.unexpected }
     return picture
   }
 
-  /// Changes the money.
   func change(_ command: VendingCommand) throws(CommandError) -> MoneyChange {
     guard case .done(let change) = try ask(command) else { throw Self.unexpected }
     return change
   }
 
-  /// Changes what is in the machine.
   func restock(_ command: VendingCommand) throws(CommandError) -> [StockChange] {
     guard case .stocked(let changes) = try ask(command) else { throw Self.unexpected }
     return changes
   }
 
-  /// Purchases behind a place in the ledger.
   func purchases(after sequence: Int64) throws(CommandError) -> [MoneyChange] {
     let page = PurchasePage(after: sequence, limit: 500)
     guard case .history(let purchases) = try ask(.history(page)) else { throw Self.unexpected }
@@ -87,8 +76,6 @@ extension ServiceRequests where Command == VendingCommand {
 
 extension Session {
   /// The product of this name: the one in commands, in Korean or in English.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func product(named name: String, in picture: VendingPicture) throws(CommandError) -> ProductReport {
     let wanted = Self.plain(name)
     if let product = picture.products.first(where: { Self.plain($0.id.name) == wanted }) { return product }
@@ -96,7 +83,7 @@ extension Session {
     if called.count == 1 { return called[0] }
     let near = ShopNames.suggestions(for: name, among: picture.products.map { ($0.id, $0.name) })
     let message = words.noSuchProduct(name, near, picture.products.map(\.id.name))
-    throw .complaint(Complaint(code: "no_such_product", exit: .notFound, message: message))
+    throw .complaint("no_such_product", .notFound, message)
   }
 
   private static func plain(_ name: String) -> String { name.filter { !$0.isWhitespace }.lowercased() }

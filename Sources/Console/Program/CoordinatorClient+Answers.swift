@@ -1,0 +1,119 @@
+// Owns waiting for an answer, showing how busy the bank is meanwhile, and taking it for what was asked for.
+// Invariant: the bank is only watched where the wait is long enough to be shown.
+// Failure: CommandError; a deadline is a result, and an answer of another kind is an error with its name.
+import BankModel
+import Posix
+import Wire
+
+extension CoordinatorClient {
+  /// Waits for the answer to a question.
+  /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
+  /// - Returns: nil where it has not come by the deadline, or a signal came before it.
+  func awaitAnswer(
+    to command: ControlCommand, until deadline: MonotonicInstant?, crowd: Int64?, _ progress: WaitProgress,
+    _ wait: InterruptibleWait? = nil
+  ) throws(CommandError) -> ControlAnswer? {
+    let number = try send(command)
+    var watch: UInt32?
+    while true {
+      let due = watch == nil ? progress.meter.isDue : nil
+      let limit = [deadline, due].compactMap { $0 }.min()
+      let reply: ControlReply?
+      if let wait { reply = try wait.next(at: self, until: limit) } else { reply = try next(until: limit) }
+      if let reply {
+        if reply.number == number { return reply.answer }
+        if case .status(let report) = reply.answer { progress.show(report, crowd: crowd) }
+      } else if wait?.signal != nil {
+        return nil
+      } else if let deadline, SystemClock.monotonic() >= deadline {
+        return nil
+      } else if watch == nil {
+        watch = try send(.watch)
+      }
+    }
+  }
+}
+
+final class WaitProgress {
+  let meter: ProgressMeter
+  private let words: MessageCatalog
+  /// Customers whose business had ended when the first picture came, and on which day that was.
+  private var begin: (day: Int64, ended: Int64)?
+  private(set) var report: StatusReport?
+
+  init(_ words: MessageCatalog, _ meter: ProgressMeter? = nil) {
+    self.words = words
+    self.meter = meter ?? ProgressMeter(words: words)
+  }
+
+  func show(_ report: StatusReport, crowd: Int64?) {
+    self.report = report
+    let busy = report.queue.waiting + report.queue.serving + report.queue.delayed
+    if let crowd {
+      let left = min(busy, crowd)
+      return meter.update(words.phase(.serving), done: crowd - left, total: crowd)
+    }
+    let ended = report.queue.issued - busy
+    // Another day counts anew.
+    if begin == nil || begin?.day != report.day || ended < begin?.ended ?? 0 { begin = (report.day, ended) }
+    let done = ended - (begin?.ended ?? 0)
+    meter.update(words.phase(.serving), done: done, total: done + busy)
+  }
+}
+
+extension ControlAnswer {
+  var status: StatusReport {
+    get throws(CommandError) { if case .status(let report) = self { report } else { throw unexpected } }
+  }
+
+  var tickets: [TicketReport] {
+    get throws(CommandError) { if case .tickets(let page) = self { page } else { throw unexpected } }
+  }
+
+  var ticket: TicketReport {
+    get throws(CommandError) { if case .ticket(let report) = self { report } else { throw unexpected } }
+  }
+
+  package var receipts: [ReceiptReport] {
+    get throws(CommandError) { if case .receipts(let page) = self { page } else { throw unexpected } }
+  }
+
+  var unexpected: CommandError {
+    // Every answer is a case that carries something, so it has a name.
+    let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    return .control(.unexpected(detail: Remark(.otherAnswer, name)))
+  }
+}
+
+/// What a person sees while a question that takes its time is answered: how far it has come where the coordinator says so,
+/// and otherwise how long it lasts.
+package final class TaskProgress {
+  enum Task: Sendable, CaseIterable {
+    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, steer
+  }
+
+  let meter: ProgressMeter
+  /// Whether the coordinator is to say how far it has come.
+  let isToldHowFar: Bool?
+  private let words: MessageCatalog
+  private let task: Task
+  /// Said once by the coordinator, and then no more how long it lasts.
+  private var isHeard = false
+
+  init(_ task: Task, _ words: MessageCatalog, asksHowFar: Bool = false, _ meter: ProgressMeter? = nil) {
+    self.task = task
+    self.words = words
+    isToldHowFar = asksHowFar ? true : nil
+    self.meter = meter ?? ProgressMeter(words: words)
+  }
+
+  /// When there is something to show; nil where the coordinator says when.
+  var nextDue: MonotonicInstant? { isHeard ? nil : meter.nextDue }
+  func pass() { meter.pass(words.doing(task)) }
+  func count(_ rows: Int64) { meter.update(words.doing(task), done: rows, total: 0) }
+
+  func hear(_ report: ProgressReport) {
+    isHeard = true
+    meter.update(words.phase(report.phase), done: report.done, total: report.total)
+  }
+}
