@@ -17,11 +17,13 @@ enum GradeMirror {
 
   static func mirrored(_ line: Line) -> Line { Line(service: line.service, grade: mirrored(line.grade)) }
 
-  static func mirrored(_ customer: Customer) -> Customer {
-    var customer = customer
-    customer.grade = mirrored(customer.grade)
-    return customer
+  static func mirrored<Graded>(_ graded: Graded, _ grade: WritableKeyPath<Graded, Grade>) -> Graded {
+    var mirror = graded
+    mirror[keyPath: grade] = mirrored(graded[keyPath: grade])
+    return mirror
   }
+
+  static func mirrored(_ customer: Customer) -> Customer { mirrored(customer, \.grade) }
 
   static func mirrored(_ stored: StoredCustomer) -> StoredCustomer {
     StoredCustomer(customer: mirrored(stored.customer), state: stored.state, dueAt: stored.dueAt)
@@ -44,11 +46,7 @@ enum GradeMirror {
     case .enqueue(let request, let orders, let total, let isLast, let heldBack):
       .enqueue(
         request,
-        orders: orders.map { order in
-          var order = order
-          order.grade = mirrored(order.grade)
-          return order
-        }, total: total, isLast: isLast, heldBack: heldBack)
+        orders: orders.map { mirrored($0, \.grade) }, total: total, isLast: isLast, heldBack: heldBack)
     case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
     case .found(let request, let ticket, let stored):
       .found(request, ticket: ticket, stored.map { mirrored($0) })
@@ -59,15 +57,14 @@ enum GradeMirror {
 
   static func mirrored(_ change: StoreChange) -> StoreChange {
     switch change {
-    case .insert(let customer): return .insert(mirrored(customer))
-    case .finish(let customer, let state, var receipt):
-      receipt.grade = mirrored(receipt.grade)
-      return .finish(mirrored(customer), from: state, receipt)
-    case .update(let customer): return .update(mirrored(customer))
-    case .postpone(let customer, let dueAt): return .postpone(mirrored(customer), dueAt: dueAt)
-    case .bury(let customer): return .bury(mirrored(customer))
-    case .revive(let customer, let state): return .revive(mirrored(customer), from: state)
-    case .record, .remember, .cancelEveryone, .released: return change
+    case .insert(let customer): .insert(mirrored(customer))
+    case .finish(let customer, let state, let receipt):
+      .finish(mirrored(customer), from: state, mirrored(receipt, \.grade))
+    case .update(let customer): .update(mirrored(customer))
+    case .postpone(let customer, let dueAt): .postpone(mirrored(customer), dueAt: dueAt)
+    case .bury(let customer): .bury(mirrored(customer))
+    case .revive(let customer, let state): .revive(mirrored(customer), from: state)
+    case .record, .remember, .cancelEveryone, .released: change
     }
   }
 }

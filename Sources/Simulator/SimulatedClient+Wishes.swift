@@ -48,14 +48,8 @@ extension SimulatedClient {
     case 0: .tickets(nil)
     case 1: .receipts(ReceiptQuery(days: .all, follow: false))
     case 2: .ledger
-    case 3:
-      if let (day, ticket) = known.last { .ticket(number: ticket, day: day) } else { .status }
-    case 4:
-      if let (day, ticket) = known.last {
-        .awaitTickets(day: day, first: ticket, last: ticket)
-      } else {
-        .status
-      }
+    case 3: known.last.map { .ticket(number: $0.ticket, day: $0.day) } ?? .status
+    case 4: known.last.map { .awaitTickets(day: $0.day, first: $0.ticket, last: $0.ticket) } ?? .status
     case 5..<8: .audit
     case 8: .reload
     default: .status
@@ -63,28 +57,15 @@ extension SimulatedClient {
   }
 
   private func someService() -> Service? {
-    switch chance.draw(0...3) {
-    case 0: .deposit
-    case 1: .loan
-    case 2: world.hasStock ? .juice : nil
-    default: nil
-    }
+    [.deposit, .loan, world.hasStock ? .juice : nil, nil][Int(chance.draw(0...3))]
   }
 
   func someWindows() -> Service {
-    switch chance.draw(0...(world.hasStock ? 2 : 1)) {
-    case 0: .deposit
-    case 1: .loan
-    default: .juice
-    }
+    [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))]
   }
 
   private func someGrade() -> Grade {
-    switch chance.draw(0...5) {
-    case 0: .vvip
-    case 1, 2: .vip
-    default: .regular
-    }
+    [.vvip, .vip, .vip, .regular, .regular, .regular][Int(chance.draw(0...5))]
   }
 
   /// Mostly one of the last tickets, which may still wait.
@@ -96,40 +77,36 @@ extension SimulatedClient {
   /// Customers of one kind, with chance where something is left open.
   private func enqueue() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(8...30) : chance.draw(1...6)
+    return enqueue { account, key in
+      EnqueueOrder(
+        count: count, service: someBank(), grade: someGrade(),
+        amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
+        seed: chance.next(), key: key)
+    }
+  }
+
+  private func enqueue(_ make: (_ account: AccountNumber, _ key: String?) -> EnqueueOrder) -> Wish {
     let account = world.checker.newAccounts(1)
     let isRepeated = chance.draw(0...2) > 0
     let group = world.checker.groupCount + 1
-    let order = EnqueueOrder(
-      count: count, service: someBank(), grade: someGrade(),
-      amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
-      seed: chance.next(), key: isRepeated ? "order-\(group)" : nil)
+    let order = make(account, isRepeated ? "order-\(group)" : nil)
     var draw = order.draw
-    world.checker.expect((0..<count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
+    world.checker.expect((0..<order.count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
     return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
   }
 
-  private func someBank() -> Service? {
-    switch chance.draw(0...3) {
-    case 0: .deposit
-    case 1: .loan
-    default: nil
-    }
-  }
+  private func someBank() -> Service? { [.deposit, .loan, nil, nil][Int(chance.draw(0...3))] }
 
   /// Customers who want the same juice. What they want says who they are, because a juice has no account.
   func juice() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...4)
-    let account = world.checker.newAccounts(1)
-    let isRepeated = chance.draw(0...2) > 0
-    let group = world.checker.groupCount + 1
     let juices = world.plan.stock.assortment.juices
-    let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
-    let order = EnqueueOrder(
-      count: count, service: .juice, grade: someGrade(), amount: nil, account: nil, seed: 0,
-      key: isRepeated ? "order-\(group)" : nil, payload: JuiceOrder(juice: juice, account: account).payload)
-    var draw = order.draw
-    world.checker.expect((0..<count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
-    return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
+    return enqueue { account, key in
+      let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
+      return EnqueueOrder(
+        count: count, service: .juice, grade: someGrade(), amount: nil, account: nil, seed: 0, key: key,
+        payload: JuiceOrder(juice: juice, account: account).payload)
+    }
   }
 
   /// Customers who are all different.

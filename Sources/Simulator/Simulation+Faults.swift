@@ -21,10 +21,10 @@ extension Simulation {
     case .coordinatorKilled:
       coordinator?.process.fuse = Int(chance.draw(0...(chance.draw(0...2) == 0 ? 400 : 60)))
     case .coordinatorStalled:
-      guard let coordinator else { return }
-      statistics.note(kind)
       let span = plan.policy.lease.nanoseconds
-      coordinator.process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
+      hit(coordinator, kind) {
+        $0.process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
+      }
     case .connectionLost:
       let client = clients[Int(chance.draw(0...Int64(clients.count) - 1))]
       guard client.state != .away else { return }
@@ -36,30 +36,19 @@ extension Simulation {
       statistics.note(kind)
       process.stop()
       agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
-    case .coordinatorCrowded:
-      guard let coordinator else { return }
-      statistics.note(kind)
-      starve(coordinator.process)
+    case .coordinatorCrowded: hit(coordinator, kind) { starve($0.process) }
     case .commitSlow:
       statistics.note(kind)
       slowCommit = timeOfSlowCommit()
-    case .windowsScaled:
-      guard let client = clients.first(where: { $0.state == .ready }) else { return }
-      statistics.note(kind)
-      client.reopenWindows()
+    case .windowsScaled: hit(clients.first { $0.state == .ready }, kind) { $0.reopenWindows() }
     case .configurationChanged:
-      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
-      statistics.note(kind)
-      writeConfiguration(isChanged: chance.draw(0...3) > 0)
-      coordinator.process.hear(signal: SIGHUP)
+      hit(hearingCoordinator, kind) {
+        writeConfiguration(isChanged: chance.draw(0...3) > 0)
+        $0.process.hear(signal: SIGHUP)
+      }
     case .coordinatorSignalled:
-      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
-      statistics.note(kind)
-      coordinator.process.hear(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM)
-    case .openerKilled:
-      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
-      statistics.note(kind)
-      coordinator.loseOpener()
+      hit(hearingCoordinator, kind) { $0.process.hear(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM) }
+    case .openerKilled: hit(hearingCoordinator, kind) { $0.loseOpener() }
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
@@ -79,6 +68,11 @@ extension Simulation {
     case _ where kind.isOfTheMachine: troubleVending(kind)
     default: troubleWorker(kind)
     }
+  }
+
+  /// The coordinator where it does not stand still.
+  private var hearingCoordinator: BankProgram? {
+    coordinator.flatMap { $0.process.standsStill(at: clock.now) ? nil : $0 }
   }
 
   // MARK: - The disk

@@ -52,13 +52,9 @@ extension Simulation {
       "worker \(process.pid) at \(worker.window) ends: \(process.ending.map { "\($0.status)" } ?? "")")
   }
 
-  private func anyWorker() -> SimulatedWorker? {
-    workers.isEmpty ? nil : workers[Int(chance.draw(0...Int64(workers.count) - 1))]
-  }
-
   /// Something is wrong with a worker.
   func troubleWorker(_ kind: FaultKind) {
-    guard let worker = anyWorker() else { return }
+    guard let worker = some(of: workers) else { return }
     let process = worker.process
     let lease = plan.policy.lease.nanoseconds
     switch kind {
@@ -66,17 +62,13 @@ extension Simulation {
       statistics.note(kind)
       guard chance.draw(0...1) == 0 else { return process.fuse = Int(chance.draw(0...12)) }
       // What it said last may be lost with its connection.
-      if chance.draw(0...1) == 0, let stream = worker.stream {
-        statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-      }
+      if chance.draw(0...1) == 0, let stream = worker.stream { cut(stream) }
       process.kill()
     case .messageLate:
       lateWords += 1
       process.fuse = Int(chance.draw(1...8))
     case .networkSlow:
-      guard let stream = worker.stream else { return }
-      statistics.note(kind)
-      stream.slow(by: chance.draw(20...400))
+      hit(worker.stream, kind) { $0.slow(by: chance.draw(20...400)) }
     case .tellerStuck:
       statistics.note(kind)
       if chance.draw(0...1) == 0 { process.getStuck() } else { process.stop() }
@@ -85,8 +77,7 @@ extension Simulation {
       process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
     case .tellerFailed:
       // Most tellers need nothing that they could not get.
-      let able = workers.filter { $0.provider != nil }
-      if !able.isEmpty { able[Int(chance.draw(0...Int64(able.count) - 1))].provider?.failsNext = true }
+      some(of: workers.filter { $0.provider != nil })?.provider?.failsNext = true
     case .tellerRogue:
       statistics.note(kind)
       lie(worker)
@@ -130,9 +121,7 @@ extension Simulation {
 
   /// The faults end here too.
   func calmWorkers() {
-    stillborn = 0
-    lateStarters = 0
-    lateWords = 0
+    (stillborn, lateStarters, lateWords) = (0, 0, 0)
     for worker in workers {
       worker.process.fuse = nil
       worker.provider?.failsNext = false

@@ -85,7 +85,7 @@ public final class Simulation {
     host.files.makeDirectories(StockProgram.home.run)
     host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
-    disk = QueueDisk(seed: seed, mistake: bug?.rawValue)
+    disk = QueueDisk(seed: seed, mistake: bug?.name)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
     checker = PromiseChecker(policy: plan.policy)
@@ -97,7 +97,7 @@ public final class Simulation {
       statistics.note(.powerLost)
       self.trace.line(clock.now, "the power is gone")
     }
-    host.mistake = bug?.rawValue
+    host.mistake = bug?.name
     host.program = { [unowned self] path, arguments in program(at: path, arguments) }
     host.onWrite = { [unowned self] process, end, bytes in
       statistics.messages += 1

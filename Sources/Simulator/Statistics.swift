@@ -76,37 +76,17 @@ public struct Statistics: Sendable, Equatable, Codable {
   /// Counts a fault.
   mutating func note(_ kind: FaultKind, _ times: Int = 1) { faults[kind.rawValue] += Int64(times) }
 
+  private static let counts: [WritableKeyPath<Statistics, Int64> & Sendable] = [
+    \.histories, \.occurrences, \.events, \.effects, \.messages, \.commits, \.assignments, \.receipts,
+    \.deadLetters, \.withdrawals, \.withdrawn, \.withdrawnInPart, \.givenUpForResets, \.databaseCommits,
+    \.starts, \.stockEvents, \.stockCommits, \.stockStarts, \.juices, \.shortages, \.releases, \.news,
+    \.vendingEvents, \.vendingCommits, \.vendingStarts, \.wonInserted, \.audits, \.purchases,
+    \.refusedPurchases,
+  ]
+
   /// Adds another part.
   public static func += (left: inout Statistics, right: Statistics) {
-    left.histories += right.histories
-    left.occurrences += right.occurrences
-    left.events += right.events
-    left.effects += right.effects
-    left.messages += right.messages
-    left.commits += right.commits
-    left.assignments += right.assignments
-    left.receipts += right.receipts
-    left.deadLetters += right.deadLetters
-    left.withdrawals += right.withdrawals
-    left.withdrawn += right.withdrawn
-    left.withdrawnInPart += right.withdrawnInPart
-    left.givenUpForResets += right.givenUpForResets
-    left.databaseCommits += right.databaseCommits
-    left.starts += right.starts
-    left.stockEvents += right.stockEvents
-    left.stockCommits += right.stockCommits
-    left.stockStarts += right.stockStarts
-    left.juices += right.juices
-    left.shortages += right.shortages
-    left.releases += right.releases
-    left.news += right.news
-    left.vendingEvents += right.vendingEvents
-    left.vendingCommits += right.vendingCommits
-    left.vendingStarts += right.vendingStarts
-    left.wonInserted += right.wonInserted
-    left.audits += right.audits
-    left.purchases += right.purchases
-    left.refusedPurchases += right.refusedPurchases
+    for count in counts { left[keyPath: count] += right[keyPath: count] }
     for place in left.faults.indices { left.faults[place] += right.faults[place] }
   }
 }

@@ -36,7 +36,7 @@ extension SimulateProgram {
           "trace",
           summary: Text("Print every event; only with --seed.", "모든 사건을 보여 줍니다. --seed와 함께만 씁니다.")),
         OptionSpec(
-          "bug", .choice(PlantedBug.allCases.map { Choice($0.rawValue) }), value: "NAME",
+          "bug", .choice(PlantedBug.allCases.map { Choice($0.name) }), value: "NAME",
           summary: Text(
             "With a planted bug, which the checker must find.", "심어 둔 버그와 함께 실행합니다. 검사기가 찾아내야 합니다.")),
       ]), globalOptions: [BankctlTable.json], exitCodes: BankctlTable.commonExitCodes)

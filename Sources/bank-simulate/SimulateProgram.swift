@@ -11,7 +11,7 @@ import Simulator
 /// The program `bank-simulate`.
 enum SimulateProgram {
   static func run(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) -> ProgramExit {
-    let bug = invocation.text("bug").flatMap { PlantedBug(rawValue: $0) }
+    let bug = invocation.text("bug").flatMap { name in PlantedBug.allCases.first { $0.name == name } }
     func number(_ name: String) -> UInt64? { invocation.integer(name).map { UInt64($0) } }
     func tell(_ report: SimulateReport) -> ProgramExit {
       say(invocation.flag("json") ? report.json : report.text)

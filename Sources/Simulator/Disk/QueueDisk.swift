@@ -10,7 +10,7 @@ import QueueCore
 import Storage
 
 /// The store that is the queue's in this history.
-final class QueueDisk: QueueStore {
+final class QueueDisk {
   /// A change that was staged.
   enum Change {
     case change(StoreChange)
@@ -44,7 +44,7 @@ final class QueueDisk: QueueStore {
   /// Commits between two that copy the log; 0 for never.
   private let copying: Int64
   private(set) var staged: [Change] = []
-  private(set) var doubt: Doubt?
+  var doubt: Doubt?
   /// A sync has failed since the machine was started, under the present process or one before it: what looks written may
   /// not be.
   private var hasFailedToSync = false
@@ -228,9 +228,6 @@ final class QueueDisk: QueueStore {
   // MARK: - Comparing
 
   func disagree(_ words: String) { onDisagreement?(words) }
-
-  /// The commit that was under way is known to be kept, or known to be lost.
-  func settleDoubt() { doubt = nil }
 
   /// The commit in doubt looks lost. A part of a withdrawal may have been kept and be seen by nobody.
   func noteWithdrawalInDoubt(_ changes: [Change]) {

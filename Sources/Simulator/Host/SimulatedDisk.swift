@@ -1,13 +1,16 @@
 // Owns what every disk of a simulated service has in common: a commit takes time and may fail, whoever was killed keeps
-// nothing more, and a planted bug says that something is on disk before it is. It knows no row.
+// nothing more, and a planted bug says that something is on disk before it is.
 
 import BankModel
 import QueueCore
 
 /// The disk of a service as its process meets it: a store in memory, and what goes wrong with it.
-protocol SimulatedDisk: AnyObject {
+protocol SimulatedDisk: EntryStore where Failure == StoreError {
+  associatedtype Memory: EntryStore<Entry, StoreError>
+
   var world: Simulation { get }
   var process: SimulatedProcess { get }
+  var memory: Memory { get }
   /// What a planted bug has said to be on disk, and is not yet.
   var isOwed: Bool { get set }
   /// The service, as it is called in a trace.
@@ -15,12 +18,9 @@ protocol SimulatedDisk: AnyObject {
   /// The bug that answers before the commit, and the one that believes a full disk.
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
 
-  /// How long the next commit takes.
   func timeOfCommit() -> TimeSpan
-  /// Commits what is in memory, or fails as this history has it.
-  func commitMemory() throws(StoreError)
-  /// Forgets what is in memory and not committed.
-  func rollBackMemory()
+  /// What the disk does with the next commit, as this history has it.
+  func meetCommit()
   /// Tells the checker that everything is on disk.
   func noteCommit()
   /// Tells the checker that what was staged is gone.
@@ -28,24 +28,26 @@ protocol SimulatedDisk: AnyObject {
 }
 
 extension SimulatedDisk {
-  /// Whatever a process asks for that was killed has no effect.
-  func requireLife() throws(StoreError) {
+  var hasStagedChanges: Bool { memory.hasStagedChanges }
+
+  /// The store in memory; whatever a process asks for that was killed has no effect.
+  func alive() throws(StoreError) -> Memory {
     guard process.survives() else { throw .failed(path: Self.name, detail: "the process is dead") }
+    return memory
   }
 
-  /// Keeps everything that was staged.
   func commit() throws(StoreError) {
-    try requireLife()
+    _ = try alive()
     process.spend(timeOfCommit())
-    if world.bug == Self.bugs.answersTooEarly {
-      isOwed = true
-      return
-    }
-    try commitNow()
+    isOwed = world.bug == Self.bugs.answersTooEarly
+    if !isOwed { try commitNow() }
   }
 
   private func commitNow() throws(StoreError) {
-    do throws(StoreError) { try commitMemory() } catch {
+    do throws(StoreError) {
+      meetCommit()
+      try memory.commit()
+    } catch {
       guard case .diskFull = error else {
         if case .damaged(_, let detail) = error {
           world.violate(.storeContradiction, "\(Self.name): \(detail)")
@@ -66,9 +68,8 @@ extension SimulatedDisk {
     try? commitNow()
   }
 
-  /// Forgets everything that was staged since the last commit.
   func rollBack() {
-    rollBackMemory()
+    memory.rollBack()
     noteLoss()
   }
 }

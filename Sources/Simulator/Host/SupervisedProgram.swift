@@ -1,8 +1,10 @@
 // Owns the beginning of a service's process in the simulated world, as `ServiceProcess` has it: hello to the coordinator, its
-// orders, and then the service. It must not know which. Invariant: nothing is opened before the orders have come.
+// orders, and then the service. Invariant: nothing is opened before the orders have come.
 // Failure: a service that cannot be opened ends with 1, and is started again by its supervisor.
 
+import BankModel
 import Posix
+import ServiceProcess
 import Transport
 import Wire
 
@@ -41,4 +43,28 @@ final class SupervisedProgram: SimulatedProgram {
   func hear(signal: Int32) {
     if let service { service.hear(signal: signal) } else { endedBySignal = 128 + signal }
   }
+}
+
+/// A service that was opened: the production server, and the disk that a planted bug may owe something to.
+final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: SimulatedProgram {
+  private let server: Server<Handler>
+  private let disk: Disk
+
+  init(_ server: Server<Handler>, on disk: Disk, in home: ServiceHome) throws {
+    self.server = server
+    self.disk = disk
+    try server.open(in: home)
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    if server.isAtWork {
+      try server.turn()
+      disk.payOff()
+    }
+    guard !server.isAtWork else { return nil }
+    disk.process.stayAwake()
+    return try server.run()
+  }
+
+  func hear(signal: Int32) { server.askToEnd() }
 }

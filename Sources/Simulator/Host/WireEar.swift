@@ -42,38 +42,36 @@ final class WireEar {
         }
       }
     case world.scene.service?.pid:
-      for body in bodies(of: bytes, on: end) {
-        if end.isServers {
-          switch decode(StockServiceMessage.self, body) {
-          case .reply(let reply): hear(reply, on: connection)
-          case .refused(let refusal): hear(refusal, on: connection)
-          default: break
-          }
-        } else {
-          switch decode(StockMessage.self, body) {
-          case .request(let request): hear(request, by: process, on: connection)
-          case .hello: greetings[connection] = world.clock.now
-          default: break
-          }
-        }
-      }
+      hear(bytes, on: end, connection) { (request: StockRequest) in
+        hear(request, by: process, on: connection)
+      } replies: { (reply: StockReply) in hear(reply, on: connection) }
     case world.vending.machine?.pid:
-      for body in bodies(of: bytes, on: end) {
-        if end.isServers {
-          switch decode(VendingServiceMessage.self, body) {
-          case .reply(let reply): hear(reply, on: connection)
-          case .refused(let refusal): hear(refusal, on: connection)
-          default: break
-          }
-        } else {
-          switch decode(VendingMessage.self, body) {
-          case .request(let request): hear(request, on: connection)
-          case .hello: greetings[connection] = world.clock.now
-          default: break
-          }
+      hear(bytes, on: end, connection) { (request: VendingRequest) in
+        hear(request, on: connection)
+      } replies: { (reply: VendingReply) in hear(reply, on: connection) }
+    default: break
+    }
+  }
+
+  /// Bytes between a service and its client.
+  private func hear<Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable>(
+    _ bytes: [UInt8], on end: StreamEnd, _ connection: Int, requests: (Request) -> Void,
+    replies: (NumberedReply<Result>) -> Void
+  ) {
+    for body in bodies(of: bytes, on: end) {
+      if end.isServers {
+        switch decode(ServiceAnswer<Result>.self, body) {
+        case .reply(let reply): replies(reply)
+        case .refused(let refusal): hear(refusal, on: connection)
+        default: break
+        }
+      } else {
+        switch decode(ServiceQuestion<Request>.self, body) {
+        case .request(let request): requests(request)
+        case .hello: greetings[connection] = world?.clock.now
+        default: break
         }
       }
-    default: break
     }
   }
 

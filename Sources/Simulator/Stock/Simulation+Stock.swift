@@ -3,6 +3,7 @@
 // coordinator; it ends with its parent and is started again by it.
 
 import BankModel
+import Glibc
 import Posix
 import QueueCore
 import StockCore
@@ -25,7 +26,7 @@ struct StockScene {
   /// How long the next audit takes, where it takes long.
   var longAudit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
-  var failingCommit: (isKept: Bool, Void)?
+  var failingCommit: Bool?
   /// So many stations die when they are told that their fruit was taken.
   var doomedStations = 0
   /// So many stations are recalled when they have asked for their fruit.
@@ -64,23 +65,25 @@ extension Simulation {
       statistics.stockStarts += 1
       scene.service = process
       trace.line(clock.now, "stock \(scene.services) starts")
-      return try? SupervisedProgram(.stock) { [unowned self] loop, link in open(process, loop, link) }
+      return try? SupervisedProgram(.stock) { [unowned self] loop, link in
+        open("the stock", of: process) {
+          let stored = try stockDisk.load(newLedger: stockLedger)
+          checker.stock.checkShelves(stored.items)
+          return try StockProgram.open(stored, of: process, loop, link, in: self)
+        }
+      }
     }
   }
 
-  private func open(
-    _ process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink
+  /// Opens a service; nil where it ends with that, and is started again.
+  func open(
+    _ name: String, of process: SimulatedProcess, _ body: () throws -> any SimulatedProgram
   ) -> (any SimulatedProgram)? {
-    do {
-      let stored = try stockDisk.load(newLedger: stockLedger)
-      checker.stock.checkShelves(stored.items)
-      return try StockProgram(stored, of: process, loop, link, in: self)
-    } catch let error as SystemError where error.isShortage {
-      // It ends, and is started again.
-      return nil
-    } catch {
+    do { return try body() } catch {
       // Whoever is killed while it opens has no descriptors any more.
-      if !process.isDoomed { violate(.storeContradiction, "the stock cannot be opened: \(error)") }
+      if !process.isDoomed, (error as? SystemError)?.isShortage != true {
+        violate(.storeContradiction, "\(name) cannot be opened: \(error)")
+      }
       return nil
     }
   }
@@ -102,7 +105,7 @@ extension Simulation {
       scene.failingCommit = nil
       statistics.note(.stockDiskFailed)
       stockDisk.failCommit(
-        with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing.isKept)
+        with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing)
     } else if scene.fullUntil > clock.now {
       stockDisk.failCommit(with: .diskFull(detail: "no space left"))
     }
@@ -167,45 +170,30 @@ extension Simulation {
     switch kind {
     case .stockKilled: scene.service?.fuse = Int(chance.draw(0...60))
     case .stockSlow:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
       let lease = plan.policy.lease.nanoseconds
-      service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
-    case .stockStuck:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
-      service.getStuck()
+      hit(scene.service, kind) {
+        $0.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
+      }
+    case .stockStuck: hit(scene.service, kind) { $0.getStuck() }
     case .stockAuditLong:
       scene.longAudit = .seconds(chance.draw(31...45))
       if chance.draw(0...2) == 0 { scene.keepers.first?.isToCount = true }
     case .stockDiskFull:
       statistics.note(kind)
       scene.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
-    case .stockDiskFailed: scene.failingCommit = (chance.draw(0...1) == 0, ())
-    case .stockCut:
-      guard let stream = someStream() else { return }
-      statistics.note(kind)
-      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-    case .stockLate:
-      guard let stream = someStream() else { return }
-      statistics.note(kind)
-      stream.slow(by: chance.draw(100...20_000))
+    case .stockDiskFailed: scene.failingCommit = chance.draw(0...1) == 0
+    case .stockCut: hit(someStream(of: scene.service), kind) { cut($0) }
+    case .stockLate: hit(someStream(of: scene.service), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .stockCommitSlow:
       statistics.note(kind)
       scene.slowCommit = timeOfSlowCommit()
-    case .stockCrowded:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
-      starve(service)
+    case .stockCrowded: hit(scene.service, kind) { starve($0) }
     case .stockReaderDeaf:
-      guard let viewer = scene.viewers.first else { return }
-      statistics.note(kind)
-      viewer.stop()
-      agenda.add(.relief(pid: viewer.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
-    case .stockEnded:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
-      service.hear(signal: 15)
+      hit(scene.viewers.first, kind) {
+        $0.stop()
+        agenda.add(.relief(pid: $0.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+      }
+    case .stockEnded: hit(scene.service, kind) { $0.hear(signal: SIGTERM) }
     case .stationKilled: scene.doomedStations = 1
     case .stationRecalled: scene.recalls = 1
     case .releaseInterrupted: scene.doomedReleases = 1
@@ -216,9 +204,7 @@ extension Simulation {
   /// A process has no descriptor left for a while, not even one for somebody who comes back.
   func starve(_ process: SimulatedProcess) {
     process.starve(byAtMost: 4)
-    if let stream = process.connections.first, chance.draw(0...1) == 0 {
-      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-    }
+    if let stream = process.connections.first, chance.draw(0...1) == 0 { cut(stream) }
     agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
   }
 
@@ -229,21 +215,29 @@ extension Simulation {
     return limits
   }
 
-  /// One of the connections to the stock service.
-  private func someStream() -> StreamEnd? {
-    let streams = scene.service?.connections ?? []
-    return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
+  /// One of the connections of a process.
+  func someStream(of process: SimulatedProcess?) -> StreamEnd? { some(of: process?.connections ?? []) }
+
+  func some<Element>(of elements: [Element]) -> Element? {
+    elements.isEmpty ? nil : elements[Int(chance.draw(0...Int64(elements.count) - 1))]
+  }
+
+  /// A connection breaks.
+  func cut(_ stream: StreamEnd) { statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host)) }
+
+  /// Something goes wrong with somebody, who has to be there for it.
+  func hit<Victim>(_ victim: Victim?, _ kind: FaultKind, _ body: (Victim) -> Void) {
+    guard let victim else { return }
+    statistics.note(kind)
+    body(victim)
   }
 
   /// The faults end here too.
   func calmStock() {
     scene.fullUntil = clock.now
-    scene.failingCommit = nil
-    scene.doomedStations = 0
-    scene.doomedReleases = 0
-    scene.recalls = 0
+    (scene.failingCommit, scene.slowCommit, scene.longAudit) = (nil, nil, nil)
+    (scene.doomedStations, scene.doomedReleases, scene.recalls) = (0, 0, 0)
     scene.service?.fuse = nil
-    (scene.slowCommit, scene.longAudit) = (nil, nil)
     for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }
   }
 

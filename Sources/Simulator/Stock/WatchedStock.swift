@@ -10,20 +10,22 @@ import Wire
 struct WatchedStock: StockDecisions {
   private let world: Simulation
   private let process: SimulatedProcess
-  private var rules: any StockDecisions
+  private var machine: StockMachine
+  private let mutant: MutantStock?
   /// What was asked and is not answered.
   private var asked: [StockCore.RequestNumber: (order: OrderID?, action: StockAction)] = [:]
 
-  init(_ rules: any StockDecisions, of process: SimulatedProcess, in world: Simulation) {
-    self.rules = rules
+  init(_ machine: StockMachine, _ mutant: MutantStock?, of process: SimulatedProcess, in world: Simulation) {
+    self.machine = machine
+    self.mutant = mutant
     self.process = process
     self.world = world
   }
 
-  var isUnsettled: Bool { rules.isUnsettled }
-  var settledSequence: Int64 { rules.settledSequence }
-  var ledger: Int64 { rules.ledger }
-  var picture: StockPicture { rules.picture }
+  var isUnsettled: Bool { machine.isUnsettled }
+  var settledSequence: Int64 { machine.settledSequence }
+  var ledger: Int64 { machine.ledger }
+  var picture: StockPicture { machine.picture }
 
   mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     // What a process decides that was killed is decided by nobody.
@@ -35,7 +37,11 @@ struct WatchedStock: StockDecisions {
       if let order { world.checker.stock.heard(action, of: order) }
     }
     let before = effects.count
-    rules.apply(event, at: now, into: &effects)
+    if let mutant {
+      mutant.apply(event, to: &machine, at: now, into: &effects)
+    } else {
+      machine.apply(event, at: now, into: &effects)
+    }
     for effect in effects[before...] {
       world.trace.line(process.clock, "    stock: effect \(effect)")
       guard case .reply(let number, let answer) = effect,

@@ -1,40 +1,37 @@
 // Owns a vending machine's core with a planted bug: the real core, with events or effects that are dropped or changed
-// around it. It must not know the checker. Invariant: it is wrong in the one way that its name says, and never makes the
-// store notice first what the checker shall find. There is nothing that can fail.
+// around it. Invariant: it is wrong in the one way that its name says, and never makes the store notice first what the
+// checker shall find.
 
 import BankModel
 import Storage
 import VendingCore
 
 /// The real core of the vending machine with something wrong around it.
-struct MutantVending: VendingDecisions {
+struct MutantVending {
   private let bug: PlantedBug
   private let store: MemoryVendingStore
-  private var rules: VendingStateMachine
   /// What requests are called that are done once more.
   private var newNames: [PurchaseNumber: OrderID] = [:]
 
-  init(_ bug: PlantedBug, _ stored: StoredVending, _ table: ProductTable, _ store: MemoryVendingStore) {
+  init(_ bug: PlantedBug, _ store: MemoryVendingStore) {
     self.bug = bug
     self.store = store
-    var stored = stored
-    if bug == .forgetsIntents { stored.unfinished = [] }
-    rules = VendingStateMachine(stored, table)
   }
 
-  var machine: Int64 { rules.machine }
-  var unfinishedCount: Int { rules.unfinishedCount }
-  var isUnsettled: Bool { rules.isUnsettled }
-  var hasUnwritten: Bool { rules.hasUnwritten }
-  var settledAccount: MoneyAccount { rules.settledAccount }
-  var settledSequence: Int64 { rules.settledSequence }
-  var settledFree: Won { rules.settledFree }
-  func stockOrder(of purchase: PurchaseNumber) -> OrderID? { rules.stockOrder(of: purchase) }
+  /// What the machine reads of its store.
+  func spoil(_ stored: StoredVending) -> StoredVending {
+    var stored = stored
+    if bug == .forgetsIntents { stored.unfinished = [] }
+    return stored
+  }
 
-  mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
+  mutating func apply(
+    _ event: VendingEvent, to rules: inout VendingStateMachine, at now: WallTime,
+    into effects: inout [VendingEffect]
+  ) {
     var wanted: [VendingEffect] = []
     rules.apply(spoil(event), at: now, into: &wanted)
-    for effect in wanted { spoil(effect, at: now, into: &effects) }
+    for effect in wanted { effects += spoil(effect, of: &rules, at: now) }
   }
 
   // MARK: - What the core hears
@@ -53,39 +50,31 @@ struct MutantVending: VendingDecisions {
   // MARK: - What the core wants
 
   private mutating func spoil(
-    _ effect: VendingEffect, at now: WallTime, into effects: inout [VendingEffect]
-  ) {
-    switch (bug, effect) {
-    case (.paysInAgain, .stage(var entry)):
-      if let change = entry.change, isKept(change.request) {
-        entry.change?.request = OrderID("\(change.request)-\(change.sequence)")
-      }
-      effects.append(.stage(entry))
-    case (.buysAgain, .stage(var entry)):
-      rename(&entry)
-      effects.append(.stage(entry))
-    case (.givesChangeOfIntents, .stage(var entry)):
-      if entry.change?.kind == .returned {
-        let kept = store.committedPurchases.reduce(0) { $0 + ($1.state == .open ? $1.price : 0) }
-        entry.change?.amount += kept
-        entry.change?.balance -= kept
-      }
-      effects.append(.stage(entry))
-    case (.takesBeforeTheIntent, .stage(let entry)):
-      effects.append(effect)
-      if let purchase = entry.purchase, purchase.state == .open {
-        effects.append(.take(purchase.number, purchase.product))
-      }
-    case (.keepsWhatWasGivenUp, .release(let number)):
-      rules.apply(.released(number), at: now, into: &effects)
-    case (.chargesNothing, .stage(var entry)):
-      if let change = entry.change, change.kind == .bought {
-        entry.change?.amount = 0
-        entry.change?.balance += change.amount
-      }
-      effects.append(.stage(entry))
-    default: effects.append(effect)
+    _ effect: VendingEffect, of rules: inout VendingStateMachine, at now: WallTime
+  ) -> [VendingEffect] {
+    if bug == .keepsWhatWasGivenUp, case .release(let number) = effect {
+      var wanted: [VendingEffect] = []
+      rules.apply(.released(number), at: now, into: &wanted)
+      return wanted
     }
+    guard case .stage(var entry) = effect else { return [effect] }
+    switch (bug, entry.change) {
+    case (.paysInAgain, let change?) where isKept(change.request):
+      entry.change?.request = OrderID("\(change.request)-\(change.sequence)")
+    case (.buysAgain, _): rename(&entry)
+    case (.givesChangeOfIntents, let change?) where change.kind == .returned:
+      let kept = store.committedPurchases.reduce(0) { $0 + ($1.state == .open ? $1.price : 0) }
+      entry.change?.amount += kept
+      entry.change?.balance -= kept
+    case (.takesBeforeTheIntent, _):
+      guard let purchase = entry.purchase, purchase.state == .open else { break }
+      return [effect, .take(purchase.number, purchase.product)]
+    case (.chargesNothing, let change?) where change.kind == .bought:
+      entry.change?.amount = 0
+      entry.change?.balance += change.amount
+    default: break
+    }
+    return [.stage(entry)]
   }
 
   /// A purchase that is made once more has another name on disk.

@@ -3,6 +3,7 @@
 // coordinator; it ends with its parent and is started again by it.
 
 import BankModel
+import Glibc
 import Posix
 import QueueCore
 import Storage
@@ -24,7 +25,7 @@ struct VendingScene {
   /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
-  var failingCommit: (isKept: Bool, Void)?
+  var failingCommit: Bool?
   /// So many machines die when they hear that a drink was taken.
   var doomedPurchases = 0
   /// So many stock services die soon after they are asked for a drink.
@@ -67,24 +68,13 @@ extension Simulation {
       if vending.machines == 1, plan.vending.arrival > .zero {
         process.stand(until: clock.now + plan.vending.arrival)
       }
-      return try? SupervisedProgram(.vending) { [unowned self] loop, link in open(process, loop, link) }
-    }
-  }
-
-  private func open(
-    _ process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink
-  ) -> (any SimulatedProgram)? {
-    do {
-      let stored = try vending.disk.load(newMachine: machineName)
-      checker.vending.restarted(with: stored)
-      return try VendingProgram(stored, of: process, loop, link, in: self)
-    } catch let error as SystemError where error.isShortage {
-      // It ends, and is started again.
-      return nil
-    } catch {
-      // Whoever is killed while it opens has no descriptors any more.
-      if !process.isDoomed { violate(.storeContradiction, "the machine cannot be opened: \(error)") }
-      return nil
+      return try? SupervisedProgram(.vending) { [unowned self] loop, link in
+        open("the machine", of: process) {
+          let stored = try vending.disk.load(newMachine: machineName)
+          checker.vending.restarted(with: stored)
+          return try VendingProgram.open(stored, of: process, loop, link, in: self)
+        }
+      }
     }
   }
 
@@ -109,7 +99,7 @@ extension Simulation {
       vending.failingCommit = nil
       statistics.note(.vendingDiskFailed)
       vending.disk.failCommit(
-        with: .failed(path: "vending", detail: "the fsync has failed"), isKept: failing.isKept)
+        with: .failed(path: "vending", detail: "the fsync has failed"), isKept: failing)
     } else if vending.fullUntil > clock.now {
       vending.disk.failCommit(with: .diskFull(detail: "no space left"))
     }
@@ -158,37 +148,20 @@ extension Simulation {
     switch kind {
     case .vendingKilled: vending.machine?.fuse = Int(chance.draw(0...60))
     case .vendingSlow:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      machine.stand(until: clock.now + .milliseconds(chance.draw(1...400)))
-    case .vendingStuck:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      machine.getStuck()
+      hit(vending.machine, kind) { $0.stand(until: clock.now + .milliseconds(chance.draw(1...400))) }
+    case .vendingStuck: hit(vending.machine, kind) { $0.getStuck() }
     case .vendingDiskFull:
       // What the stock has said is the hardest to lose: often the disk is full just when it says something.
       vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
-    case .vendingDiskFailed: vending.failingCommit = (chance.draw(0...1) == 0, ())
-    case .vendingCut:
-      guard let stream = someStreamOfTheMachine() else { return }
-      statistics.note(kind)
-      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-    case .vendingLate:
-      guard let stream = someStreamOfTheMachine() else { return }
-      statistics.note(kind)
-      stream.slow(by: chance.draw(100...20_000))
+    case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0
+    case .vendingCut: hit(someStream(of: vending.machine), kind) { cut($0) }
+    case .vendingLate: hit(someStream(of: vending.machine), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .vendingCommitSlow:
       statistics.note(kind)
       vending.slowCommit = timeOfSlowCommit()
-    case .vendingCrowded:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      starve(machine)
-    case .vendingEnded:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      machine.hear(signal: 15)
+    case .vendingCrowded: hit(vending.machine, kind) { starve($0) }
+    case .vendingEnded: hit(vending.machine, kind) { $0.hear(signal: SIGTERM) }
     case .purchaseInterrupted: vending.doomedPurchases = 1
     case .stockKilledInPurchase: vending.doomedTakes = 1
     default: break
@@ -203,20 +176,11 @@ extension Simulation {
     vending.fullUntil = clock.now + span
   }
 
-  /// One of the connections of the machine's visitors, or its own to the stock.
-  private func someStreamOfTheMachine() -> StreamEnd? {
-    let streams = vending.machine?.connections ?? []
-    return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
-  }
-
   /// The faults end here too.
   func calmVending() {
     vending.fullUntil = clock.now
-    vending.fullAtAnswer = nil
-    vending.failingCommit = nil
-    vending.slowCommit = nil
-    vending.doomedPurchases = 0
-    vending.doomedTakes = 0
+    (vending.fullAtAnswer, vending.failingCommit, vending.slowCommit) = (nil, nil, nil)
+    (vending.doomedPurchases, vending.doomedTakes) = (0, 0)
     vending.machine?.fuse = nil
     for stream in vending.machine?.streams ?? [] { stream.slow(by: 1) }
   }

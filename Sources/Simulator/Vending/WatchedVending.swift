@@ -8,10 +8,14 @@ import VendingCore
 struct WatchedVending: VendingDecisions {
   private let world: Simulation
   private let process: SimulatedProcess
-  private var rules: any VendingDecisions
+  private var rules: VendingStateMachine
+  private var mutant: MutantVending?
 
-  init(_ rules: any VendingDecisions, of process: SimulatedProcess, in world: Simulation) {
+  init(
+    _ rules: VendingStateMachine, _ mutant: MutantVending?, of process: SimulatedProcess, in world: Simulation
+  ) {
     self.rules = rules
+    self.mutant = mutant
     self.process = process
     self.world = world
   }
@@ -31,7 +35,11 @@ struct WatchedVending: VendingDecisions {
     world.statistics.vendingEvents += 1
     world.trace.line(process.clock, "  vending: event \(event)")
     let before = effects.count
-    rules.apply(event, at: now, into: &effects)
+    if mutant == nil {
+      rules.apply(event, at: now, into: &effects)
+    } else {
+      mutant?.apply(event, to: &rules, at: now, into: &effects)
+    }
     for effect in effects[before...] { world.trace.line(process.clock, "    vending: effect \(effect)") }
   }
 }
