@@ -4,31 +4,23 @@
 
 import BankModel
 
-/// Something that will happen in the simulated world.
 enum Occurrence {
-  /// A coordinator is started.
   case coordinatorStart
-  /// Somebody who keeps the stock does the next thing.
   case keeperActs(Int)
-  /// Somebody at the vending machine does the next thing.
   case visitorActs(Int)
-  /// A client does the next thing on its mind.
   case clientActs(Int)
   /// A process gets back what it had run out of.
   case relief(pid: Int32)
-  /// Something goes wrong.
   case fault
   /// Nothing goes wrong from now on.
   case calm
   /// A client asks for what it was told to ask for.
   case clientMeddles(Int)
-  /// The coordinator is killed.
   case coordinatorEnds
   /// The bank has ended, and everybody has heard it.
   case end
 }
 
-/// What is going to happen, the earliest first.
 struct Agenda<Occurrence> {
   private struct Entry {
     var moment: MonotonicTime
@@ -39,7 +31,6 @@ struct Agenda<Occurrence> {
   private var entries: [Entry] = []
   private var order: UInt64 = 0
 
-  /// Enters something for a moment.
   mutating func add(_ occurrence: Occurrence, at moment: MonotonicTime) {
     order += 1
     entries.append(Entry(moment: moment, order: order, occurrence: occurrence))
@@ -52,10 +43,8 @@ struct Agenda<Occurrence> {
     }
   }
 
-  /// When the first entry is due; nil when there is none.
   var nextMoment: MonotonicTime? { entries.first?.moment }
 
-  /// Takes the first entry out; nil when there is none.
   mutating func next() -> (moment: MonotonicTime, occurrence: Occurrence)? {
     guard let first = entries.first else { return nil }
     let last = entries.removeLast()
@@ -70,8 +59,7 @@ struct Agenda<Occurrence> {
     var parent = 0
     while true {
       var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < entries.count && comesBefore(child, least) {
+      for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count && comesBefore(child, least) {
         least = child
       }
       guard least != parent else { return }

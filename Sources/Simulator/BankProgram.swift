@@ -11,7 +11,6 @@ import Posix
 import QueueCore
 import Transport
 
-/// A coordinator that runs on a simulated host.
 final class BankProgram: SimulatedProgram {
   unowned let process: SimulatedProcess
   let number: Int
@@ -20,12 +19,8 @@ final class BankProgram: SimulatedProgram {
   private let coordinator: Coordinator
   private let watch: QueueWatch
   private var isOpen = false
-  /// The last words, once the bank has ended.
   private var farewell: Farewell?
 
-  /// - Parameters:
-  ///   - stored: What its store holds.
-  ///   - number: Which coordinator of this history it is.
   init(
     _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess, in world: Simulation
   ) throws {
@@ -73,12 +68,8 @@ final class BankProgram: SimulatedProgram {
     return configuration
   }
 
-  /// The queue, as it has read its store.
   var machine: QueueMachine { coordinator.machine }
-
-  /// Whether its services were told to go, because it closes.
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
-
   /// Whoever has opened the bank in the foreground was killed.
   func loseOpener() { process.call { coordinator.openerIsGone() } }
 

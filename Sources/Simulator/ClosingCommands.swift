@@ -5,13 +5,10 @@
 import BankModel
 import Wire
 
-/// The commands that end a history.
 struct ClosingCommands {
   private var step = 0
-  /// Whether the end was asked for.
   private(set) var hasAskedForTheEnd = false
 
-  /// The next command.
   mutating func next(windows: [Service: Int32]) -> SimulatedClient.Wish? {
     step += 1
     switch step {

@@ -5,14 +5,10 @@
 import BankModel
 import QueueCore
 
-/// Somebody who writes the configuration.
 struct ConfigurationScribe {
-  /// Where it stands.
   static let path = "/bank/bank.json"
 
-  /// The rules of the queue.
   let policy: QueuePolicy
-  /// Whether everybody's work is logged.
   let keepsLogs: Bool
 
   /// A file with these windows, with which the work for one customer takes so many microseconds.

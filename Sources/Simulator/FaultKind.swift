@@ -19,7 +19,6 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case networkSlow
   /// The disk is full for a while; a write or an fsync fails; what was staged is lost in a crash.
   case diskFull, diskFailed, commitLost
-  /// Somebody sets the calendar.
   case clockJumped
   /// The machine of the coordinator loses its power, and what was not synced.
   case powerLost
@@ -27,31 +26,22 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case clientDeaf
   /// The coordinator has no descriptor left for a while.
   case coordinatorCrowded
-  /// A commit takes seconds.
   case commitSlow
   /// Somebody closes the windows of a service and opens them again at once.
   case windowsScaled
   /// Whoever has opened the bank in the foreground is killed: it breaks everything off.
   case openerKilled
-  /// Somebody changes the configuration and has it read again.
   case configurationChanged
-  /// The coordinator gets a signal that asks for the end.
   case coordinatorSignalled
   /// The stock service is killed between two effects, or stands still: for a while, or for good.
   case stockKilled, stockSlow, stockStuck
-  /// An audit of the stock takes long.
   case stockAuditLong
-  /// The stock's disk is full for a while, or a write or an fsync of it fails.
   case stockDiskFull, stockDiskFailed
-  /// A connection to the stock breaks, or becomes slow.
   case stockCut, stockLate
   /// What the stock had staged is lost in a crash, or its commit takes seconds.
   case stockCommitLost, stockCommitSlow
-  /// The stock service has no descriptor left for a while.
   case stockCrowded
-  /// Somebody who looks on at the stock does not read for a while.
   case stockReaderDeaf
-  /// The stock service is asked to end.
   case stockEnded
   /// A juice station dies when it hears that its fruit was taken.
   case stationKilled
@@ -67,12 +57,10 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The stock service dies soon after it is asked for a drink, while the machine waits.
   case stockKilledInPurchase
 
-  /// Whether it is the stock's side of the world where something goes wrong.
   var isOfTheStock: Bool {
     (FaultKind.stockKilled.rawValue...FaultKind.releaseInterrupted.rawValue).contains(rawValue)
   }
 
-  /// Whether it is the vending machine's side of the world where something goes wrong.
   var isOfTheMachine: Bool { rawValue >= FaultKind.vendingKilled.rawValue }
 
   /// The name in reports: words with hyphens.

@@ -5,9 +5,7 @@
 import BankModel
 import QueueCore
 
-/// What one history is like.
 struct FaultPlan {
-  /// How bad it is.
   enum Temper: Int64 {
     case calm
     case rough
@@ -19,7 +17,6 @@ struct FaultPlan {
   let interval: TimeSpan
   /// How long things go wrong.
   let duration: TimeSpan
-  /// What goes wrong, each with its weight.
   let weights: [(kind: FaultKind, weight: Int64)]
 
   let policy: QueuePolicy
@@ -31,9 +28,7 @@ struct FaultPlan {
   let thought: Int64
   /// Customers of one slice of a large request.
   let slice: Int64
-  /// How long the work for one customer takes, in microseconds.
   let workMicroseconds: Int64
-  /// How long it takes to write one change down.
   let timeOfChange: TimeSpan
   /// Completions are gathered for so long.
   let gather: TimeSpan
@@ -71,8 +66,7 @@ struct FaultPlan {
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
     // Each history has its favourite faults, so that rare ones meet each other too.
     let kinds =
-      Self.drawnKinds + (stock.isThere ? Self.stockKinds : [])
-      + (vending.isThere ? Self.vendingKinds : [])
+      Self.drawnKinds + (stock.isThere ? Self.stockKinds : []) + (vending.isThere ? Self.vendingKinds : [])
     var weights: [(kind: FaultKind, weight: Int64)] = kinds.map { kind in
       let weight = chance.draw(0...3)
       return switch kind {
@@ -103,9 +97,7 @@ struct FaultPlan {
     // In half of the histories nobody is handed out ahead, as is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     self.policy = policy
-    windows = [
-      .deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations,
-    ]
+    windows = [.deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations]
     clients = Int(chance.draw(1...3))
     commands = Int(chance.draw(6...22))
     slice = chance.draw(2...7)
@@ -118,7 +110,6 @@ struct FaultPlan {
     self.weights = weights
   }
 
-  /// What goes wrong next.
   func draw(_ chance: inout SeededGenerator) -> FaultKind? {
     let sum = weights.reduce(0) { $0 + $1.weight }
     guard sum > 0 else { return nil }

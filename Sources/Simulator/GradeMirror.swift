@@ -5,7 +5,6 @@
 import BankModel
 import QueueCore
 
-/// Turns grades upside down.
 enum GradeMirror {
   static func mirrored(_ grade: Grade) -> Grade {
     switch grade {

@@ -5,16 +5,13 @@
 import BankModel
 import QueueCore
 
-/// The real machine with something wrong around it.
 struct MutantQueue {
   let bug: PlantedBug
-  /// Tickets of requests that were spoken too early.
   private var spoken: Set<RequestNumber> = []
   private var inserts = 0
 
   init(_ bug: PlantedBug) { self.bug = bug }
 
-  /// The rules by which the machine goes.
   func spoil(_ policy: QueuePolicy) -> QueuePolicy {
     var policy = policy
     switch bug {
@@ -31,12 +28,10 @@ struct MutantQueue {
     return policy
   }
 
-  /// What the machine reads of its store.
   func spoil(_ stored: StoredQueue) -> StoredQueue {
     bug == .gradesUpsideDown ? GradeMirror.mirrored(stored) : stored
   }
 
-  /// Lets an event happen to the machine, as the bug has it.
   mutating func apply(
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -67,20 +62,12 @@ struct MutantQueue {
       if let present = machine.numbers(of: window), present.generation == generation,
         let held = present.lease,
         lease.generation == generation, answer == .done
-      {
-        [.tellerAnswered(window, generation, held, answer)]
-      } else {
-        [event]
-      }
+      { [.tellerAnswered(window, generation, held, answer)] } else { [event] }
     case (.takesProgressForDone, .tellerProgressed(let window, let generation, let lease)):
       [.tellerAnswered(window, generation, lease, .done)]
     case (.takesDeathForFailure, .tellerLost(let window, let generation, _)):
       if let present = machine.numbers(of: window), present.generation == generation, let held = present.lease
-      {
-        [.tellerAnswered(window, generation, held, .failed(reason: "it died")), event]
-      } else {
-        [event]
-      }
+      { [.tellerAnswered(window, generation, held, .failed(reason: "it died")), event] } else { [event] }
     case (.expiresNobody, _): renewals(of: machine) + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]

@@ -175,15 +175,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   public var name: String { String(describing: self) }
   /// What it does, in a sentence.
   public var sentence: String { rawValue }
-
-  /// Whether the stock's core is wrong.
   var isOfTheStock: Bool { Self.stock.contains(self) }
   private static let stock: Set<Self> = [
     .takesAgain, .forgetsOrdersInACrash, .givesBackAgain, .takesInPart, .forgetsVoids, .forgetsShortages,
     .losesARow, .refusesTheLastFruit, .sellsTheLatestFirst,
   ]
 
-  /// Whether the vending machine's core is wrong.
   var isOfTheMachine: Bool { Self.machine.contains(self) }
   private static let machine: Set<Self> = [
     .paysInAgain, .buysAgain, .countsCoinsTwice, .givesChangeOfIntents, .takesBeforeTheIntent,

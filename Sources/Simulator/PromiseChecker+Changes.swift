@@ -5,7 +5,6 @@ import BankModel
 import QueueCore
 
 extension PromiseChecker {
-  /// Follows a change to what is kept.
   func follow(_ change: StoreChange, at now: Moment) {
     switch change {
     case .insert(let customer):
@@ -177,7 +176,6 @@ extension PromiseChecker {
     return open.removeValue(forKey: request)
   }
 
-  /// Tickets are told to somebody.
   func spoken(_ tickets: IssuedTickets) {
     guard tickets.first <= tickets.last else { return }
     for ticket in tickets.first...tickets.last {

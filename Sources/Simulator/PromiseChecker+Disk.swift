@@ -7,7 +7,6 @@ import QueueCore
 import Storage
 
 extension PromiseChecker {
-  /// A change was added to the open transaction.
   func staged(_ change: StoreChange) { staged.append(change) }
 
   /// The open transaction was forgotten, as far as anybody knows.
@@ -16,7 +15,6 @@ extension PromiseChecker {
     staged.removeAll()
   }
 
-  /// A transaction is on disk.
   func committed(_ books: Books, in store: QueueDisk) {
     let isNew = store.commits > seenCommits
     seenCommits = store.commits
@@ -34,8 +32,7 @@ extension PromiseChecker {
         if store.hasArrivals { arriving.append(change) }
       case .insert(let customer): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
-      case .bury(let customer):
-        buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
+      case .bury(let customer): buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
       case .released(let ticket): stock.released(ticket)
       default: break
       }
@@ -124,8 +121,7 @@ extension PromiseChecker {
       }
       if receipt.outcome.isAttended {
         servedToday += 1
-        let lease = Lease(
-          ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
+        let lease = Lease(ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
         if let window = receipt.window { finished.insert(Finished(window: window, lease: lease)) }
       } else {
         cancelledToday += 1
@@ -183,7 +179,6 @@ extension PromiseChecker {
     }
   }
 
-  /// What has not come to its end, for a person.
   func leftovers() -> String {
     let waiting = world.clients.filter { !$0.isContent }.map { client in
       "client \(client.number) waits for \(client.outstanding.count) answers and has \(client.again.count) to repeat"

@@ -6,7 +6,6 @@ import BankModel
 import QueueCore
 import Wire
 
-/// What one event has brought about so far.
 struct CheckedStep {
   /// Attempts that have ended and must be recorded.
   var owed: [(holder: PromiseChecker.Holder, end: AttemptEnd)] = []
@@ -173,8 +172,7 @@ extension PromiseChecker {
 
   private func follow(_ effect: QueueEffect, _ event: QueueEvent, at now: Moment) {
     switch effect {
-    case .stage(let change):
-      if !step.isRepeat { follow(change, at: now) }
+    case .stage(let change): if !step.isRepeat { follow(change, at: now) }
     case .assign(let window, let lease, let customer): assign(window, lease, customer, at: now)
     case .acknowledge(let window, let lease):
       if finished.remove(Finished(window: window, lease: lease)) == nil {
@@ -279,8 +277,7 @@ extension PromiseChecker {
   private func checkNumbers(of core: QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
     let books = core.books
-    let sum =
-      core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
+    let sum = core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
     if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
     if core.serving != Int64(holders.count) {
       violate(.books, "\(core.serving) are served by the core's count, and \(holders.count) were handed out")
@@ -322,7 +319,6 @@ extension PromiseChecker {
 }
 
 extension QueueEvent {
-  /// The request that somebody has made with it; nil where nobody has.
   fileprivate var request: RequestNumber? {
     switch self {
     case .enqueue(let request, _, _, _, _), .cancel(let request, _), .requeue(let request, _),

@@ -8,13 +8,11 @@ import QueueCore
 import Storage
 import Wire
 
-/// A ticket of a day, as one number.
 struct TicketName: Hashable {
   let day: BusinessDay
   let ticket: TicketNumber
 }
 
-/// Watches a history and says when a promise is broken.
 final class PromiseChecker {
   /// A customer in the hands of a teller. The first of a window is served; the turn of the others comes in their order.
   struct Holder {
@@ -25,14 +23,12 @@ final class PromiseChecker {
     var progressAt: MonotonicTime
   }
 
-  /// What a request was for.
   enum Question {
     case cancel(TicketName)
     case reset(BusinessDay)
     case other
   }
 
-  /// What a client asked for in one request.
   struct Group {
     var orders: [CustomerOrder]
     var isList: Bool
@@ -40,7 +36,6 @@ final class PromiseChecker {
     /// The tickets on disk, by the place of the order.
     var tickets: [TicketName?]
     var filled = 0
-    /// How often it was asked for.
     var asked = 0
     /// Its client was told that nobody of it was added, and has not asked again.
     var isWithdrawn = false
@@ -126,7 +121,6 @@ final class PromiseChecker {
     return first
   }
 
-  /// A client is going to ask for these customers.
   func expect(_ orders: [CustomerOrder], isList: Bool, isRepeated: Bool) {
     groups.append(
       Group(
@@ -142,7 +136,6 @@ final class PromiseChecker {
     return groupOfAccount[Int(account) - 1]
   }
 
-  /// A client was told of its tickets, over the wire.
   func clientHeard(_ report: EnqueuedReport, group number: Int) {
     guard number > 0 else { return violate(.answer, "a client that asked for nothing was told of tickets") }
     let group = groups[number - 1]
@@ -167,7 +160,6 @@ final class PromiseChecker {
     }
   }
 
-  /// A client asks for the customers of a request, for the first time or again.
   func asked(group number: Int) {
     groups[number - 1].asked += 1
     groups[number - 1].isWithdrawn = false
@@ -240,7 +232,6 @@ final class PromiseChecker {
     }
   }
 
-  /// A core has read the store.
   func began(_ core: QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
   }

@@ -4,7 +4,6 @@
 
 import BankModel
 
-/// The customers of the present day as an onlooker knows them.
 struct QueueView {
   var day: BusinessDay
   var lastTicket: TicketNumber = 0
@@ -16,7 +15,6 @@ struct QueueView {
 
   init(day: BusinessDay) { self.day = day }
 
-  /// A customer stands in line.
   mutating func stand(_ customer: Customer) {
     let line = customer.line.index
     var place = standing[line].count
@@ -32,7 +30,6 @@ struct QueueView {
     return true
   }
 
-  /// Who is to be served next.
   func first(of service: Service) -> TicketNumber? {
     for grade in Grade.allCases {
       if let ticket = standing[Line(service: service, grade: grade).index].first { return ticket }
@@ -42,9 +39,7 @@ struct QueueView {
 
   /// The tickets of the newcomers are on disk, up to this one.
   mutating func settleNewcomers(through last: TicketNumber) {
-    for ticket in newcomers where ticket <= last {
-      if let customer = customers[ticket] { stand(customer) }
-    }
+    for ticket in newcomers where ticket <= last { if let customer = customers[ticket] { stand(customer) } }
     newcomers.removeAll { $0 <= last }
   }
 
@@ -67,10 +62,8 @@ struct QueueView {
     newcomers.removeAll()
   }
 
-  /// Nobody is left, and the next day begins.
   mutating func begin(day: BusinessDay) { self = QueueView(day: day) }
 
-  /// How many are in each state, for a person.
   var summary: String {
     let counts = [CustomerState.waiting, .delayed, .serving, .dead].map { state in
       "\(states.values.count { $0 == state }) \(state.name)"

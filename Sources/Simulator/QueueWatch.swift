@@ -8,9 +8,7 @@ import BankModel
 import Coordinator
 import QueueCore
 
-/// Looks at what happens to the queue of one coordinator.
 final class QueueWatch: QueueWitness {
-  /// A word of a dead worker that is heard later.
   private struct LateWord {
     let due: MonotonicTime
     let event: QueueEvent
@@ -36,7 +34,6 @@ final class QueueWatch: QueueWitness {
     chance = SeededGenerator(seed: seed)
   }
 
-  /// A turn begins.
   func beginTurn() { effectsOfTurn = 0 }
 
   func apply(
@@ -106,15 +103,11 @@ final class QueueWatch: QueueWitness {
     lateWords.append(LateWord(due: due, event: event))
   }
 
-  /// Takes out the next word of the dead that has come by now.
   func nextLateWord(at moment: MonotonicTime) -> QueueEvent? {
     guard let place = lateWords.firstIndex(where: { $0.due <= moment }) else { return nil }
     world.statistics.note(.messageLate)
     return lateWords.remove(at: place).event
   }
 
-  /// The process runs again when the next one comes.
-  func wakeForLateWords() {
-    if let due = lateWords.map(\.due).min() { world.host.wake(process, at: due) }
-  }
+  func wakeForLateWords() { if let due = lateWords.map(\.due).min() { world.host.wake(process, at: due) } }
 }

@@ -6,7 +6,6 @@ import BankModel
 import Wire
 
 extension SimulatedClient {
-  /// The next thing that this client wants; nil while it wants nothing.
   func think() -> Wish? {
     guard commandsLeft > 0 else { return nil }
     commandsLeft -= 1
@@ -29,8 +28,7 @@ extension SimulatedClient {
     case 78..<86: return Wish(command: .resume(someService()))
     case 86..<88: return Wish(command: .reset(day: nil))
     case 88..<95:
-      let windows = ServiceWindows(
-        service: someWindows(), count: chance.draw(0...3))
+      let windows = ServiceWindows(service: someWindows(), count: chance.draw(0...3))
       return Wish(command: .scale([windows]))
     case 95..<97:
       guard !world.isCalm else { return enqueue() }
@@ -60,9 +58,7 @@ extension SimulatedClient {
     [.deposit, .loan, world.hasStock ? .juice : nil, nil][Int(chance.draw(0...3))]
   }
 
-  func someWindows() -> Service {
-    [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))]
-  }
+  func someWindows() -> Service { [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))] }
 
   private func someGrade() -> Grade {
     [.vvip, .vip, .vip, .regular, .regular, .regular][Int(chance.draw(0...5))]
@@ -74,7 +70,6 @@ extension SimulatedClient {
     return known[known.count - Int(chance.draw(1...back))]
   }
 
-  /// Customers of one kind, with chance where something is left open.
   private func enqueue() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(8...30) : chance.draw(1...6)
     return enqueue { account, key in
@@ -109,7 +104,6 @@ extension SimulatedClient {
     }
   }
 
-  /// Customers who are all different.
   func list() -> Wish {
     let count = chance.draw(1...9)
     let account = world.checker.newAccounts(count)

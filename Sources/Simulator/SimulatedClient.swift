@@ -7,9 +7,7 @@ import Coordinator
 import Transport
 import Wire
 
-/// Somebody who types `bankctl`, or a script that does.
 final class SimulatedClient {
-  /// Something that a client wants, until it is answered.
   struct Wish {
     var command: ControlCommand
     /// The orders that belong to it, by the checker's number; 0 for none.
@@ -20,7 +18,6 @@ final class SimulatedClient {
     /// The client has changed its mind, and waits to hear what has become of it.
     var isWithdrawn = false
 
-    /// How many customers are asked for.
     var count: Int64 {
       switch command {
       case .enqueue(let order): order.count
@@ -44,12 +41,10 @@ final class SimulatedClient {
   var chance: SeededGenerator
   private(set) var state = State.away
   let line: SimulatedLine
-  /// Commands that it still thinks of.
   var commandsLeft: Int
   private var lastRequest: UInt32 = 0
   /// What was asked on this connection and not answered, in the order of the questions.
   private(set) var outstanding: [(number: UInt32, wish: Wish)] = []
-  /// What has to be asked again.
   private(set) var again: [Wish] = []
   /// The last request that may be repeated and was answered.
   private(set) var answered: Wish?
@@ -59,7 +54,6 @@ final class SimulatedClient {
   private var told: Set<Int> = []
   /// So many lists come when nobody is let in any more.
   private var lateLists = 0
-  /// Set when the bank has said that it has ended.
   private(set) var wasToldOfTheEnd = false
 
   init(number: Int, seed: UInt64, commands: Int, world: Simulation) {
@@ -72,9 +66,7 @@ final class SimulatedClient {
     line.onEnd = { [unowned self] in hear($0) }
   }
 
-  /// Whether nothing is left to be asked or answered.
   var isContent: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && again.isEmpty }
-
   /// The bank is about to close: somebody comes with a list while it does, in vain.
   func comeTooLate() { lateLists = 3 }
 
@@ -93,7 +85,6 @@ final class SimulatedClient {
     ask(juice())
   }
 
-  /// Does the next thing.
   func act() {
     switch state {
     case _ where line.process.isStopped: break
@@ -138,7 +129,6 @@ final class SimulatedClient {
     say(.hello(Hello(build: BuildIdentity.current, role: .client)))
   }
 
-  /// Asks now.
   func ask(_ wish: Wish) {
     lastRequest += 1
     outstanding.append((lastRequest, wish))

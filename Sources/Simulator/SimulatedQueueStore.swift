@@ -6,7 +6,6 @@ import BankModel
 import QueueCore
 import Storage
 
-/// The store of a simulated coordinator.
 final class SimulatedQueueStore: AskingStore {
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
@@ -17,7 +16,6 @@ final class SimulatedQueueStore: AskingStore {
     self.world = world
   }
 
-  /// Meets the disk as this history has it.
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -32,7 +30,6 @@ final class SimulatedQueueStore: AskingStore {
   // MARK: Transactions
 
   func load(now: WallTime) throws(StoreError) -> StoredQueue { try disk.load(now: now) }
-
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 { try disk.beginIncarnation(at: now) }
 
   func stage(_ change: StoreChange) throws(StoreError) {
@@ -64,7 +61,6 @@ final class SimulatedQueueStore: AskingStore {
 
   /// The disk does so by itself, at times that it draws.
   func tidyUp() {}
-
   var emptying: EmptyingProgress? { disk.emptying }
 
   func emptyFurther() throws(StoreError) {
@@ -72,11 +68,9 @@ final class SimulatedQueueStore: AskingStore {
   }
 
   func rollBack() { if !process.isDoomed { disk.rollBack() } }
-
   var isShort: Bool { disk.isShort }
   func lookForRoom() { world.lookForRoom() }
   func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
-
   func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
 
   // MARK: Reading
@@ -97,9 +91,7 @@ final class SimulatedQueueStore: AskingStore {
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
-    try attempt(.read) { () throws(StoreError) in
-      try disk.customers(in: state, after: cursor, limit: limit)
-    }
+    try attempt(.read) { () throws(StoreError) in try disk.customers(in: state, after: cursor, limit: limit) }
   }
 
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {

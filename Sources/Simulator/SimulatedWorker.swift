@@ -1,7 +1,6 @@
-// Owns a worker's process in the simulated world: the production teller, or juice station, on the simulated host, with the
-// channel that its coordinator has given it. It must not decide what an honest worker says.
-// Invariant: nothing of a worker is copied here. What goes wrong with one is done to its process, to its connection, or to
-// what it gets its customers.
+// Owns a worker's process in the simulated world: the production teller, or juice station, on the simulated
+// host, with the channel that its coordinator has given it. Invariant: nothing of a worker is copied here.
+// What goes wrong with one is done to its process, to its connection, or to what it gets its customers.
 
 import BankModel
 import JuiceStation
@@ -10,7 +9,6 @@ import QueueCore
 import Teller
 import Wire
 
-/// A worker, as the simulated world knows it.
 final class SimulatedWorker {
   let process: SimulatedProcess
   let window: Window
@@ -25,19 +23,14 @@ final class SimulatedWorker {
     self.generation = generation
   }
 
-  /// Its end of the connection to the coordinator; nil once it has closed it.
-  var stream: StreamEnd? {
-    if case .stream(let end)? = process.descriptors[3] { end } else { nil }
-  }
+  var stream: StreamEnd? { if case .stream(let end)? = process.descriptors[3] { end } else { nil } }
 }
 
-/// The program of a worker.
 final class WorkerProgram: SimulatedProgram {
   private let teller: TellerProcess
   /// What gets a station its fruit; a teller has none.
   private let fruit: FruitProvider?
 
-  /// Begins as the program's main function does.
   init(_ worker: SimulatedWorker, in world: Simulation) throws(SystemError) {
     let loop = try EventLoop()
     let isStation = worker.window.service.drawsOnStock
@@ -66,7 +59,6 @@ final class WorkerProgram: SimulatedProgram {
 /// work fails.
 final class SimulatedProvider: Provider {
   var onProvided: ((Lease, Provision) -> Void)?
-  /// The work for the next customer fails.
   var failsNext = false
 
   private unowned let world: Simulation
@@ -100,9 +92,7 @@ final class SimulatedProvider: Provider {
     real.provide(assignment)
   }
 
-  var nextDeadline: MonotonicInstant? {
-    [real?.nextDeadline, ready?.due].compactMap(\.self).min()
-  }
+  var nextDeadline: MonotonicInstant? { [real?.nextDeadline, ready?.due].compactMap(\.self).min() }
 
   func endTurn() {
     real?.endTurn()
@@ -132,13 +122,11 @@ struct JuiceOrder {
     self.account = account
   }
 
-  /// Reads a payload; nil where it is none.
   init?(_ payload: String) {
     let words = payload.split(separator: " ")
     guard words.count == 2, let account = AccountNumber(words[1]) else { return nil }
     self.init(juice: ItemID(String(words[0])), account: account)
   }
 
-  /// The payload of the customer.
   var payload: String { "\(juice) \(account)" }
 }

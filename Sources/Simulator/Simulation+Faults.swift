@@ -8,7 +8,6 @@ import Storage
 import Wire
 
 extension Simulation {
-  /// Something goes wrong, and the next thing is planned.
   func goWrong() {
     guard !isCalm else { return }
     let span = plan.interval.nanoseconds
@@ -77,7 +76,6 @@ extension Simulation {
 
   // MARK: - The disk
 
-  /// What the disk does with the next call of a kind.
   func meetDisk(_ call: MemoryStore.Call) {
     disk.isFull = fullUntil > clock.now
     if call == .commit, let failing = failingCommit, disk.hasStagedChanges {
@@ -99,13 +97,11 @@ extension Simulation {
     }
   }
 
-  /// The store looks whether there is room again.
   func lookForRoom() {
     disk.isFull = fullUntil > clock.now
     if fullUntil + .milliseconds(500) <= clock.now { disk.isShort = false }
   }
 
-  /// How long a commit takes.
   func timeOfCommit() -> TimeSpan {
     defer { slowCommit = nil }
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
@@ -145,7 +141,6 @@ extension Simulation {
 
   // MARK: - Messages
 
-  /// A message as a frame.
   func encode(_ message: some Encodable, limit: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     do {

@@ -7,10 +7,7 @@ import Posix
 import Wire
 
 extension Simulation {
-  /// What the path of a program starts; nil where there is no such program.
-  func program(
-    at path: String, _ arguments: [String]
-  ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+  func program(at path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     switch Paths.lastPart(of: path) {
     case "bank-stockd": return stockProgram()
     case "bank-vending": return vendingProgram()
@@ -42,7 +39,6 @@ extension Simulation {
     return try? WorkerProgram(worker, in: self)
   }
 
-  /// A worker's process has ended.
   func workerEnded(_ process: SimulatedProcess) {
     guard let place = workers.firstIndex(where: { $0.process === process }) else { return }
     let worker = workers.remove(at: place)
@@ -52,7 +48,6 @@ extension Simulation {
       "worker \(process.pid) at \(worker.window) ends: \(process.ending.map { "\($0.status)" } ?? "")")
   }
 
-  /// Something is wrong with a worker.
   func troubleWorker(_ kind: FaultKind) {
     guard let worker = some(of: workers) else { return }
     let process = worker.process
@@ -67,8 +62,7 @@ extension Simulation {
     case .messageLate:
       lateWords += 1
       process.fuse = Int(chance.draw(1...8))
-    case .networkSlow:
-      hit(worker.stream, kind) { $0.slow(by: chance.draw(20...400)) }
+    case .networkSlow: hit(worker.stream, kind) { $0.slow(by: chance.draw(20...400)) }
     case .tellerStuck:
       statistics.note(kind)
       if chance.draw(0...1) == 0 { process.getStuck() } else { process.stop() }
@@ -90,7 +84,6 @@ extension Simulation {
     }
   }
 
-  /// A worker says what it must not say.
   private func lie(_ worker: SimulatedWorker) {
     // A station may not say by chance that its own customer is done: that is a lie which nobody could find out.
     let away: TicketNumber = worker.window.service.drawsOnStock ? 1_000_000 : 0
@@ -119,7 +112,6 @@ extension Simulation {
     stream.send(bytes, at: clock.now, on: host)
   }
 
-  /// The faults end here too.
   func calmWorkers() {
     (stillborn, lateStarters, lateWords) = (0, 0, 0)
     for worker in workers {

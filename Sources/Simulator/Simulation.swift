@@ -32,14 +32,12 @@ public final class Simulation {
   let bug: PlantedBug?
   var clock = VirtualClock()
   var agenda = Agenda<Occurrence>()
-  /// The machine on which production processes run.
   let host: SimulatedHost
   var trace: Trace
   var statistics = Statistics()
   let checker: PromiseChecker
   var chance: SeededGenerator
   let disk: QueueDisk
-  /// Every day that people have had in this history.
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
   var scene = StockScene()
@@ -48,23 +46,18 @@ public final class Simulation {
 
   private(set) var coordinator: BankProgram?
   private var coordinators = 0
-  /// Workers whose processes live.
   var workers: [SimulatedWorker] = []
-  /// Whether the workers write what they do into their logs.
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
 
-  /// Nothing goes wrong any more.
   private(set) var isCalm = false
   private var calmSince = MonotonicTime(nanoseconds: 0)
   private var finale = ClosingCommands()
   private var isOver = false
   private(set) var violation: Violation?
-  /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// The next commit fails: before anything is kept, or after it.
   var failingCommit: MemoryStore.Call?
-  /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
   /// So many tellers die before they are ready.
   var stillborn = 0
@@ -121,9 +114,7 @@ public final class Simulation {
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)
-      if let coordinator, process === coordinator.process {
-        coordinatorEnded(coordinator, process)
-      }
+      if let coordinator, process === coordinator.process { coordinatorEnded(coordinator, process) }
       if process === scene.service { stockEnded(process) }
       if process === vending.machine { vendingEnded(process) }
     }
@@ -135,9 +126,7 @@ public final class Simulation {
   ///   - seed: decides everything.
   ///   - bug: what is wrong with the core or the shell; nil for the real ones.
   ///   - trace: told every event and every effect in words; nil where nobody reads them.
-  public static func run(
-    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
-  ) -> Outcome {
+  public static func run(seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil) -> Outcome {
     run(seed: seed, bug: bug, trace: trace, look: nil)
   }
 
@@ -260,7 +249,6 @@ public final class Simulation {
     }
   }
 
-  /// A coordinator's process has ended: its connections end, and what it had not committed is gone.
   private func coordinatorEnded(_ ended: BankProgram, _ process: SimulatedProcess) {
     let isDone = process.ending?.status.ending == .code(0)
     if case .signal? = process.ending?.status.ending { statistics.note(.coordinatorKilled) }

@@ -66,14 +66,10 @@ public struct Statistics: Sendable, Equatable, Codable {
 
   /// Nothing yet.
   public init() {}
-
   /// Faults of all kinds.
   public var faultsInAll: Int64 { faults.reduce(0, +) }
-
   /// How often something went wrong.
   public func count(of kind: FaultKind) -> Int64 { faults[kind.rawValue] }
-
-  /// Counts a fault.
   mutating func note(_ kind: FaultKind, _ times: Int = 1) { faults[kind.rawValue] += Int64(times) }
 
   private static let counts: [WritableKeyPath<Statistics, Int64> & Sendable] = [

@@ -4,22 +4,16 @@
 
 import BankModel
 
-/// Both clocks of the simulated world.
 struct VirtualClock {
-  /// The reading of the clock that only moves forward.
   private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
   /// The calendar's reading when the forward clock stood at zero, in milliseconds since 1970.
   private var calendarOrigin: Int64 = 1_700_000_000_000
 
-  /// Both readings at once.
   var moment: Moment {
-    Moment(
-      monotonic: now, wall: WallTime(milliseconds: calendarOrigin + now.nanoseconds / 1_000_000))
+    Moment(monotonic: now, wall: WallTime(milliseconds: calendarOrigin + now.nanoseconds / 1_000_000))
   }
 
-  /// Moves on to a moment; an earlier one changes nothing.
   mutating func advance(to moment: MonotonicTime) { now = max(now, moment) }
-
   /// Somebody sets the calendar: it jumps by so many milliseconds, forward or back.
   mutating func jump(byMilliseconds span: Int64) { calendarOrigin += span }
 }

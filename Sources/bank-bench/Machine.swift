@@ -5,7 +5,6 @@
 import Glibc
 import Posix
 
-/// The machine on which something was measured.
 struct Machine {
   let cores: Int
   let processor: String
@@ -15,7 +14,6 @@ struct Machine {
   /// Processes that were ready to run in the minute before, all in all.
   let load: String
 
-  /// Looks at this machine; `scratch` is where the banks keep their data.
   static func inspect(scratch: String) -> Machine {
     let model = text(of: "/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }
     return Machine(

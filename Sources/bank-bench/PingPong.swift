@@ -5,7 +5,6 @@
 import Glibc
 import Posix
 
-/// A poller and its workers, without anything to say.
 final class PingPong {
   /// Makes this program a worker.
   static let echoWord = "--echo"
@@ -17,9 +16,9 @@ final class PingPong {
   private var children: [ChildProcess] = []
   private var trips = 0
 
-  init(program: String, workers: Int) throws(BenchFailure) {
-    loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
-    for _ in 0..<workers { try BenchFailure.system { () throws(SystemError) in try add(program) } }
+  init(program: String, workers: Int) throws {
+    loop = try EventLoop()
+    for _ in 0..<workers { try add(program) }
   }
 
   deinit {
@@ -27,7 +26,7 @@ final class PingPong {
     for child in children { _ = child.wait() }
   }
 
-  private func add(_ program: String) throws(SystemError) {
+  private func add(_ program: String) throws {
     let pair = try UnixSocket.pair()
     children.append(
       try ChildProcess.spawn(
@@ -43,21 +42,19 @@ final class PingPong {
     }
   }
 
-  func tripsPerSecond(for span: Duration) throws(BenchFailure) -> Double {
-    try BenchFailure.system { () throws(SystemError) -> Double in
-      var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
-      for socket in sockets { send(socket, &buffer, Self.question, CInt(MSG_NOSIGNAL)) }
-      // The first trips include the start of the workers.
-      while trips < 1_000 { try loop.runOnce(until: nil) }
-      trips = 0
-      let begin = SystemClock.monotonic()
-      var now = begin
-      while now - begin < span {
-        try loop.runOnce(until: nil)
-        now = SystemClock.monotonic()
-      }
-      return Double(trips) / (now - begin).seconds
+  func tripsPerSecond(for span: Duration) throws -> Double {
+    var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+    for socket in sockets { send(socket, &buffer, Self.question, CInt(MSG_NOSIGNAL)) }
+    // The first trips include the start of the workers.
+    while trips < 1_000 { try loop.runOnce(until: nil) }
+    trips = 0
+    let begin = SystemClock.monotonic()
+    var now = begin
+    while now - begin < span {
+      try loop.runOnce(until: nil)
+      now = SystemClock.monotonic()
     }
+    return Double(trips) / (now - begin).seconds
   }
 
   /// A worker: answers on descriptor 3 until it is closed.

@@ -4,7 +4,6 @@
 import Glibc
 import Posix
 
-/// Facts about processes. `proc(5)`
 enum ProcessFacts {
   /// Seconds of processor time that a process has used, in user mode and in the kernel. Fields 14 and 15 of
   /// /proc/PID/stat

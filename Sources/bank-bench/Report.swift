@@ -1,8 +1,6 @@
 // Owns the results: rows with their figures and targets, as a table for people and as one JSON document.
-// It must not know how a figure came about. Invariant: target and figure stand side by side, and only the median
-// is judged. Nothing here fails.
+// Invariant: target and figure stand side by side, and only the median is judged.
 
-/// What a figure shall be.
 enum Target {
   case atLeast(Double)
   case below(Double)
@@ -15,7 +13,6 @@ enum Target {
   }
 }
 
-/// One line of the report.
 struct Row {
   /// The measurement it belongs to, as on the command line.
   var group: String
@@ -37,8 +34,7 @@ struct Chart {
   var lines: [String] {
     let most = bars.map(\.figure).max() ?? 0
     let column = bars.map(\.name.count).max() ?? 0
-    return [name]
-      + bars.map { bar in
+    return [name] + bars.map { bar in
         let length = most > 0 ? max(1, Int((bar.figure / most * Self.width).rounded())) : 0
         let gap = String(repeating: " ", count: column - bar.name.count)
         return "  \(bar.name)\(gap)  \(String(repeating: "█", count: length)) \(Figure.text(bar.figure))"
@@ -46,14 +42,12 @@ struct Chart {
   }
 }
 
-/// Everything that was measured.
 struct Report {
   var machine: Machine
   private(set) var rows: [Row] = []
   var charts: [Chart] = []
 
   init(machine: Machine) { self.machine = machine }
-
   mutating func add(_ row: Row) { rows.append(row) }
 
   // MARK: - For people

@@ -5,9 +5,7 @@
 import Glibc
 import Posix
 
-/// The scratch directory.
 enum Scratch {
-  /// Removes a directory with everything in it.
   static func remove(_ path: String) {
     guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
     guard facts.isDirectory else {

@@ -1,7 +1,6 @@
-// Owns the part of a chaos run's account that is about fruit: what was there, what was brought, what the juices took
-// that were made, and what is left. It must not know the stock's ledger nor ask its audit.
-// Invariant: every piece that is missing or too many is counted, by its fruit.
-// Failure: none; what is wrong is the result.
+// Owns the part of a chaos run's account that is about fruit: what was there, what was brought, what the
+// juices took that were made, and what is left. Invariant: every piece that is missing or too many is
+// counted, by its fruit.
 import BankModel
 import Wire
 
@@ -19,7 +18,6 @@ extension ChaosAccount {
     var gaps: [Remark] = []
   }
 
-  /// Compares what is left with what should be.
   mutating func compareStock(_ shelves: Shelves, _ receipts: [ReceiptReport]) {
     violations += shelves.gaps.map { .watch($0) }
     guard let after = shelves.after else { return }
@@ -51,8 +49,7 @@ extension ReceiptReport {
     switch outcome {
     case .served: return missing.isEmpty
     case .outOfStock:
-      return !missing.isEmpty
-        && missing.allSatisfy { shortage in
+      return !missing.isEmpty && missing.allSatisfy { shortage in
           shortage.available < shortage.needed && recipe.contains(ItemAmount(shortage.item, shortage.needed))
         }
     case .cancelled: return false

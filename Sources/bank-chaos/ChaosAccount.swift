@@ -1,26 +1,21 @@
-// Owns the comparison at the end of a chaos run: what the clients remember against what the bank has on its books.
-// It must not know processes, sockets or the bank's own counters: promises and receipts go in, violations come out.
-// Invariant: every deviation is counted under exactly one heading, and named.
-// Order: within a service and a grade a customer must not start later than one with a higher number. Two things excuse
-// that, and nothing else: the customer itself had another attempt before (`attempts` > 1), or the coordinator was
-// killed between the two starts. The latter can happen to one customer a window at each such death, not to more.
-// Failure: none; what is wrong with the books is the result.
+// Owns the comparison at the end of a chaos run: what the clients remember against what the bank has on its
+// books. Invariant: every deviation is counted under exactly one heading, and named. Order: within a service
+// and a grade a customer must not start later than one with a higher number. Two things excuse that, and
+// nothing else: the customer itself had another attempt before (`attempts` > 1), or the coordinator was
+// killed between the two starts. The latter can happen to one customer a window at each such death, not to
+// more.
 import BankModel
 import Wire
 
-/// What is not as it should be.
 enum ChaosViolation: Sendable, Equatable {
   /// A ticket was promised and has no receipt of a service.
   case lost(ChaosTicket)
-  /// A ticket has more than one receipt.
   case servedAgain(ChaosTicket, receipts: Int64)
   /// A key was promised tickets, and other ones at another time.
   case promisedTwice(key: String)
   /// Two keys were promised the same ticket, or a promise has not as many tickets as were asked for.
   case badPromise(key: String)
-  /// A receipt nobody has asked for.
   case uninvited(ChaosTicket)
-  /// A customer was overtaken.
   case overtaken(ChaosTicket, by: ChaosTicket)
   /// More customers were overtaken than the coordinator's deaths explain.
   case tooManyOvertaken(Service, count: Int64, explained: Int64)
@@ -28,26 +23,20 @@ enum ChaosViolation: Sendable, Equatable {
   case wrongReceipt(ChaosTicket)
   /// The sum of a service is off.
   case money(Service, difference: Int64)
-  /// A process outlived its bank.
   case orphan(pid: Int32, name: String)
-  /// An order was never answered.
   case unanswered(key: String)
-  /// The bank did not come back by itself.
   case notRecovered
   /// There are more or fewer pieces than everything that was done with them explains.
   case stock(ItemID, difference: Int64)
   /// Somebody who looked at the stock was told too little, too much, or out of order.
   case watch(Remark)
-  /// The bank's own audit finds something.
   case audit(Remark)
 }
 
-/// What a chaos run came to.
 struct ChaosAccount: Sendable, Equatable {
   /// The coordinator's deaths, as moments of wall time in milliseconds between which it happened.
   typealias Death = ClosedRange<Int64>
 
-  /// What there is to compare.
   struct Evidence {
     var ledger = ChaosLedger()
     /// All receipts of the run, in the order in which they were committed.
@@ -56,11 +45,9 @@ struct ChaosAccount: Sendable, Equatable {
     var windows: [Service: Int64] = [:]
     /// Customers whom a teller may have had in hand at most.
     var inHand: Int64 = 1
-    /// Processes that lived too long.
     var orphans: [(pid: Int32, name: String)] = []
     var recovered = true
     var shelves = Shelves()
-    /// What the bank's own audit says.
     var audit: [Remark] = []
   }
 
@@ -82,10 +69,8 @@ struct ChaosAccount: Sendable, Equatable {
   var sentAway: Int64 = 0
   var violations: [ChaosViolation] = []
 
-  /// Whether everything is as promised.
   var isClean: Bool { violations.isEmpty }
 
-  /// Draws the account.
   init(_ evidence: Evidence) {
     acknowledged = evidence.ledger.acknowledged
     receipts = Int64(evidence.receipts.count)
@@ -208,7 +193,6 @@ struct ChaosAccount: Sendable, Equatable {
 }
 
 extension ReceiptReport {
-  /// The ticket it belongs to.
   fileprivate var name: ChaosTicket { ChaosTicket(day: day, number: ticket) }
 
   /// Whether it says what was asked for, down to the accounts that were moved.

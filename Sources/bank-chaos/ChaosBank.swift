@@ -9,7 +9,6 @@ import Glibc
 import Posix
 import Wire
 
-/// A process of the bank.
 struct ChaosProcess: Sendable, Hashable {
   var pid: pid_t
   /// With the pid it names one process for ever.
@@ -19,11 +18,9 @@ struct ChaosProcess: Sendable, Hashable {
   /// The window of a teller or a station.
   var window: String?
 
-  /// Whether it is still there.
   var isAlive: Bool { ProcessTable.alive(pid) && ProcessTable.startTime(pid) == startTime }
 }
 
-/// The bank whose processes are killed.
 final class ChaosBank {
   private static let variable = "BANK_CHAOS_RUN"
 
@@ -35,7 +32,6 @@ final class ChaosBank {
   private var strangersSince = SystemClock.monotonic()
   private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicInstant)] = []
 
-  /// A bank that is not open yet.
   init(_ home: BankHome, mark: String) {
     self.home = home
     self.mark = mark
@@ -111,13 +107,11 @@ final class ChaosBank {
 
   // MARK: - Violence
 
-  /// Kills a process; false where it was gone already.
   func kill(_ process: ChaosProcess) -> Bool {
     guard let held = hold(process) else { return false }
     return held.kill(SIGKILL)
   }
 
-  /// Stops a process until a moment.
   func stop(_ process: ChaosProcess, until moment: MonotonicInstant) -> Bool {
     guard let held = hold(process), held.kill(SIGSTOP) else { return false }
     stopped.append((held, process.kind, moment))
@@ -130,10 +124,7 @@ final class ChaosBank {
     stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
   }
 
-  /// When somebody has to be continued next.
   var nextResume: MonotonicInstant? { stopped.map(\.until).min() }
-
-  /// Whether a process of this kind stands still.
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
 
   private func hold(_ process: ChaosProcess) -> OtherProcess? {

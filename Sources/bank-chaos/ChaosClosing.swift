@@ -1,17 +1,14 @@
-// Owns the end of a chaos run: the bank is drained as an operator would, dead letters are brought back, and its books
-// are read page by page.
-// Invariant: nobody is cancelled; whoever has a ticket is served before the bank closes.
-// Failure: CommandError; a bank that does not become idle in its time is one.
+// Owns the end of a chaos run: the bank is drained as an operator would, dead letters are brought back, and
+// its books are read page by page. Invariant: nobody is cancelled; whoever has a ticket is served before the
+// bank closes. Failure: CommandError; a bank that does not become idle in its time is one.
 import BankModel
 import Console
 import ControlClient
 import Posix
 import Wire
 
-/// Drains a bank and reads its books.
 struct ChaosClosing {
   let session: Session
-  /// Dead letters that were brought back.
   private(set) var requeued: Int64 = 0
 
   private static let patience = Duration.seconds(120)
@@ -65,7 +62,6 @@ struct ChaosClosing {
     return receipts.filter { $0.sequence > sequence }
   }
 
-  /// What the bank finds on its own books.
   func audit() throws(CommandError) -> [Remark] {
     var problems: [Remark] = []
     try CoordinatorClient.consult(session) { coordinator throws(CommandError) in

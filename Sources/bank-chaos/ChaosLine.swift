@@ -5,9 +5,7 @@ import ControlClient
 import Posix
 import Wire
 
-/// A connection that may break at any moment.
 final class ChaosLine {
-  /// Whether it is of use.
   private(set) var isOpen = true
 
   private let socket: FileDescriptor
@@ -43,7 +41,6 @@ final class ChaosLine {
     loop.deregister(registration)
   }
 
-  /// Sends a request and returns its number.
   func send(_ command: ControlCommand) -> UInt32 {
     lastNumber += 1
     write(.request(ControlRequest(number: lastNumber, command: command)))
@@ -59,7 +56,6 @@ final class ChaosLine {
     close()
   }
 
-  /// The answers that have arrived; at the end of the line what came before it.
   func take() -> [ControlReply] {
     var replies: [ControlReply] = []
     while isOpen {

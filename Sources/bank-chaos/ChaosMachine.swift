@@ -1,8 +1,6 @@
-// Owns the vending machine's side of a chaos run: somebody who fills it, puts money in, buys and takes the change, one
-// thing after the other, and remembers every answer.
-// It must not know who is killed.
-// Invariant: everything that is asked has one name for ever and is asked for until it is answered; what was answered is
-// remembered here and nowhere else.
+// Owns the vending machine's side of a chaos run: somebody who fills it, puts money in, buys and takes the
+// change, one thing after the other, and remembers every answer. Invariant: everything that is asked has one
+// name for ever and is asked for until it is answered; what was answered is remembered here and nowhere else.
 // Failure: VendingClientError where the machine does not answer at the beginning or at the end.
 import BankModel
 import Console
@@ -11,9 +9,7 @@ import Posix
 import VendingClient
 import Wire
 
-/// Somebody at a vending machine.
 final class ChaosMachine {
-  /// Purchases that were answered.
   private(set) var purchases: Int64 = 0
   /// What is not as it was told, a sentence each.
   private(set) var problems: [Remark] = []
@@ -51,10 +47,8 @@ final class ChaosMachine {
     firstSequence = picture.sequence
   }
 
-  /// Whether everything that was asked has its answer.
   var isSettled: Bool { wish == nil }
 
-  /// Hears what has arrived, and asks for what is due.
   func turn(_ now: MonotonicInstant, wantsMore: Bool) {
     customers.endTurn()
     managers.endTurn()
@@ -140,9 +134,7 @@ final class ChaosMachine {
       history += rows
       last = end
     }
-    if history != bought {
-      problems.append(Remark(.purchasesKept, history.count, bought.count))
-    }
+    if history != bought { problems.append(Remark(.purchasesKept, history.count, bought.count)) }
   }
 }
 

@@ -12,9 +12,7 @@ import StockClient
 import VendingClient
 import Wire
 
-/// The program `bank-chaos`.
 enum ChaosProgram {
-  /// Runs the program.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     // Whatever the command line has wrong is told before there is a home.
     let rules = try rules(session)
@@ -184,9 +182,7 @@ enum ChaosProgram {
     var chosen: [ChaosTarget] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
       let target = ChaosTarget.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
-      guard let target else {
-        throw .usage(words.noSuchVictim(String(name)))
-      }
+      guard let target else { throw .usage(words.noSuchVictim(String(name))) }
       if !chosen.contains(target) { chosen.append(target) }
     }
     return chosen
@@ -223,7 +219,6 @@ enum ChaosProgram {
     return BankHome(path: path)
   }
 
-  /// Removes a directory with everything in it; no symbolic link is followed.
   private static func remove(_ path: String) {
     guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
     guard facts.isDirectory else {

@@ -4,7 +4,6 @@ import BankModel
 import Console
 import Posix
 
-/// What a series of times says.
 struct ChaosTimes: Sendable, Equatable {
   var count = 0
   /// Milliseconds; nil where nothing was measured.
@@ -25,7 +24,6 @@ struct ChaosTimes: Sendable, Equatable {
     (time.wholeNanoseconds + 999_999) / 1_000_000
   }
 
-  /// For scripts.
   var document: JSONValue {
     [
       "count": .integer(Int64(count)), "p50": JSONValue(median), "p99": JSONValue(p99),
@@ -34,7 +32,6 @@ struct ChaosTimes: Sendable, Equatable {
   }
 }
 
-/// The result of a chaos run.
 struct ChaosReport: Sendable {
   var seed: Int64
   var home: String
@@ -45,7 +42,6 @@ struct ChaosReport: Sendable {
   var requeued: Int64 = 0
   /// Deliveries of fruit, and changes of the stock that somebody watched.
   var deliveries: Int64 = 0
-  /// Purchases at the vending machine.
   var purchases: Int64 = 0
   var changesWatched: Int64 = 0
   var elapsed: Duration = .zero
@@ -55,7 +51,6 @@ struct ChaosReport: Sendable {
   /// Violations that are named; the numbers count all of them.
   private static let named = 50
 
-  /// For scripts.
   func document(_ words: MessageCatalog) -> JSONValue {
     let victims = ChaosTarget.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(kills[$1, default: 0])])
@@ -77,7 +72,6 @@ struct ChaosReport: Sendable {
     ]
   }
 
-  /// For people.
   func lines(_ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right])
     for target in ChaosTarget.allCases {

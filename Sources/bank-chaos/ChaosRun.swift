@@ -9,7 +9,6 @@ import Glibc
 import Posix
 import Wire
 
-/// A chaos run on an open bank.
 final class ChaosRun {
   /// When it ends.
   struct Limits {
@@ -84,7 +83,6 @@ final class ChaosRun {
     try? Signals.unblock([SIGINT, SIGTERM])
   }
 
-  /// How many processes were killed.
   var killCount: Int64 { kills.values.reduce(0, +) }
 
   /// Runs until a limit is reached or somebody interrupts, and then until every order has its answer.
@@ -105,14 +103,11 @@ final class ChaosRun {
     bank.resume(nil)
     while recovered, interruptions < 2,
       !traffic.isSettled || !shop.isSettled || !machine.isSettled || !bereaved.isEmpty
-    {
-      _ = try turn(wantsMore: false)
-    }
+    { _ = try turn(wantsMore: false) }
     traffic.leave()
     witness.leave()
   }
 
-  /// Whether all who were to come have come and are served.
   private var isServed: Bool {
     guard traffic.isExhausted, traffic.isSettled, let queue = witness.picture?.queue else { return false }
     return queue.waiting + queue.delayed + queue.serving == 0 && queue.issued >= traffic.ledger.acknowledged

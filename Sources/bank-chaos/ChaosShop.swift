@@ -1,7 +1,6 @@
-// Owns the stock's side of a chaos run: somebody who brings fruit and takes some away, so that there is always too
-// little of something, and somebody who looks on from the beginning to the end.
-// It must not know who is killed, nor what the customers order.
-// Invariant: a delivery has one name for ever and is asked for until it is answered; what was answered is remembered here
+// Owns the stock's side of a chaos run: somebody who brings fruit and takes some away, so that there is
+// always too little of something, and somebody who looks on from the beginning to the end. Invariant: a
+// delivery has one name for ever and is asked for until it is answered; what was answered is remembered here
 // and nowhere else. The onlooker must be told of every change once and in order, whoever dies in between.
 // Failure: StockClientError where the stock does not answer at the beginning or at the end.
 import BankModel
@@ -11,7 +10,6 @@ import Posix
 import StockClient
 import Wire
 
-/// The deliveries to a stock, and the view of it.
 final class ChaosShop {
   /// What the branch makes.
   let assortment: Assortment
@@ -19,9 +17,7 @@ final class ChaosShop {
   let before: [ItemID: Quantity]
   /// What was brought, less what was taken away by hand.
   private(set) var brought: [ItemID: Quantity] = [:]
-  /// Deliveries that were answered.
   private(set) var deliveries: Int64 = 0
-  /// Changes that the onlooker was told of.
   private(set) var changesSeen: Int64 = 0
   /// What the onlooker was told wrongly, a sentence each.
   private(set) var gaps: [Remark] = []
@@ -42,7 +38,6 @@ final class ChaosShop {
   private static let pieces: ClosedRange<Quantity> = -6...40
   private static let pauses: ClosedRange<Int64> = 2...25
 
-  /// Goes to the stock of an open bank.
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(StockClientError) {
     client = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
     self.name = name
@@ -58,10 +53,8 @@ final class ChaosShop {
     client.follow { [unowned self] news in hear(news) }
   }
 
-  /// Whether every delivery has its answer.
   var isSettled: Bool { delivery == nil }
 
-  /// Hears what has arrived, and brings what is due.
   func turn(_ now: MonotonicInstant, wantsMore: Bool) {
     client.endTurn()
     if delivery == nil, wantsMore, now >= nextAt { think(now) }
@@ -109,22 +102,17 @@ final class ChaosShop {
     switch news {
     case .picture(let picture):
       // There is one at the beginning. Whoever is shown another one has missed what came before it.
-      if let seen, seen != picture.sequence {
-        gaps.append(Remark(.viewBegunAnew, seen, picture.sequence))
-      }
+      if let seen, seen != picture.sequence { gaps.append(Remark(.viewBegunAnew, seen, picture.sequence)) }
       seen = picture.sequence
       shelves = picture.quantities
-    case .changes(let changes):
-      for change in changes { look(at: change) }
+    case .changes(let changes): for change in changes { look(at: change) }
     case .refused(let failure): gaps.append(Remark(.viewRefused, failure.code.rawValue))
     }
   }
 
   private func look(at change: StockChange) {
     changesSeen += 1
-    if change.sequence != (seen ?? 0) + 1 {
-      gaps.append(Remark(.viewOutOfOrder, seen ?? 0, change.sequence))
-    }
+    if change.sequence != (seen ?? 0) + 1 { gaps.append(Remark(.viewOutOfOrder, seen ?? 0, change.sequence)) }
     seen = change.sequence
     let there = shelves[change.item, default: 0] + change.difference
     shelves[change.item] = there
@@ -152,7 +140,6 @@ final class ChaosShop {
 }
 
 extension StockPicture {
-  /// How many there are of each item.
   fileprivate var quantities: [ItemID: Quantity] {
     Dictionary(items.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
   }

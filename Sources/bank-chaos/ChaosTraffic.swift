@@ -1,13 +1,11 @@
-// Owns the clients of a chaos run: each asks for tickets under a key of its own, one order after the other, and asks
-// again with the same key whenever its connection was lost.
-// Invariant: an order is in the ledger before the first of its bytes is sent.
-// Failure: none of its own; a refusal that may pass is asked again, any other one is kept.
+// Owns the clients of a chaos run: each asks for tickets under a key of its own, one order after the other,
+// and asks again with the same key whenever its connection was lost. Invariant: an order is in the ledger
+// before the first of its bytes is sent. A refusal that may pass is asked again, any other one is kept.
 import BankModel
 import ControlClient
 import Posix
 import Wire
 
-/// The customers' side.
 final class ChaosTraffic {
   private struct Client {
     var chance: SeededGenerator
@@ -29,9 +27,7 @@ final class ChaosTraffic {
 
   /// What they remember.
   private(set) var ledger = ChaosLedger()
-  /// Refusals that no second attempt cures.
   private(set) var refusals: [Failure] = []
-  /// Connections that were cut.
   private(set) var cuts: Int64 = 0
   private var clients: [Client]
   private let home: BankHome
@@ -59,21 +55,12 @@ final class ChaosTraffic {
     clients = (0..<count).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
   }
 
-  /// Whether every order has its answer.
   var isSettled: Bool { clients.allSatisfy { $0.order == nil } }
-
-  /// Whether no further customer may come.
   var isExhausted: Bool { ledger.asked >= limit }
-
-  /// The next request of a client will be cut.
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
-
   /// Everybody hangs up; for the end, when every order has its answer.
-  func leave() {
-    for index in clients.indices { clients[index].line = nil }
-  }
+  func leave() { for index in clients.indices { clients[index].line = nil } }
 
-  /// Hears what has arrived, and asks for what is due.
   func turn(_ now: MonotonicInstant, wantsMore: Bool) {
     for index in clients.indices {
       hear(index, now)

@@ -8,17 +8,14 @@ import ControlClient
 import Posix
 import Wire
 
-/// Who looks on.
 final class ChaosWitness {
   /// The latest picture; nil while nobody answers.
   private(set) var picture: StatusReport?
   /// When the bank has last said anything.
   private(set) var lastSign: MonotonicInstant
-  /// From the kill of a teller until its customer was being served again.
   private(set) var reserveTimes: [Duration] = []
   /// From the kill of the coordinator until somebody was being served again.
   private(set) var recoverTimes: [Duration] = []
-  /// Completions that were seen.
   private(set) var completions: Int64 = 0
   /// The latest coordinator that was seen with a teller at work at every window. Its guardian knows by then that the
   /// bank is open.
@@ -44,7 +41,6 @@ final class ChaosWitness {
     lastSign = SystemClock.monotonic()
   }
 
-  /// A teller was killed.
   func tellerKilled(window: String, at now: MonotonicInstant) { killedWindows[window] = now }
 
   /// A teller was killed before it was ready. Its own successor comes after a pause, as it shall, and whoever still waits
@@ -54,7 +50,6 @@ final class ChaosWitness {
     interrupted = interrupted.filter { $0.value.window != window }
   }
 
-  /// The coordinator was killed.
   func coordinatorKilled(at now: MonotonicInstant) {
     drop()
     coordinatorDied = coordinatorDied ?? now
@@ -76,7 +71,6 @@ final class ChaosWitness {
     coordinatorStopped()
   }
 
-  /// Hears what has arrived.
   func turn(_ now: MonotonicInstant) {
     if line == nil, now >= nextAttempt {
       nextAttempt = now + Self.rest

@@ -4,7 +4,6 @@
 import BankModel
 import Wire
 
-/// What one connection does.
 struct Attack {
   /// How a connection is left.
   enum Manner: Int64, CaseIterable {
@@ -23,9 +22,6 @@ struct Attack {
   /// How many messages it was made of, whole or not.
   let messages: Int
 
-  /// Draws the attack with this number.
-  ///
-  /// - Parameter hello: a valid one.
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var frames: [[UInt8]] = []

@@ -1,19 +1,14 @@
-// Owns the command line of the program that fuzzes a real coordinator through its real socket. It must not know what is done
-// with it. People type it as `scripts/fuzz --socket`, which builds, makes the scratch directory, and cleans up after it
-// whatever happens.
-// Invariant: what is read is in range.
+// Owns the command line of the program that fuzzes a real coordinator through its real socket. People type it
+// as `scripts/fuzz --socket`, which builds, makes the scratch directory, and cleans up after it whatever
+// happens. Invariant: what is read is in range.
 
 import Arguments
 import Console
 import Posix
 
-/// What the program was asked to do.
 struct FuzzOrder {
-  /// The directory for the bank and for what was found; absolute.
   let scratch: String
-  /// How long.
   let span: Duration
-  /// What decides every attack.
   let seed: UInt64
 
   static let table = CommandTable(

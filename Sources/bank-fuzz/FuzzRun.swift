@@ -8,7 +8,6 @@ import Glibc
 import Posix
 import Wire
 
-/// One run.
 final class FuzzRun {
   private let order: FuzzOrder
   private var last: [(number: UInt64, attack: Attack)] = []
@@ -21,12 +20,9 @@ final class FuzzRun {
 
   init(_ order: FuzzOrder) { self.order = order }
 
-  /// Attacks, examines, and says what was done.
-  func carryOut() throws(FuzzFailure) -> String {
+  func carryOut() throws -> String {
     let bank = try FuzzBank(in: order.scratch)
-    do throws(FuzzFailure) {
-      return try attack(bank)
-    } catch {
+    do { return try attack(bank) } catch {
       // That it has ended explains most of what goes wrong, and a busy machine takes its time over an end.
       let deadline = SystemClock.monotonic() + .seconds(5)
       repeat {
@@ -37,7 +33,7 @@ final class FuzzRun {
     }
   }
 
-  private func attack(_ bank: FuzzBank) throws(FuzzFailure) -> String {
+  private func attack(_ bank: FuzzBank) throws -> String {
     let client = try NormalClient(bank, seed: order.seed)
     bank.rememberPeace()
     let attackers = Attackers(path: bank.home.socket)
@@ -89,11 +85,11 @@ final class FuzzRun {
     return "\nbank-fuzz: the last \(last.count) attacks, the newest at the end, are in \(path)"
   }
 
-  private static func hello() throws(FuzzFailure) -> [UInt8] {
+  private static func hello() throws -> [UInt8] {
     var frame: [UInt8] = []
     let message = ClientMessage.hello(Hello(build: ControlConnection.build, role: .client))
     guard (try? FrameEncoder().append(message, to: &frame, limit: FrameLimits.control)) != nil else {
-      throw .unserved("a hello cannot be written")
+      throw FuzzFailure.unserved("a hello cannot be written")
     }
     return frame
   }

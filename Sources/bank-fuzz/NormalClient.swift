@@ -6,7 +6,6 @@ import BankModel
 import ControlClient
 import Wire
 
-/// A client as everybody should be.
 final class NormalClient {
   private let connection: ControlConnection
   private var chance: SeededGenerator
@@ -15,13 +14,13 @@ final class NormalClient {
   /// How often the attackers had filled the queue.
   private(set) var refusals = 0
 
-  init(_ bank: FuzzBank, seed: UInt64) throws(FuzzFailure) {
-    connection = try FuzzFailure.control { () throws(ControlError) in try bank.home.connect() }
+  init(_ bank: FuzzBank, seed: UInt64) throws {
+    connection = try bank.home.connect()
     chance = SeededGenerator(seed: ~seed)
   }
 
   /// Lets a few customers come.
-  func enqueue() throws(FuzzFailure) {
+  func enqueue() throws {
     let count = chance.draw(1...5)
     let order = EnqueueOrder(
       count: count, service: nil, grade: .regular, amount: nil, account: nil, seed: chance.next(), key: nil)
@@ -31,14 +30,13 @@ final class NormalClient {
     case .enqueued(let report) where report.count == count && report.last - report.first + 1 == count:
       customers += count
     case .failure(let failure) where failure.code == .queueFull: refusals += 1
-    default: throw .unserved("\(count) customers were answered with \(answer)")
+    default: throw FuzzFailure.unserved("\(count) customers were answered with \(answer)")
     }
   }
 
-  /// Undoes what attackers may ask for: a pause lasts until somebody ends it.
-  func resume() throws(FuzzFailure) {
+  func resume() throws {
     guard case .status = try FuzzBank.ask(.resume(nil), on: connection) else {
-      throw .unserved("the services were not resumed")
+      throw FuzzFailure.unserved("the services were not resumed")
     }
     commands += 1
   }

@@ -13,7 +13,6 @@ indirect enum RawValue {
   /// A head without what it announces.
   case head(UInt8, UInt64)
 
-  /// Draws one.
   static func draw(_ chance: inout SeededGenerator, depth: Int = 0) -> RawValue {
     switch chance.draw(0...(depth > 4 ? 4 : 7)) {
     case 0: return .number(chance.draw(-2...12))
@@ -22,12 +21,10 @@ indirect enum RawValue {
     case 3: return .text(Int(chance.draw(0...300)))
     case 4: return .head(UInt8(chance.draw(0...7)), chance.next() >> UInt64(chance.draw(0...63)))
     case 5: return .list((0..<chance.draw(0...4)).map { _ in draw(&chance, depth: depth + 1) })
-    default:
-      return .map((0..<chance.draw(0...4)).map { ($0 + 1, draw(&chance, depth: depth + 1)) })
+    default: return .map((0..<chance.draw(0...4)).map { ($0 + 1, draw(&chance, depth: depth + 1)) })
     }
   }
 
-  /// The encoding.
   func append(to bytes: inout [UInt8]) {
     switch self {
     case .number(let number) where number < 0: Self.append(1, UInt64(bitPattern: -1 - number), to: &bytes)

@@ -1,13 +1,10 @@
-// Owns requests of which each is a message of the protocol: every command, with contents from within and beyond their
-// limits. It must not know what becomes of their bytes.
-// Invariant: the same chance draws the same requests.
+// Owns requests of which each is a message of the protocol: every command, with contents from within and
+// beyond their limits. Invariant: the same chance draws the same requests.
 
 import BankModel
 import Wire
 
-/// Draws requests.
 enum RequestDraw {
-  /// Draws one.
   static func draw(_ chance: inout SeededGenerator) -> ControlRequest {
     ControlRequest(
       number: UInt32(truncatingIfNeeded: chance.next() >> UInt64(chance.draw(0...32))),

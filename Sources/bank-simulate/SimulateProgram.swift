@@ -8,7 +8,6 @@ import Glibc
 import Posix
 import Simulator
 
-/// The program `bank-simulate`.
 enum SimulateProgram {
   static func run(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) -> ProgramExit {
     let bug = invocation.text("bug").flatMap { name in PlantedBug.allCases.first { $0.name == name } }

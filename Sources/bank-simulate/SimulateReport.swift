@@ -1,14 +1,11 @@
-// Owns how the outcome of simulated histories is told, to a person and to a script. It must not know how they went.
-// Invariant: a broken promise is told with its seed and with the one command that shows it again. There is nothing that
-// can fail.
+// Owns how the outcome of simulated histories is told, to a person and to a script. Invariant: a broken
+// promise is told with its seed and with the one command that shows it again.
 
 import Simulator
 
-/// What was simulated, and the broken promise if there was one.
 struct SimulateReport {
   var statistics: Statistics
   var failed: Simulation.Outcome?
-  /// What was wrong on purpose.
   var bug: PlantedBug?
   /// How long it took; nil where that says nothing.
   var seconds: Double?
@@ -48,7 +45,6 @@ struct SimulateReport {
     ]
   }
 
-  /// For a person.
   var text: String {
     var lines: [String] = []
     for count in counts { if let words = count.words { lines.append(row(words, count.number)) } }
@@ -88,7 +84,7 @@ struct SimulateReport {
   }
 
   private func command(_ seed: UInt64) -> String {
-    "scripts/simulate --seed \(seed)" + (bug.map { " --bug \($0.rawValue)" } ?? "") + " --trace"
+    "scripts/simulate --seed \(seed)" + (bug.map { " --bug \($0.name)" } ?? "") + " --trace"
   }
 
   private func row(_ name: String, _ count: Int64) -> String {

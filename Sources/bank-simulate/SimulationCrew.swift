@@ -7,7 +7,6 @@ import Glibc
 import Simulator
 import Synchronization
 
-/// Simulates many histories, several at a time.
 final class SimulationCrew: Sendable {
   /// How far it has come.
   struct Progress: Sendable {
@@ -17,7 +16,6 @@ final class SimulationCrew: Sendable {
   }
 
   private let progress: Mutex<Progress>
-  /// How many histories.
   let count: UInt64
 
   /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
@@ -31,7 +29,6 @@ final class SimulationCrew: Sendable {
   private let from: UInt64
   let bug: PlantedBug?
 
-  /// Where it stands now.
   var present: Progress { progress.withLock { $0 } }
 
   /// Simulates with so many threads, and returns when all is done. `report` is called now and then by this thread.
@@ -54,7 +51,6 @@ final class SimulationCrew: Sendable {
     return present
   }
 
-  /// One history; false when there is none left.
   private func simulateNext() -> Bool {
     let seed: UInt64? = progress.withLock { progress in
       guard progress.next < count, progress.failed == nil else { return nil }

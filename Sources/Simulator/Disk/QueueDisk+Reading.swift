@@ -5,7 +5,6 @@ import BankModel
 import QueueCore
 import Storage
 
-/// A store that puts its questions to others.
 protocol AskingStore: QueueStore {
   /// Puts a question to whoever knows the answer; `comparable` is of an answer what two of them must agree on.
   func ask<Answer: Equatable>(
@@ -61,9 +60,7 @@ extension AskingStore {
     try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
   }
 
-  func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
+  func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try ask("the receipts after \(sequence)") { store throws(StoreError) in
       try store.receipts(day: day, after: sequence, limit: limit)
     } comparable: { $0.map(\.comparable) }
@@ -147,7 +144,6 @@ extension QueueDisk: AskingStore {
 
   // MARK: - Comparing
 
-  /// What a store holds, as far as anybody can ask for it.
   private struct Contents: Equatable {
     var stored: StoredQueue
     var arrivingFrom: TicketNumber?
@@ -214,7 +210,6 @@ extension QueueDisk: AskingStore {
     }
   }
 
-  /// Compares what was committed just now.
   func check(_ changes: [Change]) throws(StoreError) {
     for change in changes {
       remember(change)

@@ -9,9 +9,7 @@ import BankModel
 import QueueCore
 import Storage
 
-/// The store that is the queue's in this history.
 final class QueueDisk {
-  /// A change that was staged.
   enum Change {
     case change(StoreChange)
     case withdrawal(limit: Int)
@@ -29,16 +27,10 @@ final class QueueDisk {
   let model = MemoryStore()
   /// Where the production store is kept; nil in a history without one.
   let volume: SimulatedVolume?
-  /// The production store as the present process has it open.
   private(set) var store: SQLiteStore?
-  /// Told what the two stores do not agree on.
   var onDisagreement: ((String) -> Void)?
-  /// Told that the machine has lost its power.
   var onPowerLoss: (() -> Void)?
-  /// Nothing goes wrong by itself any more.
-  var isCalm = false {
-    didSet { if isCalm { volume?.calm() } }
-  }
+  var isCalm = false { didSet { if isCalm { volume?.calm() } } }
 
   private var chance: SeededGenerator
   /// Commits between two that copy the log; 0 for never.
@@ -59,7 +51,6 @@ final class QueueDisk {
   /// The production store may have fewer left who are to be taken out than the model: a withdrawal was in doubt, and of
   /// whoever never had a ticket nobody can ask how many are there.
   private(set) var mayHaveWithdrawnMore = false
-  /// Whether what is to be taken out cannot be compared.
   var areArrivalsUnclear: Bool { owesWithdrawal || mayHaveWithdrawnMore }
 
   init(seed: UInt64, mistake: String? = nil) {
@@ -83,7 +74,6 @@ final class QueueDisk {
     return stored
   }
 
-  /// Whether it is this disk's fault that it cannot be opened.
   func isToBlame(for error: StoreError) -> Bool {
     guard let volume else { return false }
     return switch error {
@@ -123,7 +113,6 @@ final class QueueDisk {
   // MARK: - Transactions
 
   var hasStagedChanges: Bool { model.hasStagedChanges }
-  /// Commits that were kept.
   var commits: Int { model.commits }
 
   func stage(_ change: StoreChange) throws(StoreError) {
@@ -212,13 +201,7 @@ final class QueueDisk {
   /// Whether new customers are to be refused. The store in memory believes what it is told.
   var isShort: Bool {
     get { store?.isShort ?? model.isShort }
-    set {
-      if volume == nil {
-        model.isShort = newValue
-      } else if !newValue {
-        store?.lookForRoom()
-      }
-    }
+    set { if volume == nil { model.isShort = newValue } else if !newValue { store?.lookForRoom() } }
   }
 
   func lookForRoom() { store?.lookForRoom() }

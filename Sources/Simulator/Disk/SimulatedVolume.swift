@@ -8,9 +8,7 @@ import BankModel
 import Glibc
 import Storage
 
-/// Files in memory that can be lost, torn, refused and full.
 final class SimulatedVolume: Volume {
-  /// A call that can be made to fail once.
   enum Call {
     /// Nothing of it is written.
     case write
@@ -30,12 +28,10 @@ final class SimulatedVolume: Volume {
   private var durableNames: [String: VolumeFile] = [:]
   /// Names that were given, or taken (nil), since the directory was synced.
   private var unsyncedNames: [(name: String, file: VolumeFile?)] = []
-  /// Bytes that are held back in a file of this name.
   private var reserves: [String: Int64] = [:]
   private var chance: SeededGenerator
   private var registration: VolumeRegistration?
   private var abandonedConnections: [OpaquePointer] = []
-  /// What is wrong on purpose with whoever keeps a database here.
   var mistake: String?
 
   /// The process, or the power, is gone: whatever is asked for has no effect.
@@ -44,16 +40,12 @@ final class SimulatedVolume: Volume {
   var fuse: Int?
   /// The number of the next call of a kind that fails: 1 for the next.
   private var failing: (call: Call, number: Int)?
-  /// Nothing is free.
   var isFull = false { didSet { if isFull != oldValue { fullAt = isFull ? used : nil } } }
   private var fullAt: Int64?
   /// How long the next sync takes; whoever spends the time is told in ``onSlowSync``.
   var slowSync: TimeSpan?
-  /// Told how long a slow sync takes.
   var onSlowSync: ((TimeSpan) -> Void)?
-  /// Syncs that were done.
   private(set) var syncs = 0
-  /// The system's number of the last failure.
   var lastError: Int32 = 0
 
   init(seed: UInt64) {
@@ -93,7 +85,6 @@ final class SimulatedVolume: Volume {
 
   // MARK: - Names
 
-  /// The file of this name.
   func file(_ name: String) -> VolumeFile? { names[name] }
 
   /// Gives a file a name; nil takes the name away.
@@ -110,20 +101,13 @@ final class SimulatedVolume: Volume {
 
   // MARK: - Room
 
-  /// Bytes of all files, and those that are held back.
-  private var used: Int64 {
-    names.values.reduce(0) { $0 + Int64($1.size) } + reserves.values.reduce(0, +)
-  }
-
-  /// Bytes that nobody has.
+  private var used: Int64 { names.values.reduce(0) { $0 + Int64($1.size) } + reserves.values.reduce(0, +) }
   var free: Int64 { max(0, (fullAt ?? capacity) - used) }
 
   // MARK: - What goes wrong
 
-  /// Makes one of the next calls of a kind fail.
   func fail(_ call: Call, number: Int = 1) { failing = (call, number) }
 
-  /// Nothing fails any more, and whatever was to go wrong does not.
   func calm() {
     failing = nil
     fuse = nil
@@ -131,7 +115,6 @@ final class SimulatedVolume: Volume {
     isFull = false
   }
 
-  /// Whether something can still be done to a file.
   func passes() -> Bool {
     guard !isDead else { return false }
     guard let left = fuse else { return true }
@@ -142,7 +125,6 @@ final class SimulatedVolume: Volume {
     return false
   }
 
-  /// Whether a call fails that was to fail.
   func fails(_ call: Call) -> Bool {
     guard let failing, failing.call == call else { return false }
     self.failing = failing.number > 1 ? (call, failing.number - 1) : nil
@@ -196,7 +178,6 @@ final class SimulatedVolume: Volume {
 
   // MARK: - The reserve
 
-  /// Room that is held back here.
   private final class SimulatedReserve: Reserve {
     private let path: String
     private let volume: SimulatedVolume

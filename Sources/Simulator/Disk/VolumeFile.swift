@@ -6,31 +6,23 @@
 
 import BankModel
 
-/// A file in memory that can lose what was not synced.
 final class VolumeFile {
-  /// Something that was done to a file.
   enum Change {
     case write([UInt8], at: Int)
     case resize(Int)
   }
 
-  /// What processes see.
   private(set) var seen: [UInt8] = []
   private var durable: [UInt8] = []
-  /// What was done since the last sync, in order.
   private var unsynced: [Change] = []
   /// The lock of each connection that has one. See `sqlite3_io_methods.xLock`.
   var locks: [ObjectIdentifier: Int32] = [:]
 
-  /// Its length in bytes.
   var size: Int { seen.count }
-
-  /// Whether everything is durable that processes see.
   var isSynced: Bool { unsynced.isEmpty && seen == durable }
 
   // MARK: - What processes do
 
-  /// Copies bytes out of the file, as many as there are.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     let count = min(buffer.count, max(0, seen.count - offset))
     guard count > 0 else { return 0 }
@@ -58,7 +50,6 @@ final class VolumeFile {
     unsynced.append(.resize(size))
   }
 
-  /// Makes everything durable.
   func sync() {
     for change in unsynced { Self.apply(change, to: &durable) }
     unsynced.removeAll(keepingCapacity: true)
@@ -75,7 +66,6 @@ final class VolumeFile {
     if forgets { unsynced.removeAll() }
   }
 
-  /// The power is lost.
   func losePower(sector: Int, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     unsynced.removeAll()
@@ -105,7 +95,6 @@ final class VolumeFile {
     }
   }
 
-  /// A change sector by sector.
   private static func pieces(of change: Change, _ sector: Int) -> [Change] {
     guard case .write(let bytes, let offset) = change else { return [change] }
     var pieces: [Change] = []

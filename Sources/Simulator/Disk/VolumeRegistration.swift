@@ -6,9 +6,7 @@ import BankModel
 import CSQLite
 import Glibc
 
-/// A VFS for one volume.
 final class VolumeRegistration {
-  /// The name under which SQLite knows it.
   let name: String
   private let vfs: UnsafeMutablePointer<sqlite3_vfs>
   private let context: Unmanaged<VolumeContext>
@@ -25,7 +23,6 @@ final class VolumeRegistration {
     precondition(code == SQLITE_OK, "SQLite takes every VFS that has a name.")
   }
 
-  /// Takes the VFS away again. Every connection that used it is closed.
   func remove() {
     sqlite3_vfs_unregister(vfs)
     Glibc.free(UnsafeMutablePointer(mutating: vfs.pointee.zName))
@@ -33,7 +30,6 @@ final class VolumeRegistration {
     context.release()
   }
 
-  /// Frees a connection that its owner has left open for good.
   static func close(_ connection: OpaquePointer) {
     while let statement = sqlite3_next_stmt(connection, nil) { sqlite3_finalize(statement) }
     sqlite3_close_v2(connection)
@@ -97,9 +93,7 @@ final class VolumeRegistration {
   }
 }
 
-/// What the methods of a VFS get at.
 final class VolumeContext {
-  /// The volume, which takes its registration with it.
   unowned let volume: SimulatedVolume
   /// SQLite's own chance, apart from that of the faults.
   var chance: SeededGenerator

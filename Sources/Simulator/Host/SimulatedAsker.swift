@@ -7,12 +7,10 @@ import Posix
 import Transport
 import Wire
 
-/// Somebody's connection to a service.
 final class SimulatedAsker<Command: ServiceCommand> {
   /// What hears the answer; nil for none before the deadline.
   typealias Listener = (Command.Answer?) -> Void
 
-  /// The process in which the client lives.
   private final class Program: SimulatedProgram {
     let loop: EventLoop
     let client: ServiceClient<Command>
@@ -42,7 +40,6 @@ final class SimulatedAsker<Command: ServiceCommand> {
     program = process.begin() as? Program
   }
 
-  /// The process in which the client lives.
   var pid: Int32 { process.pid }
 
   /// Asks; a change has a name of the caller's.
@@ -81,11 +78,6 @@ final class SimulatedAsker<Command: ServiceCommand> {
     }
   }
 
-  /// The process has ended: nobody hears anything any more.
   func close() { process.kill() }
-
-  /// The process stands still, or goes on.
-  func stand(_ isStanding: Bool) {
-    if isStanding { process.stop() } else { process.goOn() }
-  }
+  func stand(_ isStanding: Bool) { if isStanding { process.stop() } else { process.goOn() } }
 }

@@ -4,7 +4,6 @@
 import BankModel
 import QueueCore
 
-/// The disk of a service as its process meets it: a store in memory, and what goes wrong with it.
 protocol SimulatedDisk: EntryStore where Failure == StoreError {
   associatedtype Memory: EntryStore<Entry, StoreError>
 
@@ -15,15 +14,11 @@ protocol SimulatedDisk: EntryStore where Failure == StoreError {
   var isOwed: Bool { get set }
   /// The service, as it is called in a trace.
   static var name: String { get }
-  /// The bug that answers before the commit, and the one that believes a full disk.
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
 
   func timeOfCommit() -> TimeSpan
-  /// What the disk does with the next commit, as this history has it.
   func meetCommit()
-  /// Tells the checker that everything is on disk.
   func noteCommit()
-  /// Tells the checker that what was staged is gone.
   func noteLoss()
 }
 

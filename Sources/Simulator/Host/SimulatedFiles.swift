@@ -6,7 +6,6 @@
 import Glibc
 import Posix
 
-/// What a name leads to.
 final class SimulatedFile {
   let inode: UInt64
   let isDirectory: Bool
@@ -44,7 +43,6 @@ final class OpenedFile {
     return part.count
   }
 
-  /// Writes at the position, at the end, or at an offset.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) {
     // As on Linux, where a file that is appended to is appended to wherever somebody says.
     let start = flags & O_APPEND != 0 ? file.bytes.count : offset.map { Int($0) } ?? position
@@ -61,14 +59,11 @@ final class OpenedFile {
   }
 }
 
-/// The file system of a simulated host.
 struct SimulatedFiles {
   private var names: [String: SimulatedFile] = [:]
   private var lastInode: UInt64 = 2
 
   init() { names["/"] = SimulatedFile(inode: 2, isDirectory: true, mode: 0o755) }
-
-  /// What has this name; nil for nothing.
   subscript(path: String) -> SimulatedFile? { names[path] }
 
   /// Why a name cannot be made or looked for; nil where its directory is there.
@@ -77,7 +72,6 @@ struct SimulatedFiles {
     return above.isDirectory ? nil : ENOTDIR
   }
 
-  /// Makes what is not there.
   mutating func make(_ path: String, isDirectory: Bool, mode: mode_t) -> SimulatedFile {
     lastInode += 1
     let made = SimulatedFile(inode: lastInode, isDirectory: isDirectory, mode: mode & 0o7777)
@@ -85,13 +79,11 @@ struct SimulatedFiles {
     return made
   }
 
-  /// Writes a whole file, in a directory that is there.
   mutating func write(_ bytes: [UInt8], to path: String) {
     let file = names[path] ?? make(path, isDirectory: false, mode: 0o600)
     file.bytes = bytes
   }
 
-  /// Makes a directory with everything above it.
   mutating func makeDirectories(_ path: String) {
     guard names[path] == nil else { return }
     makeDirectories(Paths.directory(of: path))
@@ -135,7 +127,6 @@ struct SimulatedFiles {
     return nil
   }
 
-  /// The names in a directory, in their order.
   func entries(of path: String) -> [String] {
     names.keys.filter { $0 != "/" && Paths.directory(of: $0) == path }.map(Paths.lastPart(of:)).sorted()
   }

@@ -5,14 +5,11 @@ import Posix
 import Transport
 import Wire
 
-/// A client's connection to the coordinator, again and again.
 final class SimulatedLine {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
-  /// The process in which the channel lives.
   private final class Program: SimulatedProgram {
     let loop: EventLoop
-    /// The present channel, or the last one that has ended.
     var channel: Channel?
 
     init() throws(SystemError) { loop = try EventLoop() }
@@ -37,7 +34,6 @@ final class SimulatedLine {
     program = process.begin() as? Program
   }
 
-  /// Connects; false where nobody listens.
   func connect(to path: String) -> Bool {
     process.call {
       guard let program else { return false }
@@ -57,7 +53,6 @@ final class SimulatedLine {
     }
   }
 
-  /// Says something; it leaves at once.
   func say(_ message: ClientMessage) {
     process.call {
       program?.channel?.send(message)

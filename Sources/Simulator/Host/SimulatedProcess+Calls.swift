@@ -7,7 +7,6 @@ import Posix
 
 extension SimulatedProcess: SystemCalls {
   func makes(_ mistake: StaticString) -> Bool { host.mistake.map { "\(mistake)" == $0 } ?? false }
-
   var monotonicNanoseconds: Int64 { clock.nanoseconds }
   var realNanoseconds: Int64 { host.calendarOrigin + clock.nanoseconds }
   func random() -> UInt64 { host.chance.next() }

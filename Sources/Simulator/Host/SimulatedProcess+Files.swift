@@ -25,9 +25,7 @@ extension SimulatedProcess {
     return read(file, buffer, at: offset)
   }
 
-  func read(
-    _ file: OpenedFile, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil
-  ) -> Int {
+  func read(_ file: OpenedFile, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) -> Int {
     if file.file.isDirectory { return fail(EISDIR) }
     return file.isReadable ? file.read(into: buffer, at: offset) : fail(EBADF)
   }

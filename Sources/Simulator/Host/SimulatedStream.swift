@@ -7,9 +7,7 @@ import BankModel
 import Glibc
 import Posix
 
-/// One end of a connected stream socket.
 final class StreamEnd {
-  /// What arrives.
   enum Arrival {
     case bytes([UInt8])
     /// The other end sends nothing more.
@@ -18,11 +16,9 @@ final class StreamEnd {
 
   /// Whom to wake when something comes; nil while nobody has accepted the connection.
   weak var owner: SimulatedProcess?
-  /// Tells ends apart, also those that are gone.
   let number: Int
   /// Who made the end, as its peer sees it.
   let maker: pid_t
-  /// Whether it was made by a listening socket.
   let isServers: Bool
   /// The other end. Both hold each other for as long as one is open.
   private(set) var peer: StreamEnd?
@@ -35,7 +31,6 @@ final class StreamEnd {
   private(set) var standing = 0
   /// Descriptors for this end, in all processes.
   var references = 1
-  /// From when on this end is closed.
   private(set) var closedAt: MonotonicTime?
   private var isShut = false
   /// From when on nothing that is sent here arrives.
@@ -50,7 +45,6 @@ final class StreamEnd {
     self.maker = maker
   }
 
-  /// Two ends of one connection.
   static func pair(_ first: StreamEnd, _ second: StreamEnd) {
     first.peer = second
     second.peer = first
@@ -58,12 +52,10 @@ final class StreamEnd {
 
   // MARK: Reading
 
-  /// What has arrived first by then.
   private func first(at moment: MonotonicTime) -> Arrival? {
     head < arrivals.count && arrivals[head].due <= moment ? arrivals[head].arrival : nil
   }
 
-  /// When the next arrives that is not there yet.
   var nextDue: MonotonicTime? { head < arrivals.count ? arrivals[head].due : nil }
 
   /// Reads what is there: bytes, none at the end, nil where there is nothing yet.
@@ -92,14 +84,10 @@ final class StreamEnd {
     head = 0
   }
 
-  /// Whether everything was read, and nothing more comes.
-  func isAtEnd(at moment: MonotonicTime) -> Bool {
-    if case .end? = first(at: moment) { true } else { false }
-  }
+  func isAtEnd(at moment: MonotonicTime) -> Bool { if case .end? = first(at: moment) { true } else { false } }
 
   // MARK: Writing
 
-  /// How many bytes the other end takes now.
   func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.standing ?? 0)) }
 
   /// Whether nobody reads any more what is sent.
@@ -108,7 +96,6 @@ final class StreamEnd {
     return [peer.closedAt, peer.deafFrom].compactMap { $0 }.contains { $0 <= moment }
   }
 
-  /// Sends bytes; there is room for them.
   func send(_ bytes: [UInt8], at moment: MonotonicTime, on host: SimulatedHost) {
     guard let peer, !isShut, peer.deafFrom == nil else { return }
     var rest = bytes[...]
@@ -129,7 +116,6 @@ final class StreamEnd {
     if let owner { host.wake(owner, at: lastDue) }
   }
 
-  /// Sends nothing more.
   func shut(at moment: MonotonicTime, on host: SimulatedHost) {
     guard !isShut else { return }
     isShut = true
@@ -146,7 +132,6 @@ final class StreamEnd {
     if let owner { host.wake(owner, at: moment) }
   }
 
-  /// The last descriptor is closed.
   func close(at moment: MonotonicTime, on host: SimulatedHost) {
     guard closedAt == nil else { return }
     shut(at: moment, on: host)
@@ -189,7 +174,6 @@ final class StreamEnd {
 
   // MARK: Readiness
 
-  /// What this end is ready for, by its owner's time.
   func readiness(at moment: MonotonicTime, on host: SimulatedHost) -> Readiness {
     var ready: Readiness = []
     let isGone = isDeaf(at: moment)
@@ -202,7 +186,6 @@ final class StreamEnd {
   }
 }
 
-/// A listening socket, and the name under which it is found.
 final class ListeningSocket {
   weak var owner: SimulatedProcess?
   let backlog: Int
@@ -217,7 +200,5 @@ final class ListeningSocket {
     openedAt = moment
   }
 
-  func isOpen(at moment: MonotonicTime) -> Bool {
-    openedAt <= moment && closedAt.map { $0 > moment } ?? true
-  }
+  func isOpen(at moment: MonotonicTime) -> Bool { openedAt <= moment && closedAt.map { $0 > moment } ?? true }
 }

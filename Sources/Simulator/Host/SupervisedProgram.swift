@@ -8,11 +8,9 @@ import ServiceProcess
 import Transport
 import Wire
 
-/// A service under the coordinator that has started it.
 final class SupervisedProgram: SimulatedProgram {
   private let loop: EventLoop
   private let link: ParentLink
-  /// The service, once it was opened.
   private(set) var service: (any SimulatedProgram)?
   /// The code of a process that a signal has ended before it watched for any.
   private var endedBySignal: Int32?

@@ -1,14 +1,12 @@
-// Owns what is heard on the wires to the services: who asks for what, and what is answered and told, as it is written and
-// before anybody can read it. Whoever looks on is told of every change in its order, on each connection by itself: clients
-// would notice a gap and begin anew, so it is found here and not at their end.
-// It must not change a byte.
+// Owns what is heard on the wires to the services: who asks for what, and what is answered and told, as it is
+// written and before anybody can read it. Whoever looks on is told of every change in its order, on each
+// connection by itself: clients would notice a gap and begin anew, so it is found here and not at their end.
 
 import BankModel
 import QueueCore
 import StockCore
 import Wire
 
-/// Listens to the connections of the simulated services.
 final class WireEar {
   private struct StockConnection {
     var requests: [UInt32: StockRequest] = [:]
@@ -19,12 +17,9 @@ final class WireEar {
   weak var world: Simulation?
   private var decoders: [Int: FrameDecoder] = [:]
   private var stock: [Int: StockConnection] = [:]
-  /// What the machine is asked, and when.
   private var vending: [Int: [UInt32: (request: VendingRequest, moment: Int)]] = [:]
-  /// When hello was said on each connection to a service.
   private var greetings: [Int: MonotonicTime] = [:]
 
-  /// Bytes are written by one end of a connection.
   func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
     guard let world, let peer = end.peer else { return }
     let server = end.isServers ? end : peer
@@ -53,7 +48,6 @@ final class WireEar {
     }
   }
 
-  /// Bytes between a service and its client.
   private func hear<Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable>(
     _ bytes: [UInt8], on end: StreamEnd, _ connection: Int, requests: (Request) -> Void,
     replies: (NumberedReply<Result>) -> Void
@@ -161,9 +155,7 @@ final class WireEar {
     // Perhaps the coordinator dies before it hears that something was given back.
     if case .giveBack = request.command, case .done = reply.result,
       request.order?.text.first?.isNumber == true
-    {
-      world.releaseIsAnswered()
-    }
+    { world.releaseIsAnswered() }
     guard let told = stock[connection]?.told[reply.number] else { return }
     switch reply.result {
     case .picture(let picture):

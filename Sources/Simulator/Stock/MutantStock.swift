@@ -6,7 +6,6 @@ import BankModel
 import StockCore
 import Storage
 
-/// The real core of the stock with something wrong around it.
 struct MutantStock {
   private let bug: PlantedBug
   private let store: MemoryStockStore

@@ -5,7 +5,6 @@
 import BankModel
 import Wire
 
-/// Somebody with a truck of fruit.
 final class SimulatedKeeper {
   private unowned let world: Simulation
   private let number: Int
@@ -24,13 +23,11 @@ final class SimulatedKeeper {
     asker = world.newAsker()
   }
 
-  /// Whether nothing is left to be asked or answered.
   var isContent: Bool { changesLeft <= 0 && !isWaiting && again == nil }
 
   /// Somebody wants to know what is there, and has everything counted next.
   var isToCount = false
 
-  /// Does the next thing.
   func act() {
     guard !isContent else { return }
     if !isWaiting { if let (order, command) = again { ask(command, as: order) } else { think() } }

@@ -6,7 +6,6 @@ import QueueCore
 import StockCore
 import Storage
 
-/// The store of a simulated stock service.
 final class SimulatedStockStore: StockStore, SimulatedDisk {
   static let name = "stock"
   static let bugs = (
@@ -17,7 +16,6 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
   unowned let process: SimulatedProcess
   var memory: MemoryStockStore { world.stockDisk }
   var isOwed = false
-  /// Told now and then that a long work goes on.
   private let onProgress: () -> Void
 
   init(of process: SimulatedProcess, in world: Simulation, onProgress: @escaping () -> Void) {

@@ -6,12 +6,10 @@ import BankModel
 import StockClient
 import Wire
 
-/// Somebody in front of the shelves.
 final class SimulatedViewer {
   private unowned let world: Simulation
   private let asker: SimulatedAsker<StockCommand>
   private var quantities: [ItemID: Quantity] = [:]
-  /// The last change that was seen.
   private(set) var seen = 0
 
   init(number: Int, world: Simulation) {
@@ -20,10 +18,7 @@ final class SimulatedViewer {
     asker.follow(StockView()) { [unowned self] in hear($0) }
   }
 
-  /// The process in which somebody looks on.
   var pid: Int32 { asker.pid }
-
-  /// Nothing is read until somebody lets it go on.
   func stop() { asker.stand(true) }
 
   private func hear(_ news: StockNews) {

@@ -11,19 +11,14 @@ import Storage
 import Transport
 import Wire
 
-/// The stock's side of a simulated world.
 struct StockScene {
   let disk = MemoryStockStore()
-  /// The process of the present service.
   var service: SimulatedProcess?
   var services = 0
   var keepers: [SimulatedKeeper] = []
   var viewers: [SimulatedViewer] = []
-  /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
-  /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
-  /// How long the next audit takes, where it takes long.
   var longAudit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
   var failingCommit: Bool?
@@ -37,11 +32,9 @@ struct StockScene {
 
 extension Simulation {
   var stockDisk: MemoryStockStore { scene.disk }
-  /// The name of the stock's one ledger.
   var stockLedger: Int64 { Int64(seed >> 1) }
   var hasStock: Bool { plan.stock.isThere }
 
-  /// Those who bring fruit begin, and those who look on.
   func hireKeepers() {
     guard hasStock else { return }
     for number in 0..<plan.stock.viewers {
@@ -57,7 +50,6 @@ extension Simulation {
 
   // MARK: - The service
 
-  /// What the path of the stock service starts.
   func stockProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasStock else { return nil }
     return { [unowned self] process in
@@ -88,7 +80,6 @@ extension Simulation {
     }
   }
 
-  /// The service's process has ended: its connections end, and what it had not committed is gone.
   func stockEnded(_ ended: SimulatedProcess) {
     trace.line(clock.now, "stock \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.fuse != nil { statistics.note(.stockKilled) }
@@ -98,26 +89,22 @@ extension Simulation {
     scene.service = nil
   }
 
-  /// What the disk does with the next commit.
   func meetStockDisk() {
     guard stockDisk.hasStagedChanges else { return }
     if let failing = scene.failingCommit {
       scene.failingCommit = nil
       statistics.note(.stockDiskFailed)
-      stockDisk.failCommit(
-        with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing)
+      stockDisk.failCommit(with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing)
     } else if scene.fullUntil > clock.now {
       stockDisk.failCommit(with: .diskFull(detail: "no space left"))
     }
   }
 
-  /// How long a commit of the stock takes.
   func timeOfStockCommit() -> TimeSpan {
     defer { scene.slowCommit = nil }
     return scene.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  /// How long an audit of the stock takes.
   func timeOfStockAudit() -> TimeSpan {
     guard let span = scene.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
     scene.longAudit = nil
@@ -164,7 +151,6 @@ extension Simulation {
 
   // MARK: - What goes wrong
 
-  /// Something is wrong with the stock.
   func troubleStock(_ kind: FaultKind) {
     guard hasStock else { return }
     switch kind {
@@ -215,14 +201,12 @@ extension Simulation {
     return limits
   }
 
-  /// One of the connections of a process.
   func someStream(of process: SimulatedProcess?) -> StreamEnd? { some(of: process?.connections ?? []) }
 
   func some<Element>(of elements: [Element]) -> Element? {
     elements.isEmpty ? nil : elements[Int(chance.draw(0...Int64(elements.count) - 1))]
   }
 
-  /// A connection breaks.
   func cut(_ stream: StreamEnd) { statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host)) }
 
   /// Something goes wrong with somebody, who has to be there for it.
@@ -232,7 +216,6 @@ extension Simulation {
     body(victim)
   }
 
-  /// The faults end here too.
   func calmStock() {
     scene.fullUntil = clock.now
     (scene.failingCommit, scene.slowCommit, scene.longAudit) = (nil, nil, nil)
@@ -241,7 +224,6 @@ extension Simulation {
     for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }
   }
 
-  /// Whether everything that concerns the stock has come to its end.
   var isStockContent: Bool {
     guard hasStock else { return true }
     let left = (try? disk.unreleased(after: nil, limit: 1)) ?? []

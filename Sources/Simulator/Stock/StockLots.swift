@@ -3,12 +3,10 @@
 
 import BankModel
 
-/// What lies in the stock, counted from rows.
 struct StockLots {
   private(set) var lots: [ItemID: [Lot]] = [:]
   private var totals: [ItemID: Quantity] = [:]
 
-  /// Pieces of an item.
   func total(of item: ItemID) -> Quantity { totals[item, default: 0] }
 
   /// Pieces of an item that may be sold on a day; all of them where there is no day.

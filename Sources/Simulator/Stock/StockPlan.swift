@@ -4,7 +4,6 @@
 
 import BankModel
 
-/// The stock's side of one history.
 struct StockPlan {
   /// Whether there is a stock at all: the bank alone is simulated too.
   let isThere: Bool
@@ -15,7 +14,6 @@ struct StockPlan {
   let keepers: Int
   /// Changes of each of them.
   let changes: Int64
-  /// Those who look on.
   let viewers: Int
   /// Orders are gathered for so long before they are committed.
   let gather: TimeSpan

@@ -10,7 +10,6 @@ import StockService
 import Storage
 import Transport
 
-/// The program of a stock service that runs on a simulated host.
 enum StockProgram {
   static let home = ServiceHome(path: "/bank", name: "stock")
 

@@ -6,13 +6,11 @@ import StockCore
 import StockService
 import Wire
 
-/// The rules of a simulated stock.
 struct WatchedStock: StockDecisions {
   private let world: Simulation
   private let process: SimulatedProcess
   private var machine: StockMachine
   private let mutant: MutantStock?
-  /// What was asked and is not answered.
   private var asked: [StockCore.RequestNumber: (order: OrderID?, action: StockAction)] = [:]
 
   init(_ machine: StockMachine, _ mutant: MutantStock?, of process: SimulatedProcess, in world: Simulation) {

@@ -6,7 +6,6 @@ import BankModel
 import Storage
 import VendingCore
 
-/// The real core of the vending machine with something wrong around it.
 struct MutantVending {
   private let bug: PlantedBug
   private let store: MemoryVendingStore
@@ -18,7 +17,6 @@ struct MutantVending {
     self.store = store
   }
 
-  /// What the machine reads of its store.
   func spoil(_ stored: StoredVending) -> StoredVending {
     var stored = stored
     if bug == .forgetsIntents { stored.unfinished = [] }

@@ -6,7 +6,6 @@ import QueueCore
 import Storage
 import VendingCore
 
-/// The store of a simulated vending machine.
 final class SimulatedVendingStore: VendingStore, SimulatedDisk {
   static let name = "vending"
   static let bugs = (

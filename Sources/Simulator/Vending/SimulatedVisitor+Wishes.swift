@@ -5,7 +5,6 @@ import BankModel
 import Wire
 
 extension SimulatedVisitor {
-  /// The next wish.
   func think() -> Wish {
     if isManager { return change(managersThought()) }
     // Without money there is nothing to be had.
@@ -21,7 +20,6 @@ extension SimulatedVisitor {
     }
   }
 
-  /// Another drink.
   func oneMore() -> Wish { change(.buy(someProduct())) }
 
   private func someProduct() -> ItemID {

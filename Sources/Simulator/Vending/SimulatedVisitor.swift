@@ -7,19 +7,15 @@ import BankModel
 import VendingClient
 import Wire
 
-/// Somebody at the vending machine.
 final class SimulatedVisitor {
-  /// Something that is wanted, until it is answered.
   struct Wish {
     /// The name of a change; nil for a question.
     var name: OrderID?
     var command: VendingCommand
   }
 
-  /// What somebody remembers of a request.
   struct Memory {
     var command: VendingCommand
-    /// How often it was asked for.
     var asked = 0
     /// What was said; nil before the first word that counts.
     var result: VendingResult?
@@ -30,13 +26,10 @@ final class SimulatedVisitor {
   unowned let world: Simulation
   var chance: SeededGenerator
   private let asker: SimulatedAsker<VendingCommand>
-  /// Requests that are not answered.
   private var outstanding = 0
   private var again: [Wish] = []
   private var wishesLeft: Int64
-  /// How many changes were wanted so far.
   var changes = 0
-  /// What is remembered, by the names of the requests.
   private(set) var memory: [OrderID: Memory] = [:]
 
   init(number: Int, seed: UInt64, isManager: Bool, world: Simulation) {
@@ -51,10 +44,8 @@ final class SimulatedVisitor {
     wishesLeft = isManager ? world.plan.vending.orders : world.plan.vending.wishes
   }
 
-  /// Whether nothing is left to be asked or answered.
   var isContent: Bool { wishesLeft <= 0 && outstanding == 0 && again.isEmpty }
 
-  /// Does the next thing.
   func act() {
     guard !isContent else { return }
     if outstanding < 3 {

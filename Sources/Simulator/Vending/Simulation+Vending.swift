@@ -11,18 +11,14 @@ import Transport
 import VendingCore
 import Wire
 
-/// The vending machine's side of a simulated world.
 struct VendingScene {
   let disk = MemoryVendingStore()
-  /// The process of the present machine.
   var machine: SimulatedProcess?
   var machines = 0
   var visitors: [SimulatedVisitor] = []
   /// The disk will be full for so long from the next answer of the stock on.
   var fullAtAnswer: TimeSpan?
-  /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
-  /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
   var failingCommit: Bool?
@@ -34,12 +30,9 @@ struct VendingScene {
 
 extension Simulation {
   var hasVending: Bool { plan.vending.isThere }
-  /// The name of the one machine.
   var machineName: Int64 { Int64(seed >> 2) &+ 1 }
-  /// The day that people have.
   var today: DayNumber { clock.moment.wall.milliseconds / 86_400_000 }
 
-  /// Those who buy begin, and whoever fills the machine.
   func inviteVisitors() {
     guard hasVending else { return }
     for number in 0...plan.vending.shoppers {
@@ -52,7 +45,6 @@ extension Simulation {
 
   // MARK: - The process
 
-  /// What the path of the vending machine starts.
   func vendingProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasVending else { return nil }
     return { [unowned self] process in
@@ -78,7 +70,6 @@ extension Simulation {
     }
   }
 
-  /// The machine's process has ended: its connections end, and what it had not committed is gone.
   func vendingEnded(_ ended: SimulatedProcess) {
     trace.line(clock.now, "vending \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.fuse != nil { statistics.note(.vendingKilled) }
@@ -88,7 +79,6 @@ extension Simulation {
     vending.machine = nil
   }
 
-  /// What the machine's disk does with what comes next.
   func meetVendingDisk(isCommit: Bool) {
     guard isCommit else {
       guard vending.fullUntil > clock.now, chance.draw(0...1) == 0 else { return }
@@ -98,8 +88,7 @@ extension Simulation {
     if let failing = vending.failingCommit {
       vending.failingCommit = nil
       statistics.note(.vendingDiskFailed)
-      vending.disk.failCommit(
-        with: .failed(path: "vending", detail: "the fsync has failed"), isKept: failing)
+      vending.disk.failCommit(with: .failed(path: "vending", detail: "the fsync has failed"), isKept: failing)
     } else if vending.fullUntil > clock.now {
       vending.disk.failCommit(with: .diskFull(detail: "no space left"))
     }
@@ -107,13 +96,11 @@ extension Simulation {
 
   // MARK: - Those who use it
 
-  /// How long a commit of the machine takes.
   func timeOfVendingCommit() -> TimeSpan {
     defer { vending.slowCommit = nil }
     return vending.slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  /// The machine asks the stock for something.
   func machineAsks(_ command: StockCommand, as order: OrderID) {
     switch command {
     case .take(_, let day):
@@ -142,7 +129,6 @@ extension Simulation {
 
   // MARK: - What goes wrong
 
-  /// Something is wrong with the machine.
   func troubleVending(_ kind: FaultKind) {
     guard hasVending else { return }
     switch kind {
@@ -176,7 +162,6 @@ extension Simulation {
     vending.fullUntil = clock.now + span
   }
 
-  /// The faults end here too.
   func calmVending() {
     vending.fullUntil = clock.now
     (vending.fullAtAnswer, vending.failingCommit, vending.slowCommit) = (nil, nil, nil)
@@ -185,7 +170,6 @@ extension Simulation {
     for stream in vending.machine?.streams ?? [] { stream.slow(by: 1) }
   }
 
-  /// Whether everything that concerns the machine has come to its end.
   var isVendingContent: Bool {
     guard hasVending else { return true }
     return vending.visitors.allSatisfy(\.isContent) && !vending.disk.hasStagedChanges

@@ -4,13 +4,10 @@
 
 import BankModel
 
-/// The vending machine's side of one history.
 struct VendingPlan {
   /// Whether there is a machine: only where there is a stock.
   let isThere: Bool
-  /// What it sells.
   let table: ProductTable
-  /// Those who buy.
   let shoppers: Int
   /// Wishes of each of them.
   let wishes: Int64

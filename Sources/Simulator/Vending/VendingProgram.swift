@@ -11,7 +11,6 @@ import Transport
 import VendingCore
 import VendingMachine
 
-/// The program of a vending machine that runs on a simulated host.
 enum VendingProgram {
   static let home = ServiceHome(path: "/bank", name: "vending")
 

@@ -37,13 +37,11 @@ extension VendingWatch {
     }
   }
 
-  /// What has not come to its end, for a person.
   func leftovers() -> [String] {
     purchases.filter(\.isUnfinished).map { "purchase \($0.number) is \($0.state.words)" }
       + world.vending.visitors.filter { !$0.isContent }.map { "visitor \($0.number) waits for the machine" }
   }
 
-  /// What somebody was told of money.
   private func add(_ name: OrderID, _ memory: SimulatedVisitor.Memory, to told: inout MoneyAccount) {
     let row = rowOfRequest[name].map { rows[$0] }
     switch memory.result {
@@ -61,7 +59,6 @@ extension VendingWatch {
     }
   }
 
-  /// What the manager was told of drinks.
   private func add(
     _ name: OrderID, _ memory: SimulatedVisitor.Memory, to brought: inout [ItemID: Quantity]
   ) throws(StoreError) {

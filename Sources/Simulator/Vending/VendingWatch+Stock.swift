@@ -8,12 +8,10 @@ import VendingCore
 import Wire
 
 extension VendingWatch {
-  /// Whether the machine asks the stock under this name.
   func owns(_ order: OrderID) -> Bool { order.text.hasPrefix("v") || order.text.hasPrefix("m-") }
 
   // MARK: - What the machine asks
 
-  /// The machine is going to ask for a drink.
   func asksToTake(as order: OrderID) {
     askedOn[order, default: []].append(world.today)
     guard let place = purchaseOfOrder[order], purchases[place].isUnfinished else {
@@ -21,14 +19,12 @@ extension VendingWatch {
     }
   }
 
-  /// The machine is going to ask that something is put back.
   func asksToRelease(_ order: OrderID) {
     guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
       return violate(.purchase, "order \(order) is to be put back, and is not given up on disk")
     }
   }
 
-  /// The machine is going to ask for what the manager wants.
   func asksForTheManager(_ order: OrderID) { askedOn[order, default: []].append(world.today) }
 
   /// The machine has heard what the manager wants, which means the day on which it was heard.
@@ -40,7 +36,6 @@ extension VendingWatch {
 
   // MARK: - What the stock decides
 
-  /// The stock has decided an order of the machine's.
   func decided(_ order: OrderID, _ outcome: StoredOrder.Outcome) {
     guard outcome == .void else { return }
     guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
@@ -62,8 +57,7 @@ extension VendingWatch {
       switch row.kind {
       case .taken: days.contains { day in lots.first { !$0.isExpired(on: day) }?.dates == row.dates }
       case .removed: lots.first?.dates == row.dates
-      case .discarded:
-        row.lot == 0 && days.contains { Lot(dates: row.dates, quantity: 1).isExpired(on: $0) }
+      case .discarded: row.lot == 0 && days.contains { Lot(dates: row.dates, quantity: 1).isExpired(on: $0) }
       default: true
       }
     if !isRight {
@@ -73,7 +67,6 @@ extension VendingWatch {
 
   // MARK: - What is on the stock's disk
 
-  /// An order of the machine's has changed the stock with these rows.
   func judge(_ order: OrderID, _ deed: StockWatch.Deed, _ fresh: [StockChange]) {
     guard let place = purchaseOfOrder[order] else { return judgeManagers(order, fresh) }
     let purchase = purchases[place]
@@ -112,7 +105,6 @@ extension VendingWatch {
     return days.contains(dates.made) && dates.expires == drinks.expires ?? (dates.made + product.shelfLife)
   }
 
-  /// The stock has said that an order of the machine's is given back.
   func checkGivenBack(_ order: OrderID, isHolding: Bool) {
     guard let place = purchaseOfOrder[order], !isHolding, !purchases[place].isOpen else {
       return violate(.purchase, "order \(order) is said to be given back, and it holds, or is not given up")
@@ -138,16 +130,12 @@ extension VendingWatch {
       case (.soldOut, .remove): !isDone
       // What was made today, and what has expired today, is something else on another day.
       case (.otherOrder, _): isDayOfEssence(command) && Set(askedOn[order] ?? []).count > 1
-      case (.badRequest, .add(let drinks)):
-        !isDone && (drinks.made ?? world.today) > (drinks.expires ?? .max)
+      case (.badRequest, .add(let drinks)): !isDone && (drinks.made ?? world.today) > (drinks.expires ?? .max)
       default: false
       }
-    if !isRight {
-      violate(.refusal, "\(name) for \(command) was refused for \(failure.code.rawValue)")
-    }
+    if !isRight { violate(.refusal, "\(name) for \(command) was refused for \(failure.code.rawValue)") }
   }
 
-  /// Whether a command means something else tomorrow.
   func isDayOfEssence(_ command: VendingCommand) -> Bool {
     switch command {
     case .add(let drinks): drinks.made == nil
@@ -163,6 +151,5 @@ extension StoredPurchase {
 }
 
 extension LotDates? {
-  /// For a person.
   fileprivate var words: String { map { "\($0.made)..\($0.expires)" } ?? "no dates" }
 }

@@ -11,7 +11,6 @@ import Storage
 import VendingCore
 import Wire
 
-/// Watches the vending machine of a history and says when a promise is broken.
 final class VendingWatch {
   /// The money as it was on disk for a while.
   private struct State: Equatable {
@@ -21,14 +20,12 @@ final class VendingWatch {
   }
 
   unowned let checker: PromiseChecker
-  /// The ledger on disk.
   private(set) var rows: [MoneyChange] = []
   private(set) var account = MoneyAccount()
   /// The purchases on disk, by number from 1.
   private(set) var purchases: [StoredPurchase] = []
   private(set) var rowOfRequest: [OrderID: Int] = [:]
   private(set) var purchaseOfRequest: [OrderID: Int] = [:]
-  /// The purchase that stands behind an order of the stock.
   private(set) var purchaseOfOrder: [OrderID: Int] = [:]
   /// Won that purchases under way keep back, by what is on disk.
   private(set) var reserved: Won = 0
@@ -36,7 +33,6 @@ final class VendingWatch {
   private var states = [State(sequence: 0, balance: 0, reserved: 0)]
   /// The balance and what is kept back, by everything that is staged too.
   private var drafted: (balance: Won, reserved: Won) = (0, 0)
-  /// What people want, by the names of their requests.
   private(set) var wanted: [OrderID: VendingCommand] = [:]
   /// Days on which the machine has asked the stock for an order, or has heard of it.
   var askedOn: [OrderID: [DayNumber]] = [:]
@@ -46,26 +42,17 @@ final class VendingWatch {
   var doneForTheManager: Set<OrderID> = []
 
   init(_ checker: PromiseChecker) { self.checker = checker }
-
   var world: Simulation { checker.world }
   private var store: MemoryVendingStore { world.vending.disk }
-
   func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { checker.violate(kind, words()) }
-
-  /// Somebody is going to ask for a change.
   func expect(_ command: VendingCommand, as name: OrderID) { wanted[name] = command }
-
   func price(of product: ItemID) -> Won? { world.plan.vending.table[product]?.price }
-
-  /// Whether the end of some purchase is not on disk.
   var hasUnfinished: Bool { purchases.contains { $0.isUnfinished } }
-
   /// The present moment as ``answered(_:askedAt:_:)`` wants it.
   var moment: Int { states.count - 1 }
 
   // MARK: - Decisions
 
-  /// Something was decided.
   func staged(_ entry: VendingEntry) {
     if let change = entry.change, change.kind == .returned {
       let free = drafted.balance - drafted.reserved
@@ -78,8 +65,7 @@ final class VendingWatch {
     }
     drafted.balance += entry.change?.difference ?? 0
     if drafted.balance < drafted.reserved {
-      violate(
-        .money, "\(drafted.balance) won are there, and purchases under way cost \(drafted.reserved)")
+      violate(.money, "\(drafted.balance) won are there, and purchases under way cost \(drafted.reserved)")
     }
   }
 
@@ -90,12 +76,10 @@ final class VendingWatch {
     return purchases.indices.contains(place) && purchases[place].state == .open
   }
 
-  /// What was staged and not committed is gone.
   func forgotten() { drafted = (account.balance, reserved) }
 
   // MARK: - The disk
 
-  /// A transaction is on disk.
   func committed() {
     for row in store.committedChanges[rows.count...] { follow(row) }
     var touched: [Int] = []
@@ -137,9 +121,7 @@ final class VendingWatch {
     account.apply(row)
     if row.sequence != Int64(rows.count) || row.balance != account.balance || account.difference != 0
       || account.balance < 0
-    {
-      violate(.money, "change \(row.sequence) leaves \(row.balance) won, and the rows make it \(account)")
-    }
+    { violate(.money, "change \(row.sequence) leaves \(row.balance) won, and the rows make it \(account)") }
     guard let command = wanted[row.request], rowOfRequest[row.request] == nil else {
       return violate(.money, "change \(row.sequence) is for \(row.request), which nobody wants, or has had")
     }
@@ -167,9 +149,7 @@ final class VendingWatch {
     purchaseOfOrder[order] = place
     if purchase.number != Int64(place + 1) || wanted[purchase.request] != .buy(purchase.product)
       || purchase.price != price(of: purchase.product) || purchaseOfRequest[purchase.request] != nil
-    {
-      violate(.purchase, "purchase \(purchase.number) of \(purchase.request) is none that somebody wants")
-    }
+    { violate(.purchase, "purchase \(purchase.number) of \(purchase.request) is none that somebody wants") }
     purchaseOfRequest[purchase.request] = place
     if purchase.state != .open || deed(of: purchase) != nil {
       violate(.purchase, "purchase \(purchase.number) begins, and the stock has heard of it before")
@@ -206,8 +186,7 @@ final class VendingWatch {
       if known?.outcome != .done || known?.returned != nil || took?.item != purchase.product
         || took?.dates != row?.dates
       {
-        violate(
-          .purchase, "purchase \(purchase.number) is paid for, and the stock has \(known.words) for it")
+        violate(.purchase, "purchase \(purchase.number) is paid for, and the stock has \(known.words) for it")
       }
     case .soldOut, .onlyExpired:
       guard case .short? = known?.outcome else {
@@ -221,15 +200,13 @@ final class VendingWatch {
     }
   }
 
-  /// What the stock knows of a purchase's drink.
   func order(of purchase: StoredPurchase) -> StoredOrder? {
     let name = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)
     return (try? world.stockDisk.order(name)) ?? nil
   }
 
   private func deed(of purchase: StoredPurchase) -> StockWatch.Deed? {
-    checker.stock.deeds[
-      VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
+    checker.stock.deeds[VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
   }
 
   // MARK: - Words
@@ -316,22 +293,18 @@ final class VendingWatch {
 }
 
 extension StoredPurchase {
-  /// Whether its end is not known.
   var isUnfinished: Bool { state == .open || state == .releasing }
 }
 
 extension StoredPurchase.State {
-  /// For a person.
   var words: String { String(describing: self) }
 }
 
 extension MoneyChange? {
-  /// For a person.
   fileprivate var words: String { map { "change \($0.sequence)" } ?? "nothing" }
 }
 
 extension StoredOrder? {
-  /// For a person.
   fileprivate var words: String {
     guard let self else { return "heard nothing" }
     return "\(self.outcome)" + (self.returned == nil ? "" : ", given back,")

@@ -4,7 +4,6 @@
 import BankModel
 import VendingCore
 
-/// The rules of a simulated vending machine.
 struct WatchedVending: VendingDecisions {
   private let world: Simulation
   private let process: SimulatedProcess

@@ -5,9 +5,7 @@
 import Glibc
 import Posix
 
-/// A client of a beanstalkd.
 final class BeanstalkClient {
-  /// The answers that the measurements have to tell apart.
   enum Answer {
     case inserted
     case reserved(id: Int64)
@@ -21,17 +19,15 @@ final class BeanstalkClient {
   private var place = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-  init(socket path: String) throws(BenchFailure) {
-    let outcome = try BenchFailure.system { () throws(SystemError) in try UnixSocket.connect(path: path) }
+  init(socket path: String) throws {
+    let outcome = try UnixSocket.connect(path: path)
     guard case .connected(let socket) = consume outcome else {
-      throw .surprise("nobody listens at \(path)")
+      throw BenchFailure("nobody listens at \(path)")
     }
     self.socket = socket
   }
 
   deinit { buffer.deallocate() }
-
-  /// For whoever waits for several at once.
   var fd: CInt { socket.rawValue }
 
   // MARK: Asking
@@ -45,14 +41,12 @@ final class BeanstalkClient {
 
   /// The next job; waits for it, or not.
   func reserve(waits: Bool) { say(waits ? "reserve" : "reserve-with-timeout 0") }
-
   func delete(_ id: Int64) { say("delete \(id)") }
 
-  /// Sends everything that was asked for since the last time.
-  func flush() throws(BenchFailure) {
+  func flush() throws {
     let bytes = output
     output.removeAll(keepingCapacity: true)
-    try BenchFailure.system { () throws(SystemError) in try socket.writeAll(bytes) }
+    try socket.writeAll(bytes)
   }
 
   private func say(_ words: String) {
@@ -62,8 +56,7 @@ final class BeanstalkClient {
 
   // MARK: Hearing
 
-  /// The next answer, which is waited for.
-  func next() throws(BenchFailure) -> Answer {
+  func next() throws -> Answer {
     let words = try line().split(separator: " ")
     switch (words.first.map(String.init), words.count) {
     case ("INSERTED", 2): return .inserted
@@ -75,10 +68,10 @@ final class BeanstalkClient {
       return .reserved(id: id)
     default: break
     }
-    throw .surprise("beanstalkd said: \(words.joined(separator: " "))")
+    throw BenchFailure("beanstalkd said: \(words.joined(separator: " "))")
   }
 
-  private func line() throws(BenchFailure) -> String {
+  private func line() throws -> String {
     while true {
       if let end = input[place...].firstIndex(of: 10) {
         defer { place = end + 1 }
@@ -88,18 +81,18 @@ final class BeanstalkClient {
     }
   }
 
-  private func skip(_ count: Int) throws(BenchFailure) {
+  private func skip(_ count: Int) throws {
     while input.count - place < count { try read() }
     place += count
   }
 
-  private func read() throws(BenchFailure) {
+  private func read() throws {
     if place > 0 {
       input.removeSubrange(..<place)
       place = 0
     }
-    let result = try BenchFailure.system { () throws(SystemError) in try socket.read(into: buffer) }
-    guard case .bytes(let count) = result else { throw .surprise("beanstalkd has hung up") }
+    let result = try socket.read(into: buffer)
+    guard case .bytes(let count) = result else { throw BenchFailure("beanstalkd has hung up") }
     input += buffer[..<count]
   }
 }

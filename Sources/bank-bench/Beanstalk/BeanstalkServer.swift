@@ -1,7 +1,7 @@
 // Owns one beanstalkd under measurement: another work queue, well kept and fast, beside which this one is measured.
 // It must not know what is measured. Invariant: it listens on a Unix socket in a directory of its own, ends with its
 // owner, and is never the one of the machine.
-// Failure: BenchFailure. Where the program is not installed there is no contest, and `isInstalled` says so.
+// Where the program is not installed there is no contest, and `isInstalled` says so.
 
 import Glibc
 import Posix
@@ -14,7 +14,6 @@ enum BeanstalkCare: String, CaseIterable {
   case none = "beanstalkd, no log"
 }
 
-/// A beanstalkd that this process has started.
 final class BeanstalkServer {
   /// Where `scripts/bench` has found the program; nil where it has found none.
   private static var program: String? {
@@ -27,8 +26,8 @@ final class BeanstalkServer {
   private let directory: String
   private let process: ChildProcess
 
-  init(_ bench: Bench, _ care: BeanstalkCare) throws(BenchFailure) {
-    guard let program = Self.program else { throw .surprise("beanstalkd is not installed") }
+  init(_ bench: Bench, _ care: BeanstalkCare) throws {
+    guard let program = Self.program else { throw BenchFailure("beanstalkd is not installed") }
     directory = bench.newHome().path
     mkdir(directory, 0o700)
     socket = Paths.join(directory, "socket")
@@ -38,27 +37,21 @@ final class BeanstalkServer {
       mkdir(log, 0o700)
       arguments += ["-b", log, "-f0"]
     }
-    let words = arguments
-    process = try BenchFailure.system { () throws(SystemError) in
-      try ChildProcess.spawn(
-        executable: program, arguments: words, environment: [:], standardOutput: .null, standardError: .null)
-    }
+    process = try ChildProcess.spawn(
+      executable: program, arguments: arguments, environment: [:], standardOutput: .null, standardError: .null)
   }
 
   /// A new conversation; the first waits until the server listens.
-  func connect() throws(BenchFailure) -> BeanstalkClient {
+  func connect() throws -> BeanstalkClient {
     let end = SystemClock.monotonic() + .seconds(10)
     while true {
-      do throws(BenchFailure) {
-        return try BeanstalkClient(socket: socket)
-      } catch {
+      do { return try BeanstalkClient(socket: socket) } catch {
         if SystemClock.monotonic() >= end { throw error }
         sched_yield()
       }
     }
   }
 
-  /// Ends it and forgets what it held.
   func discard() {
     process.kill(SIGKILL)
     _ = process.wait()

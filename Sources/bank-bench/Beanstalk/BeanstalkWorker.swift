@@ -12,8 +12,8 @@ final class BeanstalkCrew {
 
   private var workers: [(process: ChildProcess, channel: CInt)] = []
 
-  init(_ count: Int, of server: BeanstalkServer, program: String) throws(BenchFailure) {
-    for _ in 0..<count { try BenchFailure.system { () throws(SystemError) in try add(server, program) } }
+  init(_ count: Int, of server: BeanstalkServer, program: String) throws {
+    for _ in 0..<count { try add(server, program) }
   }
 
   deinit {
@@ -32,21 +32,19 @@ final class BeanstalkCrew {
     workers.append((process, pair.first.take()))
   }
 
-  /// Lets everyone work until no job is left.
-  func work() throws(BenchFailure) {
+  func work() throws {
     var byte: UInt8 = 0
     // Each has said that it is connected, so that no start is counted.
     for worker in workers {
-      guard read(worker.channel, &byte, 1) == 1 else { throw .surprise("a worker did not start") }
+      guard read(worker.channel, &byte, 1) == 1 else { throw BenchFailure("a worker did not start") }
     }
     for worker in workers { send(worker.channel, &byte, 1, CInt(MSG_NOSIGNAL)) }
     for worker in workers {
-      guard read(worker.channel, &byte, 1) == 1 else { throw .surprise("a worker did not finish") }
+      guard read(worker.channel, &byte, 1) == 1 else { throw BenchFailure("a worker did not finish") }
     }
   }
 
-  /// The worker itself.
-  static func serve(_ socket: String) throws(BenchFailure) {
+  static func serve(_ socket: String) throws {
     let client = try BeanstalkClient(socket: socket)
     var byte: UInt8 = 1
     guard send(3, &byte, 1, CInt(MSG_NOSIGNAL)) == 1, read(3, &byte, 1) == 1 else { return }
@@ -56,7 +54,7 @@ final class BeanstalkCrew {
       client.delete(id)
       client.reserve(waits: false)
       try client.flush()
-      guard case .deleted = try client.next() else { throw .surprise("a job was not deleted") }
+      guard case .deleted = try client.next() else { throw BenchFailure("a job was not deleted") }
     }
     send(3, &byte, 1, CInt(MSG_NOSIGNAL))
   }

@@ -19,11 +19,9 @@ import Teller
 import Transport
 import Wire
 
-/// A bank in one process and in lockstep.
 final class WorkPath {
   /// What is done, each including what stands before it.
   enum Work: String {
-    /// Opens the bank.
     case open
     /// Lets customers come one at a time, each committed alone.
     case enqueue
@@ -47,7 +45,6 @@ final class WorkPath {
   private let coordinator: Coordinator
   private var crew: [TellerProcess] = []
   private let clientLoop: EventLoop
-  /// Nobody speaks here.
   private let silence: EventLoop
   private var client: MessageChannel<BankMessage, ClientMessage>?
   private var lastNumber: UInt32 = 0
@@ -55,7 +52,6 @@ final class WorkPath {
   private var owed = 0
   private var refusal: Failure?
 
-  /// Opens the bank in an empty directory.
   init(in home: String) throws {
     for name in ["run", "logs"] { try Directory.create(path: Paths.join(home, name)) }
     var configuration = BankConfiguration()
@@ -97,7 +93,7 @@ final class WorkPath {
 
   private func enter(_ socket: String) throws {
     guard case .connected(let descriptor) = try UnixSocket.connect(path: socket) else {
-      throw BenchFailure.surprise("nobody listens at \(socket)")
+      throw BenchFailure("nobody listens at \(socket)")
     }
     let client = try MessageChannel<BankMessage, ClientMessage>(
       descriptor: descriptor, loop: clientLoop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
@@ -158,6 +154,6 @@ final class WorkPath {
     try silence.runOnce(until: SystemClock.monotonic() + Self.pause)
     try coordinator.turn()
     try clientLoop.runOnce(until: Self.past)
-    if let refusal { throw BenchFailure.surprise("\(refusal.code.rawValue) \(refusal.detail)") }
+    if let refusal { throw BenchFailure("\(refusal.code.rawValue) \(refusal.detail)") }
   }
 }
