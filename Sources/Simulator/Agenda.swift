@@ -1,7 +1,6 @@
 // Owns the order in which things happen in the simulated world: a binary heap by moment, then by the order of entry.
 // It must not know what the entries mean. Invariant: of two entries for one moment the one that was made first comes
 // first, so a history is the same every time. There is nothing that can fail.
-
 import BankModel
 
 enum Occurrence {
@@ -12,7 +11,6 @@ enum Occurrence {
   /// A process gets back what it had run out of.
   case relief(pid: Int32)
   case fault
-  /// Nothing goes wrong from now on.
   case calm
   /// A client asks for what it was told to ask for.
   case clientMeddles(Int)
@@ -72,4 +70,21 @@ struct Agenda<Occurrence> {
     let (first, second) = (entries[left], entries[right])
     return first.moment == second.moment ? first.order < second.order : first.moment < second.moment
   }
+}
+
+/// The time of the simulated world: one clock that only moves forward, and a calendar that may jump. It must
+/// not know what happens at any moment. Nothing here reads a clock of the machine, so a history takes as long
+/// as it takes to compute. Invariant: the forward clock never goes back. There is nothing that can fail.
+struct VirtualClock {
+  private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
+  /// The calendar's reading when the forward clock stood at zero, in milliseconds since 1970.
+  private var calendarOrigin: Int64 = 1_700_000_000_000
+
+  var moment: Moment {
+    Moment(monotonic: now, wall: WallTime(milliseconds: calendarOrigin + now.nanoseconds / 1_000_000))
+  }
+
+  mutating func advance(to moment: MonotonicTime) { now = max(now, moment) }
+  /// Somebody sets the calendar: it jumps by so many milliseconds, forward or back.
+  mutating func jump(byMilliseconds span: Int64) { calendarOrigin += span }
 }

@@ -2,7 +2,6 @@
 // main program does, with the store and the rules that this history has for it.
 // Invariant: nothing of the coordinator is copied here. Between any two calls of the kernel, or of its store, it may be
 // killed, and then does nothing more; what it had not sent is gone with it, and what was staged and not committed too.
-
 import BankModel
 import Configuration
 import Coordinator

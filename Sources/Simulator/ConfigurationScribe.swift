@@ -1,7 +1,6 @@
 // Owns the configuration file of the simulated bank: what somebody writes into it, while the bank is open or before. It must
 // not know who reads it. Invariant: the rules of the queue are those of the history, whatever else is written; where they
 // are none that a file may have, the file is refused as a whole.
-
 import BankModel
 import QueueCore
 
@@ -11,7 +10,6 @@ struct ConfigurationScribe {
   let policy: QueuePolicy
   let keepsLogs: Bool
 
-  /// A file with these windows, with which the work for one customer takes so many microseconds.
   func text(windows: [Service: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)
     -> String
   {

@@ -1,5 +1,5 @@
 // Owns the names of everything that can go wrong in the simulated world. It must not know how any of it is done.
-// Invariant: the names stand in reports and scripts. There is nothing that can fail.
+// Invariant: the names stand in reports and scripts.
 
 /// Something that goes wrong.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
@@ -19,30 +19,28 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case networkSlow
   /// The disk is full for a while; a write or an fsync fails; what was staged is lost in a crash.
   case diskFull, diskFailed, commitLost
+  /// Somebody sets the calendar.
   case clockJumped
   /// The machine of the coordinator loses its power, and what was not synced.
   case powerLost
   /// A client does not read for a while.
   case clientDeaf
-  /// The coordinator has no descriptor left for a while.
-  case coordinatorCrowded
-  case commitSlow
+  /// The coordinator has no descriptor left for a while; a commit takes seconds.
+  case coordinatorCrowded, commitSlow
   /// Somebody closes the windows of a service and opens them again at once.
   case windowsScaled
   /// Whoever has opened the bank in the foreground is killed: it breaks everything off.
   case openerKilled
-  case configurationChanged
-  case coordinatorSignalled
-  /// The stock service is killed between two effects, or stands still: for a while, or for good.
-  case stockKilled, stockSlow, stockStuck
-  case stockAuditLong
-  case stockDiskFull, stockDiskFailed
-  case stockCut, stockLate
+  /// A changed configuration is read again; a signal asks for the end.
+  case configurationChanged, coordinatorSignalled
+  /// The stock service is killed between two effects, stands still for a while, or for good; an audit takes long.
+  case stockKilled, stockSlow, stockStuck, stockAuditLong
+  /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes slow.
+  case stockDiskFull, stockDiskFailed, stockCut, stockLate
   /// What the stock had staged is lost in a crash, or its commit takes seconds.
   case stockCommitLost, stockCommitSlow
-  case stockCrowded
-  case stockReaderDeaf
-  case stockEnded
+  /// The stock has no descriptor left for a while; somebody who looks on does not read; the stock is asked to end.
+  case stockCrowded, stockReaderDeaf, stockEnded
   /// A juice station dies when it hears that its fruit was taken.
   case stationKilled
   /// Somebody empties the queue while a station waits for its fruit, and the stock is slow.

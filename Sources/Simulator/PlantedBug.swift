@@ -272,7 +272,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesAFullStockForSoldOut: [.purchase, .refusal]
     case .auditsTheDismissed: [.audit]
     case .takesEveryErrorForAFullDisk:
-      [.storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt, .halfRequest]
+      [
+        .storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt,
+        .halfRequest,
+      ]
     }
   }
 }

@@ -1,7 +1,6 @@
 // Owns what must be true of what is on disk: after each commit for what is new, and at the end for everything. It must
 // not know who wrote it. Invariant: a ticket on disk is one that a client asked for, a receipt is the one receipt of its
 // ticket, and the money is what the clients brought.
-
 import BankModel
 import QueueCore
 import Storage
@@ -129,8 +128,6 @@ extension PromiseChecker {
     }
   }
 
-  // MARK: - The audit and the end
-
   func checkAudit(of store: QueueDisk) throws(StoreError) {
     let audit = try store.audit()
     if audit.lost > 0 { violate(.lostTicket, audit.problems.first ?? "") }
@@ -162,7 +159,6 @@ extension PromiseChecker {
     }
   }
 
-  /// The sum of the receipts of a service is what the clients who were served brought.
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
     let receipts = try store.receipts(day: nil, after: 0, limit: .max)
     for service in Service.allCases {

@@ -1,7 +1,6 @@
 // Owns what must be true of one event and of what the core wants because of it. It must not know how effects are
 // performed. Invariant: every reason has its consequence in the same step and every consequence has its reason: a lease
 // that ended has its recorded attempt and its place in a line, a completion has its receipt.
-
 import BankModel
 import QueueCore
 import Wire
@@ -84,7 +83,6 @@ extension PromiseChecker {
     }
   }
 
-  /// The queue hears of a request: for the first time, or it has not answered it.
   private func note(_ request: RequestNumber) {
     if closed.contains(request) { violate(.answer, "request \(request) goes on after it was answered") }
     if open[request] == nil { open[request] = .other }

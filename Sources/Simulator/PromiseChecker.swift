@@ -2,7 +2,6 @@
 // what is on disk, and who stands where. It must not ask the core for what it can know by itself, or it would believe
 // the core's mistakes. Invariant: it follows the core's words in their order, and falls back to what is on disk when a
 // process dies. What it finds is a violation, which ends the history.
-
 import BankModel
 import QueueCore
 import Storage
@@ -114,7 +113,6 @@ final class PromiseChecker {
 
   var groupCount: Int { groups.count }
 
-  /// The first of so many accounts that nobody has.
   func newAccounts(_ count: Int64) -> AccountNumber {
     let first = AccountNumber(groupOfAccount.count) + 1
     for _ in 0..<count { groupOfAccount.append(groups.count) }
@@ -176,7 +174,6 @@ final class PromiseChecker {
     groups[number - 1].isWithdrawn = true
   }
 
-  /// A client was refused for good, and repeats its request no more.
   func gaveUp(group number: Int) {
     guard number > 0, groups[number - 1].filled > 0 else { return }
     violate(.repeatedKey, "request \(number) was refused, and has tickets")

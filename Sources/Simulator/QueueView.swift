@@ -1,7 +1,6 @@
 // Owns who stands where in one business day, as the checker has followed it: a second opinion, made of plain tables.
 // It must not know leases or tellers. Invariant: each line is in the order of its numbers and holds those who wait, whose
 // tickets are spoken, and who are at no window.
-
 import BankModel
 
 struct QueueView {
@@ -22,7 +21,6 @@ struct QueueView {
     standing[line].insert(customer.ticket, at: place)
   }
 
-  /// A customer leaves the line; false where it was not there.
   mutating func leaveLine(_ customer: Customer) -> Bool {
     let line = customer.line.index
     guard let place = standing[line].firstIndex(of: customer.ticket) else { return false }
@@ -37,7 +35,6 @@ struct QueueView {
     return nil
   }
 
-  /// The tickets of the newcomers are on disk, up to this one.
   mutating func settleNewcomers(through last: TicketNumber) {
     for ticket in newcomers where ticket <= last { if let customer = customers[ticket] { stand(customer) } }
     newcomers.removeAll { $0 <= last }
@@ -52,7 +49,6 @@ struct QueueView {
     newcomers.removeAll { $0 > lastTicket }
   }
 
-  /// The tickets of all newcomers were refused.
   mutating func dropNewcomers() {
     for ticket in newcomers {
       customers[ticket] = nil

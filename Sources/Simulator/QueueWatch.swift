@@ -3,7 +3,6 @@
 // late: the supervisor closes the connection of whoever has ended, and here such words come all the same, which the queue must
 // let change nothing. It must not judge: the checker does.
 // Invariant: whatever a dead process does is nobody's business, and after a broken promise nobody looks any more.
-
 import BankModel
 import Coordinator
 import QueueCore
@@ -24,7 +23,6 @@ final class QueueWatch: QueueWitness {
   private var lateWords: [LateWord] = []
   /// Effects of the present turn, and whether there were too many.
   private var effectsOfTurn = 0
-  /// When a request that was half taken in was given up last.
   private var abandonedAt: MonotonicTime?
 
   init(of process: SimulatedProcess, _ mutant: MutantQueue?, seed: UInt64, in world: Simulation) {
@@ -84,8 +82,6 @@ final class QueueWatch: QueueWitness {
     world.trace.line(now.monotonic, "    effect \(effect)")
     if case .reportDead = effect { world.statistics.deadLetters += 1 }
   }
-
-  // MARK: - Late words
 
   private func keepLateWord(of window: Window, _ generation: Generation, at now: Moment) {
     guard world.lateWords > 0,

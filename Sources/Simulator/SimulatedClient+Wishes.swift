@@ -1,7 +1,6 @@
 // Owns what comes to a client's mind: which command, with which customers. It must not know what becomes of it.
 // Invariant: every order has an account of its own in the whole history, so that each ticket and each receipt can
 // be traced to the one customer for whom it was asked.
-
 import BankModel
 import Wire
 
@@ -40,7 +39,6 @@ extension SimulatedClient {
     }
   }
 
-  /// Something that changes nothing.
   private func question() -> ControlCommand {
     switch chance.draw(0...9) {
     case 0: .tickets(nil)
@@ -123,9 +121,32 @@ extension SimulatedClient {
 }
 
 extension EnqueueOrder {
-  /// The customers that are asked for, as the coordinator draws them.
   var draw: CustomerDraw {
     CustomerDraw(
       service: service, grade: grade, amount: amount, account: account, payload: payload ?? "", seed: seed)
+  }
+}
+
+/// The last commands of a history: what is paused goes on, every service has a window, the dead letters get
+/// another chance now and then, and the bank ends when everyone is served. It must not know whether any of it
+/// works. Invariant: one command after the other; the end is asked for again after a coordinator that was
+/// lost.
+struct ClosingCommands {
+  private var step = 0
+  private(set) var hasAskedForTheEnd = false
+
+  mutating func next(windows: [Service: Int32]) -> SimulatedClient.Wish? {
+    step += 1
+    switch step {
+    case 1: return SimulatedClient.Wish(command: .resume(nil), isRepeated: true)
+    case 2:
+      let wanted = Service.allCases.map { ServiceWindows(service: $0, count: Int64(windows[$0] ?? 0)) }
+      return SimulatedClient.Wish(command: .scale(wanted), isRepeated: true)
+    case 3: return SimulatedClient.Wish(command: .status)
+    default:
+      hasAskedForTheEnd = true
+      return SimulatedClient.Wish(
+        command: .stop(StopOrder(now: false, timeoutMilliseconds: nil)), isRepeated: true)
+    }
   }
 }

@@ -1,7 +1,6 @@
 // Owns one client in the simulated world: what it wants, what it was promised, and how it behaves when its connection
 // breaks. It must not know the queue. Invariant: a request with a key is repeated until it is answered, always the
 // same; one without a key is never repeated. A client believes nothing that was not said to it.
-
 import BankModel
 import Coordinator
 import Transport
@@ -31,9 +30,7 @@ final class SimulatedClient {
   }
 
   enum State {
-    case away
-    case greeting
-    case ready
+    case away, greeting, ready
   }
 
   let number: Int
@@ -46,9 +43,7 @@ final class SimulatedClient {
   /// What was asked on this connection and not answered, in the order of the questions.
   private(set) var outstanding: [(number: UInt32, wish: Wish)] = []
   private(set) var again: [Wish] = []
-  /// The last request that may be repeated and was answered.
   private(set) var answered: Wish?
-  /// Tickets that it was told of, newest last.
   var known: [(day: Int64, ticket: Int64)] = []
   /// Requests of which it was told that they have their tickets.
   private var told: Set<Int> = []
@@ -70,7 +65,6 @@ final class SimulatedClient {
   /// The bank is about to close: somebody comes with a list while it does, in vain.
   func comeTooLate() { lateLists = 3 }
 
-  /// Somebody closes the windows of a service, and opens them again before that is done.
   func reopenWindows() {
     let service = someWindows()
     for count in [0, chance.draw(1...3)] {
@@ -78,7 +72,6 @@ final class SimulatedClient {
     }
   }
 
-  /// Somebody empties the queue, and orders a juice at once.
   func emptyAndOrder() {
     guard state == .ready, !line.process.isStopped else { return }
     ask(Wish(command: .reset(day: nil)))

@@ -1,7 +1,6 @@
 // Owns the disk of the simulated bank as the coordinator's process meets it: the disk of this history, with the time that a
 // commit takes, with what goes wrong there, and with an eye on what is kept. It must not know a rule of the queue.
 // Invariant: a process that was killed keeps nothing more. Whatever fails has taken the open transaction with it.
-
 import BankModel
 import QueueCore
 import Storage
@@ -26,8 +25,6 @@ final class SimulatedQueueStore: AskingStore {
       throw error
     }
   }
-
-  // MARK: Transactions
 
   func load(now: WallTime) throws(StoreError) -> StoredQueue { try disk.load(now: now) }
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 { try disk.beginIncarnation(at: now) }
@@ -72,8 +69,6 @@ final class SimulatedQueueStore: AskingStore {
   func lookForRoom() { world.lookForRoom() }
   func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
   func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
-
-  // MARK: Reading
 
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,

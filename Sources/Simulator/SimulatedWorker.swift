@@ -1,7 +1,6 @@
 // Owns a worker's process in the simulated world: the production teller, or juice station, on the simulated
 // host, with the channel that its coordinator has given it. Invariant: nothing of a worker is copied here.
 // What goes wrong with one is done to its process, to its connection, or to what it gets its customers.
-
 import BankModel
 import JuiceStation
 import Posix
@@ -28,7 +27,6 @@ final class SimulatedWorker {
 
 final class WorkerProgram: SimulatedProgram {
   private let teller: TellerProcess
-  /// What gets a station its fruit; a teller has none.
   private let fruit: FruitProvider?
 
   init(_ worker: SimulatedWorker, in world: Simulation) throws(SystemError) {
@@ -64,7 +62,6 @@ final class SimulatedProvider: Provider {
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private let real: FruitProvider?
-  /// An answer that needs nobody else, and when it comes.
   private var ready: (lease: Lease, due: MonotonicInstant)?
 
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {

@@ -1,6 +1,5 @@
 // Owns how each fault is done to the simulated world. It must not know what the faults break.
 // Invariant: a fault is counted where it happens, not where it was planned: a coordinator that is gone cannot be killed.
-
 import BankModel
 import Glibc
 import QueueCore
@@ -74,8 +73,6 @@ extension Simulation {
     coordinator.flatMap { $0.process.standsStill(at: clock.now) ? nil : $0 }
   }
 
-  // MARK: - The disk
-
   func meetDisk(_ call: MemoryStore.Call) {
     disk.isFull = fullUntil > clock.now
     if call == .commit, let failing = failingCommit, disk.hasStagedChanges {
@@ -112,8 +109,6 @@ extension Simulation {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
 
-  // MARK: - The configuration
-
   /// Somebody writes the configuration: as it was at the beginning, or with something else in it.
   func writeConfiguration(isChanged: Bool) {
     var policy = plan.policy
@@ -131,15 +126,11 @@ extension Simulation {
     host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
   }
 
-  // MARK: - Services
-
   /// A service is asked for a sign of life. At times it dies when it has given it.
   func serviceIsChecked(_ service: SimulatedProcess) {
     guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
     service.fuse = Int(chance.draw(2...14))
   }
-
-  // MARK: - Messages
 
   func encode(_ message: some Encodable, limit: Int) -> [UInt8]? {
     var bytes: [UInt8] = []

@@ -1,6 +1,5 @@
 // Owns the workers of the simulated world: what the path of a program starts, and what goes wrong with those who work.
 // It must not know what a worker says. Invariant: those in the list live, in the order in which they have begun.
-
 import BankModel
 import Glibc
 import Posix
@@ -105,7 +104,6 @@ extension Simulation {
     if let bytes = encode(message, limit: FrameLimits.teller) { say(bytes, by: worker) }
   }
 
-  /// Something is said on a worker's connection that it has not said.
   private func say(_ bytes: [UInt8], by worker: SimulatedWorker) {
     guard let stream = worker.stream else { return }
     trace.mix(bytes)

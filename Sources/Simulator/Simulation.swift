@@ -1,7 +1,6 @@
 // Owns one simulated world: its clock, its network, its disk, its processes, and the loop that lets them happen.
 // It must not judge: the checker does. Invariant: a seed, and nothing else, decides what happens; no clock, no chance and
 // no order of a dictionary gets in. A broken promise ends the history at once and is its outcome.
-
 import BankModel
 import Glibc
 import QueueCore
@@ -130,7 +129,6 @@ public final class Simulation {
     run(seed: seed, bug: bug, trace: trace, look: nil)
   }
 
-  /// The same, while somebody looks into the world each time that something has happened.
   static func run(
     seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil, look: ((Simulation) -> Void)?
   ) -> Outcome {

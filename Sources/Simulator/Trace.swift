@@ -1,7 +1,6 @@
 // Owns the record of a history: a digest of everything that happened, and lines for a person where they are wanted.
 // It must not decide anything. Invariant: two histories with the same digest went the same way, to the byte on the
 // wire. Words are made only where somebody reads them.
-
 import BankModel
 
 struct Trace {

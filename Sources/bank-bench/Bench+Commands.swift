@@ -1,6 +1,5 @@
 // Owns how long `bankctl` takes as a command: what a person waits for who types it, or a script that runs it.
 // It must not know what a command does. Failure: BenchFailure where a command fails.
-
 import ControlClient
 import Posix
 

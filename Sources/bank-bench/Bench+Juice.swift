@@ -1,7 +1,6 @@
 // Owns how long a juice takes that takes no time to make, from the order to its receipt: through the queue, the station,
 // the stock and back, one order at a time and many. Every receipt means that the fruit was taken and the books were
 // kept, both on disk. It must not measure the stock alone.
-
 import BankModel
 import ControlClient
 import Posix

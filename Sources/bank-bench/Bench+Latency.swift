@@ -1,6 +1,5 @@
 // Owns the time from a request for a ticket to the start of the service, at a steady arrival of customers and with
 // tellers who have time. The arrivals do not wait for the bank, so a slow answer delays nobody's clock.
-
 import BankModel
 import ControlClient
 import Posix

@@ -1,6 +1,5 @@
 // Owns the raw limits of the machine, which no program can pass: a durable write, and a round trip over a socket.
 // It must not use anything of the bank, or it would compare the bank with itself.
-
 import Glibc
 import Posix
 

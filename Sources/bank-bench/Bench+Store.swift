@@ -1,6 +1,5 @@
 // Owns what the store can do without the bank around it: the same rows, written by a loop that has nothing else to do.
 // It must not start any process. Beside the bank's own figures it says how much of the way is the database's.
-
 import BankModel
 import Posix
 import QueueCore
@@ -9,7 +8,9 @@ import Storage
 extension Bench {
   /// Customers who share a commit: as many as come between two commits of a bank that is as busy.
   private static let customersPerCommit: Int64 = 1_000
-  private static let lines = [Line(service: .deposit, grade: .regular), Line(service: .loan, grade: .regular)]
+  private static let lines = [
+    Line(service: .deposit, grade: .regular), Line(service: .loan, grade: .regular),
+  ]
 
   /// New customers of all lines in one transaction, from its begin until it is on disk.
   func arrivalsPerSecond(_ count: Int64) throws -> Double {

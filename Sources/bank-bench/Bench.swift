@@ -1,6 +1,5 @@
 // Owns what the measurements share: where they may write, how often they repeat, and where results go.
 // Invariant: every bank has a home of its own under the scratch directory, and ends with its measurement.
-
 import ControlClient
 import Posix
 
@@ -80,4 +79,13 @@ final class Bench {
     while SystemClock.monotonic() < end { try turn(end) }
     return Double(count()) / (SystemClock.monotonic() - begin).seconds
   }
+}
+
+/// The reason why something could not be measured because it answered otherwise than it must. Errors of the
+/// system and of the client's library are told as they are. A figure below its target is no failure: it is
+/// what a bench is for.
+struct BenchFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
 }

@@ -1,7 +1,6 @@
 // Owns one bank under measurement: starting its coordinator as a child of this process, asking it, ending it.
 // It must not know what is measured. Invariant: the coordinator ends with its owner's word, `stop` or `kill`, and
 // `scripts/bench` ends whoever is left by the scratch directory in its command line.
-
 import BankModel
 import ControlClient
 import Glibc
@@ -26,7 +25,9 @@ final class BenchBank {
     let home = home ?? bench.newHome()
     self.home = home
     launched = try bench.launcher.launch(Self.order(setting, home: home))
-    guard case .status = try ask(.awaitOpen) else { throw BenchFailure("the bank at \(home.path) did not open") }
+    guard case .status = try ask(.awaitOpen) else {
+      throw BenchFailure("the bank at \(home.path) did not open")
+    }
   }
 
   static func order(_ setting: BankSetting, home: BankHome) -> LaunchOrder {

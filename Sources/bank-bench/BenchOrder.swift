@@ -3,7 +3,6 @@
 // It must not know how anything is measured. Invariant: measurements run in one order, whatever the order of the
 // words, and the raw limits of the machine come first because others are compared with them.
 // Failure: BenchFailure from the first measurement that could not be made.
-
 import Arguments
 import Console
 

@@ -1,7 +1,6 @@
 // Owns the bare conversation between one process that polls and workers that answer at once: no frames, no codec,
 // no queue. It must not know the bank. Invariant: each worker has one message in flight.
 // Failure: BenchFailure; workers end by themselves when their socket does.
-
 import Glibc
 import Posix
 

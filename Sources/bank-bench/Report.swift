@@ -34,7 +34,8 @@ struct Chart {
   var lines: [String] {
     let most = bars.map(\.figure).max() ?? 0
     let column = bars.map(\.name.count).max() ?? 0
-    return [name] + bars.map { bar in
+    return [name]
+      + bars.map { bar in
         let length = most > 0 ? max(1, Int((bar.figure / most * Self.width).rounded())) : 0
         let gap = String(repeating: " ", count: column - bar.name.count)
         return "  \(bar.name)\(gap)  \(String(repeating: "█", count: length)) \(Figure.text(bar.figure))"
@@ -49,8 +50,6 @@ struct Report {
 
   init(machine: Machine) { self.machine = machine }
   mutating func add(_ row: Row) { rows.append(row) }
-
-  // MARK: - For people
 
   var table: String {
     var lines = machine.lines
@@ -88,8 +87,6 @@ struct Report {
       }
     return "\(bound) \(target.isHeld(by: row.samples.median) ? "held" : "missed")"
   }
-
-  // MARK: - For programs
 
   var json: String {
     let results = rows.map { row in

@@ -1,6 +1,5 @@
 // Owns the start of the load driver, of its workers, and of what is counted under valgrind. Failure: exit
 // code 1 where something could not be measured at all, 2 for wrong words.
-
 import Console
 import Glibc
 import Posix

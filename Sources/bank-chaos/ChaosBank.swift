@@ -56,8 +56,6 @@ final class ChaosBank {
     if case .failure(let failure) = answer { throw .failure(failure) }
   }
 
-  // MARK: - Who is there
-
   /// Everybody of this bank who is alive. A process on its way from one program to the next is not counted.
   func census() -> [ChaosProcess] {
     // A guardian that was started here and has ended must not stay a zombie.
@@ -105,8 +103,6 @@ final class ChaosBank {
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  // MARK: - Violence
-
   func kill(_ process: ChaosProcess) -> Bool {
     guard let held = hold(process) else { return false }
     return held.kill(SIGKILL)
@@ -124,7 +120,6 @@ final class ChaosBank {
     stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
   }
 
-  var nextResume: MonotonicInstant? { stopped.map(\.until).min() }
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
 
   private func hold(_ process: ChaosProcess) -> OtherProcess? {

@@ -4,12 +4,7 @@
 import BankModel
 
 enum ChaosTarget: String, CaseIterable, Sendable {
-  case teller
-  case coordinator
-  case guardian
-  case stock
-  case juice
-  case vending
+  case teller, coordinator, guardian, stock, juice, vending
 
   /// Whether it stands behind a window, with a customer at a time.
   var isAtWindow: Bool { self == .teller || self == .juice }

@@ -208,8 +208,6 @@ enum ChaosProgram {
     }
   }
 
-  // MARK: - Scratch homes
-
   private static func scratchHome() throws(CommandError) -> BankHome {
     let parent = Environment.value("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     let path = Paths.join(parent, "bank-chaos-\(String(RandomSeed.fromSystem(), radix: 36))")

@@ -136,8 +136,6 @@ final class ChaosRun {
     }
   }
 
-  // MARK: - Plans
-
   private func plannedKill(_ now: MonotonicInstant) {
     let next = plan.nextKill()
     kill = (next, now + next.after)
@@ -196,8 +194,6 @@ final class ChaosRun {
     stops += 1
     if victim.kind == .coordinator { witness.coordinatorStopped() }
   }
-
-  // MARK: - Victims
 
   private func census(_ now: MonotonicInstant) -> [ChaosProcess] {
     let people = bank.census().filter { !doomed.contains($0) }.sorted { $0.pid < $1.pid }

@@ -96,8 +96,6 @@ final class ChaosShop {
     delivery = nil
   }
 
-  // MARK: - The onlooker
-
   private func hear(_ news: StockNews) {
     switch news {
     case .picture(let picture):

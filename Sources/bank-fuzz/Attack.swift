@@ -1,6 +1,5 @@
 // Owns one attack: the bytes of one connection, in the portions in which they are sent, and how the connection ends.
 // It must not know sockets. Invariant: an attack is decided by the seed and its number alone.
-
 import BankModel
 import Wire
 

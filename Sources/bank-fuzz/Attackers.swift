@@ -1,7 +1,6 @@
 // Owns the connections of the attackers: made, used, kept for a while, dropped. Invariant: nothing here waits
 // for the coordinator longer than a moment, and so many connections and no more are open at a time. Failure:
 // FuzzFailure, where nobody can connect any more.
-
 import BankModel
 import Glibc
 import Posix

@@ -1,7 +1,6 @@
 // Owns the bank that is attacked: its coordinator as a child of this process, what is asked of it in peace,
 // and the proof that it is unharmed. Invariant: the coordinator ends with this process, however that ends.
 // Failure: FuzzFailure.
-
 import BankModel
 import ControlClient
 import Glibc
@@ -65,7 +64,9 @@ final class FuzzBank {
     try require(.scale(Self.windows))
     try require(.awaitIdle)
     guard case .status(let report) = try ask(.status) else { throw FuzzFailure.harmed("no status came") }
-    guard report.pid == pid else { throw FuzzFailure.harmed("it is process \(report.pid) now, and was \(pid)") }
+    guard report.pid == pid else {
+      throw FuzzFailure.harmed("it is process \(report.pid) now, and was \(pid)")
+    }
     guard case .audit(let audit) = try ask(.audit) else { throw FuzzFailure.harmed("no audit came") }
     guard audit.problems.isEmpty, audit.lost == 0, audit.duplicated == 0, audit.ledgerDifference == 0 else {
       throw FuzzFailure.harmed("the audit is not clean: \(audit)")
@@ -89,7 +90,9 @@ final class FuzzBank {
   }
 
   private func require(_ command: ControlCommand) throws {
-    if case .failure(let failure) = try ask(command) { throw FuzzFailure.harmed("\(command) came to \(failure)") }
+    if case .failure(let failure) = try ask(command) {
+      throw FuzzFailure.harmed("\(command) came to \(failure)")
+    }
   }
 
   /// The attackers have gone, and so must everything that the coordinator had for them. One descriptor may have come: the

@@ -1,7 +1,6 @@
 // Owns the command line of the program that fuzzes a real coordinator through its real socket. People type it
 // as `scripts/fuzz --socket`, which builds, makes the scratch directory, and cleans up after it whatever
 // happens. Invariant: what is read is in range.
-
 import Arguments
 import Console
 import Posix

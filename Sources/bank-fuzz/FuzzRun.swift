@@ -1,7 +1,6 @@
 // Owns the run: attack after attack, a normal client in between, and the verdict.
 // It must not know bytes. Invariant: the attacks are decided by the seed; only their number depends on the machine.
 // Failure: FuzzFailure; the attacks right before it can be kept.
-
 import BankModel
 import ControlClient
 import Glibc
@@ -99,5 +98,28 @@ final class FuzzRun {
   private static func hexadecimal(_ byte: UInt8) -> String {
     let text = String(byte, radix: 16)
     return byte < 16 ? "0" + text : text
+  }
+}
+
+/// What can go wrong while a coordinator is fuzzed, in words for whoever looks for the reason. What could not
+/// even be tried is an error of the system or of the client's library, and is told as it is.
+enum FuzzFailure: Error, CustomStringConvertible {
+  case coordinatorEnded(String)
+  case harmed(String)
+  case unserved(String)
+
+  var description: String {
+    switch self {
+    case .coordinatorEnded(let how): "the coordinator has ended: \(how)"
+    case .harmed(let what): "the coordinator was harmed: \(what)"
+    case .unserved(let what): "a normal client was not served: \(what)"
+    }
+  }
+
+  /// The same failure, with what was noticed before it.
+  func behind(_ first: any Error) -> any Error {
+    guard case .coordinatorEnded(let how) = self else { return self }
+    if case FuzzFailure.coordinatorEnded = first { return first }
+    return FuzzFailure.coordinatorEnded("\(how)\nwhat was noticed before: \(first)")
   }
 }

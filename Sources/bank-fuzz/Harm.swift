@@ -1,7 +1,6 @@
 // Owns which requests do harm although they are well formed: anybody who may connect may end the bank, open hundreds of
 // windows, or let millions come. A run that asked for that would prove nothing.
 // It must not know how the bytes came about. Invariant: it reads a stream as the coordinator does, with the same code.
-
 import BankModel
 import Wire
 

@@ -1,11 +1,12 @@
 // Owns the ways in which bytes that mean something are made to mean something else.
 // It must not know what they meant. Invariant: the same chance makes the same change.
-
 import BankModel
 
 enum Mutation {
   /// Numbers on which code that counts goes wrong, as the bytes of a frame's length.
-  private static let lengths: [Int] = [0, 1, 3, 4, 5, 255, 65_536, 1 << 20, 1 << 20 + 1, 1 << 31, 1 << 32 - 1]
+  private static let lengths: [Int] = [
+    0, 1, 3, 4, 5, 255, 65_536, 1 << 20, 1 << 20 + 1, 1 << 31, 1 << 32 - 1,
+  ]
 
   static func header(_ count: Int) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }

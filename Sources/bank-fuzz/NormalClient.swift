@@ -1,7 +1,6 @@
 // Owns the one who keeps every rule: lets customers come all the time, and must be served as if nobody else were there.
 // It must not know attacks. Invariant: a customer counts only when the coordinator has said that it is on disk.
 // Failure: FuzzFailure, where an answer is wrong or does not come.
-
 import BankModel
 import ControlClient
 import Wire

@@ -1,6 +1,5 @@
 // Owns how the outcome of simulated histories is told, to a person and to a script. Invariant: a broken
 // promise is told with its seed and with the one command that shows it again.
-
 import Simulator
 
 struct SimulateReport {

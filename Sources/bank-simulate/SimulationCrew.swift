@@ -2,7 +2,6 @@
 // It must not know what happens in a history; histories share nothing. Invariant: of several broken histories the one
 // with the lowest seed is told, so that two runs over the same seeds tell the same. Failure: a thread that cannot be
 // started is done without; the first one is the caller's own.
-
 import Glibc
 import Simulator
 import Synchronization

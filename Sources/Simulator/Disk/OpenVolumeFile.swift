@@ -2,7 +2,6 @@
 // with the results of SQLite's own VFS for Unix where something goes wrong. It must not know what stands in the file.
 // Invariant: the first sync of a journal or of a log makes the names durable too, as that VFS does.
 // The extended codes are written as in sqlite3.h: the importer does not read macros that are computed.
-
 import CSQLite
 import Glibc
 
@@ -12,7 +11,6 @@ final class OpenVolumeFile {
 
   private let volume: SimulatedVolume
   private let file: VolumeFile
-  /// Takes this name away when it is closed.
   private let transientName: String?
   private var owesNames: Bool
   /// The file grows by multiples of so many bytes; 0 for as it comes. See SQLITE_FCNTL_CHUNK_SIZE.
@@ -101,8 +99,6 @@ final class OpenVolumeFile {
     return methods
   }
 
-  // MARK: - Bytes
-
   private func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int) -> Int32 {
     guard !volume.isDead else { return fail(EIO, SQLITE_IOERR | 1 << 8) }
     let count = file.read(into: buffer, at: offset)
@@ -146,8 +142,6 @@ final class OpenVolumeFile {
     return code
   }
 
-  // MARK: - Controls
-
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let argument else { return SQLITE_NOTFOUND }
     switch operation {
@@ -167,8 +161,6 @@ final class OpenVolumeFile {
     file.resize(to: wanted)
     return SQLITE_OK
   }
-
-  // MARK: - Locks
 
   private var highestOther: Int32 {
     file.locks.filter { $0.key != ObjectIdentifier(self) }.values.max() ?? SQLITE_LOCK_NONE

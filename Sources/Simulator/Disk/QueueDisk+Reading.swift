@@ -1,6 +1,5 @@
 // Owns the questions to the queue's disk. Invariant: where there is a production store, it is asked and so is the model,
 // and both must give the same answer.
-
 import BankModel
 import QueueCore
 import Storage
@@ -63,7 +62,9 @@ extension AskingStore {
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try ask("the receipts after \(sequence)") { store throws(StoreError) in
       try store.receipts(day: day, after: sequence, limit: limit)
-    } comparable: { $0.map(\.comparable) }
+    } comparable: {
+      $0.map(\.comparable)
+    }
   }
 
   func receipts(
@@ -71,7 +72,9 @@ extension AskingStore {
   ) throws(StoreError) -> [Receipt] {
     try ask("the receipts of \(service.name) after \(sequence)") { store throws(StoreError) in
       try store.receipts(of: service, after: sequence, through: last, limit: limit)
-    } comparable: { $0.map(\.comparable) }
+    } comparable: {
+      $0.map(\.comparable)
+    }
   }
 
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
@@ -83,7 +86,9 @@ extension AskingStore {
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try ask("the receipt of ticket \(ticket)") { store throws(StoreError) in
       try store.receipt(day: day, ticket: ticket)
-    } comparable: { $0.map(\.comparable) }
+    } comparable: {
+      $0.map(\.comparable)
+    }
   }
 
   func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
@@ -141,8 +146,6 @@ extension QueueDisk: AskingStore {
     if volume != nil, store == nil { _ = try load(now: WallTime(milliseconds: 0)) }
     return try ask("the audit") { store throws(StoreError) in try store.audit() }
   }
-
-  // MARK: - Comparing
 
   private struct Contents: Equatable {
     var stored: StoredQueue

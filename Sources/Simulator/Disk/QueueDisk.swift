@@ -4,7 +4,6 @@
 // or what it held after it.
 // It must not know who uses it. Invariant: what the production store has said to be on disk is in the model; the model has
 // nothing else but what the production store was found to hold at a start.
-
 import BankModel
 import QueueCore
 import Storage
@@ -60,9 +59,6 @@ final class QueueDisk {
     volume?.mistake = mistake
   }
 
-  // MARK: - Life and death of the process
-
-  /// Opens the store. In a history with a production store that may fail as on a real disk.
   func load(now: WallTime) throws(StoreError) -> StoredQueue {
     guard let volume else { return try model.load(now: now) }
     if !isCalm, chance.draw(0...5) == 0 { volume.fuse = Int(chance.draw(0...(model.commits == 0 ? 250 : 8))) }
@@ -83,9 +79,7 @@ final class QueueDisk {
     }
   }
 
-  /// The process that had the store open is gone, and what was staged with it.
-  ///
-  /// - Parameter isDone: Whether it has ended as it should.
+  /// The process that had the store open is gone, as it should or not, and what was staged with it.
   func processEnded(isDone: Bool) {
     model.crash()
     staged.removeAll()
@@ -109,8 +103,6 @@ final class QueueDisk {
     if known != number { disagree("start \(known) is counted as \(number)") }
     return number
   }
-
-  // MARK: - Transactions
 
   var hasStagedChanges: Bool { model.hasStagedChanges }
   var commits: Int { model.commits }
@@ -182,8 +174,6 @@ final class QueueDisk {
   var emptying: EmptyingProgress? { store?.emptying }
   func emptyFurther() throws(StoreError) { try store?.emptyFurther() }
 
-  // MARK: - What goes wrong
-
   /// Whether nothing is free. The store in memory is told of each call that finds it so.
   var isFull: Bool {
     get { volume?.isFull ?? false }
@@ -207,9 +197,6 @@ final class QueueDisk {
   func lookForRoom() { store?.lookForRoom() }
   func holdBack(forJuicesOf assortment: Assortment) { store?.holdBack(forJuicesOf: assortment) }
   func hasRoom(toMove customers: Int64) -> Bool { store?.hasRoom(toMove: customers) ?? true }
-
-  // MARK: - Comparing
-
   func disagree(_ words: String) { onDisagreement?(words) }
 
   /// The commit in doubt looks lost. A part of a withdrawal may have been kept and be seen by nobody.

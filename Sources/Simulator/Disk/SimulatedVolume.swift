@@ -3,7 +3,6 @@
 // Invariant: a name is durable when the directory was synced since it was given or taken; of later ones the loss of power
 // keeps the first few, in their order, as a file system with a journal does. A process that is killed loses nothing that
 // it has written. From the moment at which a process or the power is gone nothing more is done to any file.
-
 import BankModel
 import Glibc
 import Storage
@@ -58,9 +57,6 @@ final class SimulatedVolume: Volume {
   }
 
   deinit { registration?.remove() }
-
-  // MARK: - Volume
-
   var vfs: String? { registration?.name }
   func isMissing(_ path: String) -> Bool { names[path] == nil }
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
@@ -82,12 +78,8 @@ final class SimulatedVolume: Volume {
 
   /// SQLite frees it when nothing can reach the files any more: see ``endProcess(losingPower:_:)``.
   func abandoned(_ connection: OpaquePointer) { abandonedConnections.append(connection) }
-
-  // MARK: - Names
-
   func file(_ name: String) -> VolumeFile? { names[name] }
 
-  /// Gives a file a name; nil takes the name away.
   func give(_ name: String, _ file: VolumeFile?) {
     names[name] = file
     unsyncedNames.append((name, file))
@@ -99,13 +91,8 @@ final class SimulatedVolume: Volume {
     unsyncedNames.removeAll()
   }
 
-  // MARK: - Room
-
   private var used: Int64 { names.values.reduce(0) { $0 + Int64($1.size) } + reserves.values.reduce(0, +) }
   var free: Int64 { max(0, (fullAt ?? capacity) - used) }
-
-  // MARK: - What goes wrong
-
   func fail(_ call: Call, number: Int = 1) { failing = (call, number) }
 
   func calm() {
@@ -131,10 +118,7 @@ final class SimulatedVolume: Volume {
     return failing.number <= 1
   }
 
-  /// Makes a file durable.
-  ///
-  /// - Parameter names: Whether the names are, too.
-  /// - Returns: false where that has failed.
+  /// Makes a file durable, and perhaps the names; false where that has failed.
   func sync(_ file: VolumeFile, names: Bool) -> Bool {
     guard passes() else { return false }
     if let time = slowSync {
@@ -151,11 +135,8 @@ final class SimulatedVolume: Volume {
     return true
   }
 
-  /// The process that has files open here is gone, killed or ended.
-  ///
-  /// - Parameters:
-  ///   - losingPower: Whether the machine is gone with it, and with the machine what was not synced.
-  ///   - forget: Forgets the stores of that process.
+  /// The process that has files open here is gone, killed or ended; its stores are forgotten. With the power goes what was
+  /// not synced.
   func endProcess(losingPower: Bool, _ forget: () -> Void) {
     isDead = true
     forget()
@@ -175,8 +156,6 @@ final class SimulatedVolume: Volume {
     unsyncedNames.removeAll()
     for name in names.keys.sorted() { names[name]?.losePower(sector: sector, &chance) }
   }
-
-  // MARK: - The reserve
 
   private final class SimulatedReserve: Reserve {
     private let path: String

@@ -3,7 +3,6 @@
 // Invariant: what was synced is durable to the byte. Of what was done since then the loss of power keeps nothing, all of
 // it, the beginning of it, or any of the sectors that were written, as the seed has it; of a sector it keeps the old bytes
 // or the new ones, and no byte changes beside those that were written.
-
 import BankModel
 
 final class VolumeFile {
@@ -20,8 +19,6 @@ final class VolumeFile {
 
   var size: Int { seen.count }
   var isSynced: Bool { unsynced.isEmpty && seen == durable }
-
-  // MARK: - What processes do
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     let count = min(buffer.count, max(0, seen.count - offset))
@@ -55,12 +52,8 @@ final class VolumeFile {
     unsynced.removeAll(keepingCapacity: true)
   }
 
-  // MARK: - What goes wrong
-
-  /// A sync has failed. Some of it is durable now, and nobody knows what.
-  ///
-  /// - Parameter forgets: Whether the kernel takes the rest for written all the same, as Linux does: processes see it, and
-  ///   no later sync makes it durable.
+  /// A sync has failed. Some of it is durable now, and nobody knows what. A kernel that forgets takes the rest for written
+  /// all the same, as Linux does: processes see it, and no later sync makes it durable.
   func failToSync(sector: Int, forgets: Bool, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     if forgets { unsynced.removeAll() }

@@ -1,7 +1,6 @@
 // Owns how SQLite finds a simulated volume: a VFS of its own for each, under a name of its own. It must not know what a
 // volume does with its files. Invariant: no connection outlives the registration, and nothing that SQLite asks for gets to
 // a real disk. See https://sqlite.org/vfs.html and https://sqlite.org/c3ref/vfs.html.
-
 import BankModel
 import CSQLite
 import Glibc
@@ -37,8 +36,6 @@ final class VolumeRegistration {
 
   /// As a store has it, and before SQLite is asked for anything else: whoever registers a VFS begins to use it.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
-
-  // MARK: - The methods
 
   private static var methods: sqlite3_vfs {
     var vfs = sqlite3_vfs()

@@ -1,6 +1,5 @@
 // Owns what every disk of a simulated service has in common: a commit takes time and may fail, whoever was killed keeps
 // nothing more, and a planted bug says that something is on disk before it is.
-
 import BankModel
 import QueueCore
 
@@ -12,7 +11,6 @@ protocol SimulatedDisk: EntryStore where Failure == StoreError {
   var memory: Memory { get }
   /// What a planted bug has said to be on disk, and is not yet.
   var isOwed: Bool { get set }
-  /// The service, as it is called in a trace.
   static var name: String { get }
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
 

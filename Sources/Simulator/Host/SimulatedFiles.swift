@@ -2,7 +2,6 @@
 // Invariant: a path is absolute and plain; a name stands in a directory that is there. A file lives for as long as a name or
 // a descriptor leads to it. Everybody may do everything: there is one user. Sockets have their names in ``SimulatedHost``.
 // Failure: the number of the error, as Linux says it.
-
 import Glibc
 import Posix
 
@@ -52,7 +51,6 @@ final class OpenedFile {
     if offset == nil { position = end }
   }
 
-  /// Cuts the file, or fills it up with zeros.
   func truncate(to size: Int) {
     if file.bytes.count > size { file.bytes.removeSubrange(size...) }
     file.bytes.append(contentsOf: repeatElement(0, count: size - file.bytes.count))

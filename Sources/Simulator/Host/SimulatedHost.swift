@@ -2,15 +2,13 @@
 // It must not know what a process does. Every process is production code that asks a ``SimulatedProcess`` for what it
 // would ask Linux for; it runs in turns, and between two of them it sleeps in its event loop.
 // Invariant: a seed, and nothing else, decides who runs when, how long bytes are on their way, and where they are cut.
-
 import BankModel
 import Glibc
 import Posix
 
 protocol SimulatedProgram: AnyObject {
-  /// One turn of its loop; it sleeps in the first wait of the turn, by way of the error that the wait throws.
-  ///
-  /// - Returns: the exit code when the process has ended.
+  /// One turn of its loop; it sleeps in the first wait of the turn, by way of the error that the wait throws. The exit code
+  /// when the process has ended.
   func turn() throws(SystemError) -> Int32?
   func hear(signal: Int32)
 }
@@ -24,7 +22,6 @@ final class SimulatedHost {
   /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
   var streamCapacity = 212_992
   var files = SimulatedFiles()
-  /// Until then there is no room in any file.
   var isFullUntil = MonotonicTime(nanoseconds: 0)
   var names: [String: ListeningSocket] = [:]
   /// Those that live, and those that nobody has reaped.
@@ -47,11 +44,7 @@ final class SimulatedHost {
     self.now = now
   }
 
-  /// Starts a process; it begins to run soon.
-  ///
-  /// - Parameters:
-  ///   - files: what it gets as descriptors 0, 1, 2, …
-  ///   - openFiles: how many descriptors it may have.
+  /// Starts a process, with files as descriptors 0, 1, 2, …; it begins to run soon.
   @discardableResult
   func start(
     by parent: SimulatedProcess? = nil, files: [OpenFile?] = [], openFiles: Int = 1024,
@@ -75,7 +68,6 @@ final class SimulatedHost {
     agenda.add(process.pid, at: moment)
   }
 
-  /// When the next process runs; nil where all sleep for ever.
   var nextMoment: MonotonicTime? { agenda.nextMoment }
 
   @discardableResult

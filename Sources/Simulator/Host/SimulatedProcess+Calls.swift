@@ -1,6 +1,5 @@
 // Owns the answers of the simulated kernel. Invariant: they are those of Linux for what the bank asks; whatever it does not
 // ask for is refused (ENOSYS) and never guessed. A process that was killed in this turn gets answers without an effect.
-
 import BankModel
 import Glibc
 import Posix
@@ -10,8 +9,6 @@ extension SimulatedProcess: SystemCalls {
   var monotonicNanoseconds: Int64 { clock.nanoseconds }
   var realNanoseconds: Int64 { host.calendarOrigin + clock.nanoseconds }
   func random() -> UInt64 { host.chance.next() }
-
-  // MARK: Descriptors
 
   func close(_ descriptor: CInt) -> CInt {
     // The descriptors of a process that has ended were closed for it.
@@ -71,9 +68,6 @@ extension SimulatedProcess: SystemCalls {
   }
 
   var openFileLimit: UInt64 { UInt64(openFiles) }
-
-  // MARK: Readiness
-
   func makeEpoll() -> CInt { give(.epoll(ReadyList())) }
 
   private func list(_ epoll: CInt) -> ReadyList? {
@@ -107,9 +101,6 @@ extension SimulatedProcess: SystemCalls {
   }
 
   func giveWay() { spend(TimeSpan(nanoseconds: 25_000)) }
-
-  // MARK: Sockets
-
   func makeSocket(nonBlocking: Bool) -> CInt { give(.unconnected(nonBlocking: nonBlocking)) }
 
   func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt {
@@ -188,8 +179,6 @@ extension SimulatedProcess: SystemCalls {
     end.hearNothingMore(at: clock, on: host)
     return 0
   }
-
-  // MARK: Processes
 
   var processID: pid_t { pid }
   var parentID: pid_t { parent ?? 1 }

@@ -1,6 +1,5 @@
 // Owns what the simulated kernel says of files and their names. It must not know what stands in a file.
 // Invariant: as in all its answers: those of Linux, or ENOSYS, and none with an effect for a process that was killed.
-
 import BankModel
 import Glibc
 import Posix
@@ -67,8 +66,6 @@ extension SimulatedProcess {
     file.truncate(to: Int(size))
     return 0
   }
-
-  // MARK: Names
 
   func facts(of path: String) -> FileFacts? {
     if let file = host.files[path] { return facts(of: file) }

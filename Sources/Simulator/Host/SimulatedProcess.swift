@@ -1,7 +1,6 @@
 // Owns one process of the simulated host as its kernel sees it: descriptors, its own time, whether it lives,
 // stands still, or is about to be killed. Invariant: its time never goes back. From the moment at which it is
 // killed nothing that it still asks for has an effect, however far the code of its turn goes on.
-
 import BankModel
 import Glibc
 import Posix
@@ -146,7 +145,6 @@ final class SimulatedProcess {
   /// Those of them that were made by way of a name: nothing comes between a process and whoever has started it.
   var connections: [StreamEnd] { streams.filter { $0.isServers || $0.peer?.isServers == true } }
 
-  /// For a while it has no descriptor for anything new, or even fewer than it has.
   func starve(byAtMost missing: Int) {
     openFiles = max(0, descriptors.count - Int(host.chance.draw(0...Int64(missing))))
   }
@@ -254,7 +252,6 @@ final class SimulatedProcess {
 
   // MARK: - Descriptors
 
-  /// A new number for an open file; -1 and EMFILE where there are too many.
   func give(_ file: OpenFile, atLeast lowest: CInt = 3) -> CInt {
     guard descriptors.count < openFiles else { return fail(EMFILE) }
     var number = lowest
@@ -263,7 +260,6 @@ final class SimulatedProcess {
     return number
   }
 
-  /// Gives a number up, and what is behind it where nobody else has it.
   func release(_ number: CInt, at moment: MonotonicTime) {
     guard let file = descriptors.removeValue(forKey: number) else { return }
     for case .epoll(let list) in descriptors.values { list.members[number] = nil }

@@ -2,7 +2,6 @@
 // It must not know who has a descriptor for them. Invariant: the bytes of one direction arrive in order, before their end,
 // and none twice; what is lost is lost with its connection, never out of its middle.
 // A process may be ahead of the host's time, so whatever happens here carries the moment from which it is so.
-
 import BankModel
 import Glibc
 import Posix
@@ -10,7 +9,6 @@ import Posix
 final class StreamEnd {
   enum Arrival {
     case bytes([UInt8])
-    /// The other end sends nothing more.
     case end
   }
 
@@ -24,10 +22,8 @@ final class StreamEnd {
   private(set) var peer: StreamEnd?
   private var arrivals: [(due: MonotonicTime, arrival: Arrival)] = []
   private var head = 0
-  /// How much of the first was read.
   private var taken = 0
   private var lastDue = MonotonicTime(nanoseconds: 0)
-  /// Bytes that were sent here and not read.
   private(set) var standing = 0
   /// Descriptors for this end, in all processes.
   var references = 1
@@ -35,7 +31,6 @@ final class StreamEnd {
   private var isShut = false
   /// From when on nothing that is sent here arrives.
   private var deafFrom: MonotonicTime?
-  /// Everything that comes takes so much longer.
   private var slowness: Int64 = 1
 
   init(_ number: Int, owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false) {
@@ -49,8 +44,6 @@ final class StreamEnd {
     first.peer = second
     second.peer = first
   }
-
-  // MARK: Reading
 
   private func first(at moment: MonotonicTime) -> Arrival? {
     head < arrivals.count && arrivals[head].due <= moment ? arrivals[head].arrival : nil
@@ -85,9 +78,6 @@ final class StreamEnd {
   }
 
   func isAtEnd(at moment: MonotonicTime) -> Bool { if case .end? = first(at: moment) { true } else { false } }
-
-  // MARK: Writing
-
   func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.standing ?? 0)) }
 
   /// Whether nobody reads any more what is sent.
@@ -148,9 +138,7 @@ final class StreamEnd {
     peer?.slowness = factor
   }
 
-  /// The connection breaks: what was sent last may be lost.
-  ///
-  /// - Returns: how many portions were lost.
+  /// The connection breaks: what was sent last may be lost; how many portions of it were.
   func breakOff(at moment: MonotonicTime, on host: SimulatedHost) -> Int {
     let lost = loseTail(on: host) + (peer?.loseTail(on: host) ?? 0)
     let other = peer
@@ -171,8 +159,6 @@ final class StreamEnd {
     }
     return lost
   }
-
-  // MARK: Readiness
 
   func readiness(at moment: MonotonicTime, on host: SimulatedHost) -> Readiness {
     var ready: Readiness = []

@@ -1,7 +1,6 @@
 // Owns what is heard on the wires to the services: who asks for what, and what is answered and told, as it is
 // written and before anybody can read it. Whoever looks on is told of every change in its order, on each
 // connection by itself: clients would notice a gap and begin anew, so it is found here and not at their end.
-
 import BankModel
 import QueueCore
 import StockCore
@@ -39,11 +38,15 @@ final class WireEar {
     case world.scene.service?.pid:
       hear(bytes, on: end, connection) { (request: StockRequest) in
         hear(request, by: process, on: connection)
-      } replies: { (reply: StockReply) in hear(reply, on: connection) }
+      } replies: { (reply: StockReply) in
+        hear(reply, on: connection)
+      }
     case world.vending.machine?.pid:
       hear(bytes, on: end, connection) { (request: VendingRequest) in
         hear(request, on: connection)
-      } replies: { (reply: VendingReply) in hear(reply, on: connection) }
+      } replies: { (reply: VendingReply) in
+        hear(reply, on: connection)
+      }
     default: break
     }
   }
@@ -128,8 +131,6 @@ final class WireEar {
   /// No message is longer on its way.
   private static let longestWay = TimeSpan.milliseconds(2_500)
 
-  // MARK: - The stock
-
   private func hear(_ request: StockRequest, by process: SimulatedProcess, on connection: Int) {
     stock[connection, default: StockConnection()].requests[request.number] = request
     if case .follow(let place) = request.command {
@@ -155,7 +156,9 @@ final class WireEar {
     // Perhaps the coordinator dies before it hears that something was given back.
     if case .giveBack = request.command, case .done = reply.result,
       request.order?.text.first?.isNumber == true
-    { world.releaseIsAnswered() }
+    {
+      world.releaseIsAnswered()
+    }
     guard let told = stock[connection]?.told[reply.number] else { return }
     switch reply.result {
     case .picture(let picture):
@@ -173,8 +176,6 @@ final class WireEar {
     default: stock[connection]?.told[reply.number] = nil
     }
   }
-
-  // MARK: - The vending machine
 
   private func hear(_ request: VendingRequest, on connection: Int) {
     guard let world else { return }

@@ -1,6 +1,5 @@
 // Owns the disk of the simulated stock service as its process meets it: the store in memory, with the time that a commit
 // takes and with what goes wrong there. Invariant: a process that was killed keeps nothing more.
-
 import BankModel
 import QueueCore
 import StockCore

@@ -1,7 +1,6 @@
 // Owns the stock's side of the simulated world: its service, its disk, those who ask it, and what goes wrong there.
 // It must not know a rule of the stock. Invariant: there is at most one service at a time, a child of the present
 // coordinator; it ends with its parent and is started again by it.
-
 import BankModel
 import Glibc
 import Posix
@@ -47,8 +46,6 @@ extension Simulation {
       agenda.add(.keeperActs(number), at: clock.now + .milliseconds(plan.duration.milliseconds / 10 + 1))
     }
   }
-
-  // MARK: - The service
 
   func stockProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasStock else { return nil }
@@ -112,8 +109,6 @@ extension Simulation {
     return span
   }
 
-  // MARK: - Those who ask
-
   func newAsker() -> SimulatedAsker<StockCommand> {
     SimulatedAsker(socket: StockProgram.home.socket, world: self)
   }
@@ -148,8 +143,6 @@ extension Simulation {
       return agenda.add(.clientMeddles(client.number), at: clock.now)
     }
   }
-
-  // MARK: - What goes wrong
 
   func troubleStock(_ kind: FaultKind) {
     guard hasStock else { return }

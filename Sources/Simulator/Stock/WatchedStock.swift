@@ -1,9 +1,9 @@
 // Owns the rules of the stock as the checker sees them at work: the real ones, or those with a planted bug, with an eye on
 // everything that goes in and comes out. It must not change any of it.
-
 import BankModel
 import StockCore
 import StockService
+import Storage
 import Wire
 
 struct WatchedStock: StockDecisions {
@@ -48,4 +48,91 @@ struct WatchedStock: StockDecisions {
       if let order { world.checker.stock.answered(order, action, StockResult(answer)) }
     }
   }
+}
+
+/// A stock's core with a planted bug: the real core, with events or effects that are dropped or changed
+/// around it. Invariant: it is wrong in the one way that its name says, and never makes the store notice
+/// first what the checker shall find.
+struct MutantStock {
+  private let bug: PlantedBug
+  private let store: MemoryStockStore
+  /// Orders that were answered before this process.
+  private let former: Set<OrderID>
+
+  init(_ bug: PlantedBug, _ store: MemoryStockStore) {
+    self.bug = bug
+    self.store = store
+    former = Set(((try? store.orders(after: nil, limit: .max)) ?? []).map(\.id))
+  }
+
+  func apply(
+    _ event: StockEvent, to machine: inout StockMachine, at now: WallTime, into effects: inout [StockEffect]
+  ) {
+    var wanted: [StockEffect] = []
+    machine.apply(spoil(event, machine.picture), at: now, into: &wanted)
+    effects += wanted.map { spoil($0, machine.picture) }
+  }
+
+  private func spoil(_ event: StockEvent, _ picture: StockPicture) -> StockEvent {
+    switch (bug, event) {
+    case (.takesAgain, .found(let id, let known?)) where known.outcome == .done && known.returned == nil:
+      .found(id, nil)
+    case (.forgetsOrdersInACrash, .found(let id, _?)) where former.contains(id): .found(id, nil)
+    case (.givesBackAgain, .found(let id, var known?)):
+      {
+        known.returned = nil
+        return .found(id, known)
+      }()
+    case (.refusesTheLastFruit, .order(let request, let id, .take(var amounts, let today))):
+      {
+        for place in amounts.indices
+        where picture.quantity(of: amounts[place].item) == amounts[place].quantity {
+          amounts[place].quantity += 1
+        }
+        return .order(request, id, .take(amounts, today: today))
+      }()
+    case (.takesInPart, .order(let request, let id, .take(let amounts, let today))):
+      .order(request, id, .take(Self.present(of: amounts, picture), today: today))
+    default: event
+    }
+  }
+
+  /// What there is enough of; everything where there is nothing.
+  private static func present(of amounts: [ItemAmount], _ picture: StockPicture) -> [ItemAmount] {
+    let there = amounts.filter { picture.quantity(of: $0.item) >= $0.quantity }
+    return there.isEmpty ? amounts : there
+  }
+
+  private func spoil(_ effect: StockEffect, _ picture: StockPicture) -> StockEffect {
+    guard case .stage(var entry) = effect else { return effect }
+    switch (bug, entry.name) {
+    case (.takesAgain, .ordered(let id, _, _)?), (.forgetsOrdersInACrash, .ordered(let id, _, _)?):
+      if kept(id) != nil { entry.name = nil }
+    case (.givesBackAgain, .givenBack(let id)?): if kept(id)?.returned != nil { entry.name = nil }
+    case (.forgetsVoids, .ordered(_, _, .void)?), (.forgetsShortages, .ordered(_, _, .short)?):
+      entry.name = nil
+    case (.sellsTheLatestFirst, .ordered(_, _, .done)?):
+      entry.changes = entry.changes.map { Self.latest($0, picture) }
+    case (.losesARow, .ordered?) where entry.changes.count > 1: entry.changes.removeLast()
+    default: break
+    }
+    return .stage(entry)
+  }
+
+  /// The same piece out of the lot that expires last.
+  private static func latest(_ row: StockChange, _ picture: StockPicture) -> StockChange {
+    let lots = picture.items.first { $0.item == row.item }?.lots ?? []
+    guard row.kind == .taken, let dates = row.dates, let last = lots.last, let other = last.dates,
+      dates < other
+    else { return row }
+    var row = row
+    (row.dates, row.lot) = (other, last.quantity - 1)
+    return row
+  }
+
+  private func kept(_ id: OrderID) -> StoredOrder? { (try? store.order(id)) ?? nil }
+}
+
+extension StockPicture {
+  fileprivate func quantity(of item: ItemID) -> Quantity { items.first { $0.item == item }?.quantity ?? 0 }
 }

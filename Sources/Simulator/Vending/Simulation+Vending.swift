@@ -1,7 +1,6 @@
 // Owns the vending machine's side of the simulated world: its process, its disk, those who use it, and what goes wrong
 // there. It must not know a rule of the machine. Invariant: there is at most one machine at a time, a child of the present
 // coordinator; it ends with its parent and is started again by it.
-
 import BankModel
 import Glibc
 import Posix
@@ -42,8 +41,6 @@ extension Simulation {
       agenda.add(.visitorActs(number), at: clock.now + .milliseconds(chance.draw(1...60)))
     }
   }
-
-  // MARK: - The process
 
   func vendingProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasVending else { return nil }
@@ -94,8 +91,6 @@ extension Simulation {
     }
   }
 
-  // MARK: - Those who use it
-
   func timeOfVendingCommit() -> TimeSpan {
     defer { vending.slowCommit = nil }
     return vending.slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
@@ -126,8 +121,6 @@ extension Simulation {
     statistics.note(.purchaseInterrupted)
     machine.fuse = Int(chance.draw(0...12))
   }
-
-  // MARK: - What goes wrong
 
   func troubleVending(_ kind: FaultKind) {
     guard hasVending else { return }

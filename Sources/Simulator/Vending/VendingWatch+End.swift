@@ -1,7 +1,6 @@
 // Owns the last look at a history's vending machine: what everybody remembers of it, added up, is what the disks say.
 // It must not ask a core. Invariant: money put in = balance + price of purchases + given back, and drinks brought in =
 // present + sold + removed + discarded, both by the memories of those who were told.
-
 import BankModel
 import QueueCore
 import StockCore

@@ -1,7 +1,6 @@
 // Owns the judgement over what the stock does for the vending machine: for its purchases and for its manager. It must not
 // ask a core. Invariant: a drink leaves the stock for one purchase that is on disk, the earliest to expire first and none
 // that has expired; what comes back, and what the manager brings and takes, was asked for so, once.
-
 import BankModel
 import StockCore
 import VendingCore
@@ -9,8 +8,6 @@ import Wire
 
 extension VendingWatch {
   func owns(_ order: OrderID) -> Bool { order.text.hasPrefix("v") || order.text.hasPrefix("m-") }
-
-  // MARK: - What the machine asks
 
   func asksToTake(as order: OrderID) {
     askedOn[order, default: []].append(world.today)
@@ -33,8 +30,6 @@ extension VendingWatch {
     askedOn[order, default: []].append(world.today)
     requestOfOrder[order] = request
   }
-
-  // MARK: - What the stock decides
 
   func decided(_ order: OrderID, _ outcome: StoredOrder.Outcome) {
     guard outcome == .void else { return }
@@ -64,8 +59,6 @@ extension VendingWatch {
       violate(.drinks, "order \(order) was \(row.kind.name) of \(row.dates.words), on \(days) from \(lots)")
     }
   }
-
-  // MARK: - What is on the stock's disk
 
   func judge(_ order: OrderID, _ deed: StockWatch.Deed, _ fresh: [StockChange]) {
     guard let place = purchaseOfOrder[order] else { return judgeManagers(order, fresh) }
@@ -110,8 +103,6 @@ extension VendingWatch {
       return violate(.purchase, "order \(order) is said to be given back, and it holds, or is not given up")
     }
   }
-
-  // MARK: - What the manager is told
 
   func checkStocked(_ request: VendingRequest, _ changes: [StockChange]) {
     let rows = checker.stock.rows

@@ -3,7 +3,6 @@
 // Invariant: after each commit the money put in is the balance, the price of the purchases and what was given back; every
 // row is what one person wanted, once; a purchase ends as the stock has said. What the stock does for it is judged in
 // the extension, and what is left in the end in another one.
-
 import BankModel
 import QueueCore
 import StockCore
@@ -121,7 +120,9 @@ final class VendingWatch {
     account.apply(row)
     if row.sequence != Int64(rows.count) || row.balance != account.balance || account.difference != 0
       || account.balance < 0
-    { violate(.money, "change \(row.sequence) leaves \(row.balance) won, and the rows make it \(account)") }
+    {
+      violate(.money, "change \(row.sequence) leaves \(row.balance) won, and the rows make it \(account)")
+    }
     guard let command = wanted[row.request], rowOfRequest[row.request] == nil else {
       return violate(.money, "change \(row.sequence) is for \(row.request), which nobody wants, or has had")
     }
@@ -149,7 +150,9 @@ final class VendingWatch {
     purchaseOfOrder[order] = place
     if purchase.number != Int64(place + 1) || wanted[purchase.request] != .buy(purchase.product)
       || purchase.price != price(of: purchase.product) || purchaseOfRequest[purchase.request] != nil
-    { violate(.purchase, "purchase \(purchase.number) of \(purchase.request) is none that somebody wants") }
+    {
+      violate(.purchase, "purchase \(purchase.number) of \(purchase.request) is none that somebody wants")
+    }
     purchaseOfRequest[purchase.request] = place
     if purchase.state != .open || deed(of: purchase) != nil {
       violate(.purchase, "purchase \(purchase.number) begins, and the stock has heard of it before")

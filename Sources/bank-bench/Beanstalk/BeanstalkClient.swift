@@ -1,7 +1,6 @@
 // Owns one conversation with a beanstalkd, as far as the measurements need it: put, reserve, delete.
 // It must not measure. Source: the protocol's own description, doc/protocol.txt of beanstalkd 1.12.
 // Invariant: every answer belongs to the oldest request without one. Failure: BenchFailure, with the server's word.
-
 import Glibc
 import Posix
 
@@ -9,8 +8,7 @@ final class BeanstalkClient {
   enum Answer {
     case inserted
     case reserved(id: Int64)
-    case deleted
-    case timedOut
+    case deleted, timedOut
   }
 
   private let socket: FileDescriptor
@@ -29,8 +27,6 @@ final class BeanstalkClient {
 
   deinit { buffer.deallocate() }
   var fd: CInt { socket.rawValue }
-
-  // MARK: Asking
 
   /// A job of the usual priority, which a worker may keep for an hour.
   func put(_ payload: [UInt8]) {
@@ -53,8 +49,6 @@ final class BeanstalkClient {
     output += words.utf8
     output += [13, 10]
   }
-
-  // MARK: Hearing
 
   func next() throws -> Answer {
     let words = try line().split(separator: " ")

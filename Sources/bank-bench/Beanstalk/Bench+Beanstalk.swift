@@ -1,6 +1,5 @@
 // Owns the work that a beanstalkd is given, the same as the bank's: jobs put one at a time, many in one go,
 // and served by workers with one job in hand. A job has 64 bytes, as a customer has who carries a payload.
-
 import Glibc
 import Posix
 

@@ -6,7 +6,6 @@
 // the C library does by chance. So they take turns, and only where there is something to hear; the coordinator's are so far
 // apart that each does what is done once in a while; and no commit follows from time, but from a client who waits for it.
 // Failure: whatever of it could not be done ends it; what the bank refuses is a BenchFailure.
-
 import BankModel
 import Configuration
 import Coordinator
@@ -89,8 +88,6 @@ final class WorkPath {
     try work()
   }
 
-  // MARK: - The client
-
   private func enter(_ socket: String) throws {
     guard case .connected(let descriptor) = try UnixSocket.connect(path: socket) else {
       throw BenchFailure("nobody listens at \(socket)")
@@ -116,8 +113,6 @@ final class WorkPath {
     say(command)
     while owed > 0 { try turn() }
   }
-
-  // MARK: - The work
 
   func perform(_ work: Work, _ count: Int) throws {
     guard work != .open else { return }
