@@ -23,8 +23,7 @@ final class BankProgram: SimulatedProgram {
   init(
     _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess, in world: Simulation
   ) throws {
-    self.process = process
-    self.number = number
+    (self.process, self.number) = (process, number)
     let plan = world.plan
     let home = StockProgram.home
     var mutant: MutantQueue?

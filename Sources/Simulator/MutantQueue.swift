@@ -42,37 +42,23 @@ struct MutantQueue {
   private func events(for event: QueueEvent, _ machine: QueueMachine) -> [QueueEvent] {
     switch (bug, event) {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
-      if let present = machine.numbers(of: window), present.generation == generation, present.lease != nil {
-        [.tick]
-      } else {
-        [event]
-      }
-    case (.ignoresGenerations, .tellerAnswered(let window, let generation, let lease, let answer)):
+      held(at: window, by: generation, machine) == nil ? [event] : [.tick]
+    case (.ignoresGenerations, .tellerAnswered(let window, let generation, _, let answer)):
       // Whoever speaks is taken for the present teller, with the customer whom that one holds.
-      if let present = machine.numbers(of: window), present.generation > generation, let held = present.lease
-      {
-        [.tellerAnswered(window, present.generation, held, answer)]
-      } else {
-        [.tellerAnswered(window, generation, lease, answer)]
-      }
-    case (.believesEveryTeller, .tellerAnswered(let window, let generation, let lease, let answer)):
-      if let present = machine.numbers(of: window), present.generation == generation,
-        let held = present.lease,
-        lease.generation == generation, answer == .done
-      {
-        [.tellerAnswered(window, generation, held, answer)]
-      } else {
-        [event]
-      }
+      machine.numbers(of: window).flatMap { present in
+        present.generation <= generation
+          ? nil : present.lease.map { [.tellerAnswered(window, present.generation, $0, answer)] }
+      } ?? [event]
+    case (.believesEveryTeller, .tellerAnswered(let window, let generation, let lease, .done))
+    where lease.generation == generation:
+      held(at: window, by: generation, machine).map { [.tellerAnswered(window, generation, $0, .done)] }
+        ?? [event]
     case (.takesProgressForDone, .tellerProgressed(let window, let generation, let lease)):
       [.tellerAnswered(window, generation, lease, .done)]
     case (.takesDeathForFailure, .tellerLost(let window, let generation, _)):
-      if let present = machine.numbers(of: window), present.generation == generation, let held = present.lease
-      {
-        [.tellerAnswered(window, generation, held, .failed(reason: "it died")), event]
-      } else {
-        [event]
-      }
+      held(at: window, by: generation, machine).map {
+        [.tellerAnswered(window, generation, $0, .failed(reason: "it died")), event]
+      } ?? [event]
     case (.expiresNobody, _): renewals(of: machine) + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]
@@ -80,6 +66,10 @@ struct MutantQueue {
     case (.gradesUpsideDown, _): [GradeMirror.mirrored(event)]
     default: [event]
     }
+  }
+
+  private func held(at window: Window, by generation: Generation, _ machine: QueueMachine) -> Lease? {
+    machine.numbers(of: window).flatMap { $0.generation == generation ? $0.lease : nil }
   }
 
   private func renewals(of machine: QueueMachine) -> [QueueEvent] {

@@ -1,6 +1,5 @@
 // Owns the list of planted bugs: each a way in which a core or a shell could be wrong, told in a sentence, with the
-// promises that it breaks. It must not know how a bug is planted or found. Invariant: a checker that lets one of them
-// pass is broken itself, which a test shows.
+// promises that it breaks. Invariant: a checker that lets one of them pass is broken itself, which a test shows.
 
 /// Something that is wrong on purpose.
 public enum PlantedBug: String, CaseIterable, Sendable {

@@ -3,7 +3,6 @@
 // ticket, and the money is what the clients brought.
 import BankModel
 import QueueCore
-import Storage
 
 extension PromiseChecker {
   func staged(_ change: StoreChange) { staged.append(change) }

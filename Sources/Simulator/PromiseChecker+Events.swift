@@ -3,7 +3,6 @@
 // that ended has its recorded attempt and its place in a line, a completion has its receipt.
 import BankModel
 import QueueCore
-import Wire
 
 struct CheckedStep {
   /// Attempts that have ended and must be recorded.

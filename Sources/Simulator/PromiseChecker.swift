@@ -4,7 +4,6 @@
 // process dies. What it finds is a violation, which ends the history.
 import BankModel
 import QueueCore
-import Storage
 import Wire
 
 struct TicketName: Hashable {

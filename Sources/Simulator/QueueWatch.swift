@@ -26,9 +26,7 @@ final class QueueWatch: QueueWitness {
   private var abandonedAt: MonotonicTime?
 
   init(of process: SimulatedProcess, _ mutant: MutantQueue?, seed: UInt64, in world: Simulation) {
-    self.process = process
-    self.mutant = mutant
-    self.world = world
+    (self.process, self.mutant, self.world) = (process, mutant, world)
     chance = SeededGenerator(seed: seed)
   }
 

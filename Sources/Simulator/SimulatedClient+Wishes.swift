@@ -128,9 +128,8 @@ extension EnqueueOrder {
 }
 
 /// The last commands of a history: what is paused goes on, every service has a window, the dead letters get
-/// another chance now and then, and the bank ends when everyone is served. It must not know whether any of it
-/// works. Invariant: one command after the other; the end is asked for again after a coordinator that was
-/// lost.
+/// another chance now and then, and the bank ends when everyone is served. Invariant: one command after the
+/// other; the end is asked for again after a coordinator that was lost.
 struct ClosingCommands {
   private var step = 0
   private(set) var hasAskedForTheEnd = false

@@ -9,11 +9,7 @@ final class SimulatedQueueStore: AskingStore {
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private var disk: QueueDisk { world.disk }
-
-  init(of process: SimulatedProcess, in world: Simulation) {
-    self.process = process
-    self.world = world
-  }
+  init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result

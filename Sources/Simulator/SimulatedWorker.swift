@@ -4,7 +4,6 @@
 import BankModel
 import JuiceStation
 import Posix
-import QueueCore
 import Teller
 import Wire
 
@@ -17,9 +16,7 @@ final class SimulatedWorker {
   fileprivate(set) weak var provider: SimulatedProvider?
 
   init(_ process: SimulatedProcess, _ window: Window, _ generation: Generation) {
-    self.process = process
-    self.window = window
-    self.generation = generation
+    (self.process, self.window, self.generation) = (process, window, generation)
   }
 
   var stream: StreamEnd? { if case .stream(let end)? = process.descriptors[3] { end } else { nil } }
@@ -65,9 +62,7 @@ final class SimulatedProvider: Provider {
   private var ready: (lease: Lease, due: MonotonicInstant)?
 
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
-    self.process = process
-    self.real = real
-    self.world = world
+    (self.process, self.real, self.world) = (process, real, world)
     real?.onProvided = { [unowned self] lease, provision in
       // What is put by is put by, and nobody has been told.
       if provision == .ready, self.world.stationMeetsItsEnd(self.process) { return }
@@ -114,10 +109,7 @@ struct JuiceOrder {
   let juice: ItemID
   let account: AccountNumber
 
-  init(juice: ItemID, account: AccountNumber) {
-    self.juice = juice
-    self.account = account
-  }
+  init(juice: ItemID, account: AccountNumber) { (self.juice, self.account) = (juice, account) }
 
   init?(_ payload: String) {
     let words = payload.split(separator: " ")

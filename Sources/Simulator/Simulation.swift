@@ -5,7 +5,6 @@ import BankModel
 import Glibc
 import QueueCore
 import Storage
-import Wire
 
 /// A history of the bank that is decided by a seed.
 public final class Simulation {
@@ -68,8 +67,7 @@ public final class Simulation {
   var lateWords = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
-    self.seed = seed
-    self.bug = bug
+    (self.seed, self.bug) = (seed, bug)
     plan = FaultPlan(seed: seed)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.

@@ -1,9 +1,6 @@
 // Owns what ten million waiting customers cost: the coordinator's memory while they wait and while they are served,
 // and the time of a start with all of them in the database.
-import BankModel
-import ControlClient
 import Posix
-import Wire
 
 extension Bench {
   func measureCrowd() throws {

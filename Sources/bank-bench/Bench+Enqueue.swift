@@ -1,9 +1,7 @@
 // Owns how fast tickets are issued: one at a time by one client and by many, and a million in one command.
 // It must not serve anybody meanwhile: the windows are paused. Every reply means that the ticket is on disk.
-import BankModel
 import ControlClient
 import Posix
-import Wire
 
 extension Bench {
   func measureEnqueue() throws {

@@ -1,6 +1,5 @@
 // Owns what an open bank costs while nobody comes: memory of a teller, and how often any of its processes wakes.
 // It must not talk to the bank while it counts.
-import BankModel
 import ControlClient
 import Posix
 import Wire

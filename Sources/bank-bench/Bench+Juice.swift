@@ -2,7 +2,6 @@
 // the stock and back, one order at a time and many. Every receipt means that the fruit was taken and the books were
 // kept, both on disk. It must not measure the stock alone.
 import BankModel
-import ControlClient
 import Posix
 import StockClient
 import Wire

@@ -1,9 +1,7 @@
 // Owns the time from a request for a ticket to the start of the service, at a steady arrival of customers and with
 // tellers who have time. The arrivals do not wait for the bank, so a slow answer delays nobody's clock.
-import BankModel
 import ControlClient
 import Posix
-import Wire
 
 extension Bench {
   func measureLatency() throws {
@@ -31,8 +29,7 @@ private final class ArrivalWatch {
   private var failure: ControlError?
 
   init(asking door: ControlConnection, hearing news: ControlConnection) throws {
-    self.door = door
-    self.news = news
+    (self.door, self.news) = (door, news)
     loop = try EventLoop()
     _ = try news.send(.follow)
     for connection in [door, news] {

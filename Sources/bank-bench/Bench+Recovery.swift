@@ -1,6 +1,5 @@
 // Owns how long a kill is noticed by customers: of a teller, until its customer is started again; of the
 // coordinator, until the first customer is served by its successor. The clock starts before kill(2).
-import BankModel
 import ControlClient
 import Glibc
 import Posix

@@ -2,10 +2,6 @@
 // The queue is filled before, the windows are opened at once, and the clock stops when nobody waits or is served.
 // Logging is on as by default: two lines a customer. All customers want the same, as all jobs of the others stand in one
 // tube: with two services the last of one would be served by fewer tellers.
-import BankModel
-import ControlClient
-import Posix
-import Wire
 
 extension Bench {
   func measureServing() throws {

@@ -4,7 +4,6 @@ import BankModel
 import Glibc
 import Posix
 import StockClient
-import Wire
 
 extension Bench {
   func measureStock() throws {

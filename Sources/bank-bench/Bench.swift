@@ -13,8 +13,7 @@ final class Bench {
   private var homes = 0
 
   init(scratch: String, thoroughness: Thoroughness) throws {
-    self.scratch = scratch
-    self.thoroughness = thoroughness
+    (self.scratch, self.thoroughness) = (scratch, thoroughness)
     programs = Paths.directory(of: try Paths.executable())
     launcher = try BankLauncher.find()
     report = Report(machine: Machine.inspect(scratch: scratch))

@@ -1,8 +1,7 @@
 // Owns what was asked for: the scratch directory, the measurements by name, and how often each is repeated. People ask with
-// `scripts/bench`, which builds, makes that directory, and cleans up after this program whatever happens.
-// It must not know how anything is measured. Invariant: measurements run in one order, whatever the order of the
-// words, and the raw limits of the machine come first because others are compared with them.
-// Failure: BenchFailure from the first measurement that could not be made.
+// `scripts/bench`, which builds, makes that directory, and cleans up after this program whatever happens. Invariant:
+// measurements run in one order, whatever the order of the words, and the raw limits of the machine come first because
+// others are compared with them. Failure: BenchFailure from the first measurement that could not be made.
 import Arguments
 import Console
 

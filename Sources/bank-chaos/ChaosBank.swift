@@ -2,7 +2,6 @@
 // Invariant: only processes that carry this run's mark in their environment are ever signalled, and each is held by
 // its pidfd while it is; whoever was stopped is continued, whatever happens.
 // Failure: CommandError at the start; afterwards a process that is gone is an everyday answer.
-import BankModel
 import Console
 import ControlClient
 import Glibc
@@ -33,8 +32,7 @@ final class ChaosBank {
   private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicInstant)] = []
 
   init(_ home: BankHome, mark: String) {
-    self.home = home
-    self.mark = mark
+    (self.home, self.mark) = (home, mark)
     // Everybody who is started from here on inherits it.
     setenv(Self.variable, mark, 1)
   }

@@ -3,7 +3,6 @@
 // bank closes. Failure: CommandError; a bank that does not become idle in its time is one.
 import BankModel
 import Console
-import ControlClient
 import Posix
 import Wire
 

@@ -23,8 +23,7 @@ final class ChaosLine {
       let registration = try? loop.register(fd: socket.rawValue, interest: .read, handler: { _ in })
     else { return nil }
     self.socket = socket
-    self.loop = loop
-    self.registration = registration
+    (self.loop, self.registration) = (loop, registration)
     chunk = .allocate(byteCount: 64 << 10, alignment: 16)
     write(.hello(Hello(build: ControlConnection.build, role: .client)))
   }

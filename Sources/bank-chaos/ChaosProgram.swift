@@ -2,7 +2,6 @@
 // kept, from what the customers remember.
 // Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
 // Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
-import Arguments
 import BankModel
 import Console
 import ControlClient
@@ -10,7 +9,6 @@ import Glibc
 import Posix
 import StockClient
 import VendingClient
-import Wire
 
 enum ChaosProgram {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {

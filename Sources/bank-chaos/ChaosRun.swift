@@ -4,10 +4,8 @@
 // patience with such deaths allows (it gives up after ten by design).
 // Failure: a bank that does not come back within its time ends the chaos; `recovered` says so.
 import BankModel
-import ControlClient
 import Glibc
 import Posix
-import Wire
 
 final class ChaosRun {
   /// When it ends.
@@ -60,12 +58,8 @@ final class ChaosRun {
     hasStation: Bool, seed: UInt64,
     name: String, limits: Limits
   ) throws(SystemError) {
-    self.bank = bank
-    self.plan = plan
-    self.limits = limits
-    self.loop = loop
-    self.shop = shop
-    self.machine = machine
+    (self.bank, self.plan, self.limits, self.loop) = (bank, plan, limits, loop)
+    (self.shop, self.machine) = (shop, machine)
     let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
     traffic = ChaosTraffic(
       bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices)

@@ -4,7 +4,6 @@
 // and nowhere else. The onlooker must be told of every change once and in order, whoever dies in between.
 // Failure: StockClientError where the stock does not answer at the beginning or at the end.
 import BankModel
-import Console
 import ControlClient
 import Posix
 import StockClient

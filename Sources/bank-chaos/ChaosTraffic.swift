@@ -45,10 +45,7 @@ final class ChaosTraffic {
   init(
     _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = []
   ) {
-    self.home = home
-    self.loop = loop
-    self.name = name
-    self.limit = limit
+    (self.home, self.loop, self.name, self.limit) = (home, loop, name, limit)
     self.juices = juices
     var chance = SeededGenerator(seed: seed ^ 0x7261_6666_6963)
     let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty)

@@ -36,8 +36,7 @@ final class ChaosWitness {
   private static let statusPause = Duration.milliseconds(20)
 
   init(_ home: BankHome, on loop: EventLoop) {
-    self.home = home
-    self.loop = loop
+    (self.home, self.loop) = (home, loop)
     lastSign = SystemClock.monotonic()
   }
 

@@ -10,10 +10,8 @@ final class Attackers {
     let socket: FileDescriptor
     let isDeaf: Bool
 
-    init(_ socket: consuming FileDescriptor, isDeaf: Bool) {
-      self.socket = socket
-      self.isDeaf = isDeaf
-    }
+    init(_ socket: consuming FileDescriptor, isDeaf: Bool) { self.socket = socket
+      self.isDeaf = isDeaf }
   }
 
   private let path: String

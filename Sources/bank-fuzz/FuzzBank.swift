@@ -1,7 +1,6 @@
 // Owns the bank that is attacked: its coordinator as a child of this process, what is asked of it in peace,
 // and the proof that it is unharmed. Invariant: the coordinator ends with this process, however that ends.
 // Failure: FuzzFailure.
-import BankModel
 import ControlClient
 import Glibc
 import Posix

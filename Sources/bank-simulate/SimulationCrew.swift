@@ -1,7 +1,6 @@
-// Owns the threads that simulate: each takes the next seed until none is left or a promise is broken.
-// It must not know what happens in a history; histories share nothing. Invariant: of several broken histories the one
-// with the lowest seed is told, so that two runs over the same seeds tell the same. Failure: a thread that cannot be
-// started is done without; the first one is the caller's own.
+// Owns the threads that simulate: each takes the next seed until none is left or a promise is broken. Invariant: of
+// several broken histories the one with the lowest seed is told, so that two runs over the same seeds tell the same.
+// Failure: a thread that cannot be started is done without; the first one is the caller's own.
 import Glibc
 import Simulator
 import Synchronization
@@ -20,9 +19,7 @@ final class SimulationCrew: Sendable {
   /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
   init(from: UInt64, count: UInt64, bug: PlantedBug? = nil) {
     progress = Mutex(Progress(next: 0))
-    self.from = from
-    self.bug = bug
-    self.count = count
+    (self.from, self.bug, self.count) = (from, bug, count)
   }
 
   private let from: UInt64

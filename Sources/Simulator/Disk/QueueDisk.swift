@@ -1,8 +1,7 @@
 // Owns the queue's disk in one history. In most histories it is a store in memory. In one of eight the production store
 // keeps the queue on a simulated volume, and the store in memory is the model that it is compared with: whatever is read is
 // read of both, and after each crash the production store holds what the model held before the commit that was under way,
-// or what it held after it.
-// It must not know who uses it. Invariant: what the production store has said to be on disk is in the model; the model has
+// or what it held after it. Invariant: what the production store has said to be on disk is in the model; the model has
 // nothing else but what the production store was found to hold at a start.
 import BankModel
 import QueueCore

@@ -1,5 +1,4 @@
-// Owns a simulated volume: its files by name, what of the names is durable, its size, and what goes wrong with it. It must
-// not know SQLite or what stands in a file.
+// Owns a simulated volume: its files by name, what of the names is durable, its size, and what goes wrong with it.
 // Invariant: a name is durable when the directory was synced since it was given or taken; of later ones the loss of power
 // keeps the first few, in their order, as a file system with a journal does. A process that is killed loses nothing that
 // it has written. From the moment at which a process or the power is gone nothing more is done to any file.
@@ -161,11 +160,7 @@ final class SimulatedVolume: Volume {
     private let path: String
     private let volume: SimulatedVolume
 
-    init(_ path: String, on volume: SimulatedVolume) {
-      self.path = path
-      self.volume = volume
-    }
-
+    init(_ path: String, on volume: SimulatedVolume) { (self.path, self.volume) = (path, volume) }
     var size: Int64 { volume.reserves[path] ?? 0 }
     var isPossible: Bool { true }
     var room: (capacity: Int64, free: Int64)? { (volume.capacity, volume.free) }

@@ -1,5 +1,4 @@
 // Owns one file of a simulated volume in its two states: what processes see, and what would be there if the power went now.
-// It must not know its name or who has it open.
 // Invariant: what was synced is durable to the byte. Of what was done since then the loss of power keeps nothing, all of
 // it, the beginning of it, or any of the sectors that were written, as the seed has it; of a sector it keeps the old bytes
 // or the new ones, and no byte changes beside those that were written.

@@ -1,10 +1,8 @@
 // Owns somebody's way to a service in the simulated world: a process of its own with the production client in it.
-// It must not know what is done with an answer. Invariant: every request is answered exactly once, by the service or by
-// its deadline, unless its process has ended.
+// Invariant: every request is answered exactly once, by the service or by its deadline, unless its process has ended.
 import BankModel
 import Posix
 import Transport
-import Wire
 
 final class SimulatedAsker<Command: ServiceCommand> {
   /// What hears the answer; nil for none before the deadline.
@@ -76,8 +74,7 @@ final class ClientProgram<Client>: SimulatedProgram {
     until nextDeadline: @escaping (Client) -> MonotonicInstant? = { _ in nil },
     _ endTurn: @escaping (Client) -> Void
   ) throws(SystemError) {
-    self.nextDeadline = nextDeadline
-    self.endTurn = endTurn
+    (self.nextDeadline, self.endTurn) = (nextDeadline, endTurn)
     loop = try EventLoop()
   }
 

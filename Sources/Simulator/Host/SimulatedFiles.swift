@@ -1,7 +1,6 @@
-// Owns the files and directories of the simulated host, in memory. It must not know who opens them, nor what stands in them.
-// Invariant: a path is absolute and plain; a name stands in a directory that is there. A file lives for as long as a name or
-// a descriptor leads to it. Everybody may do everything: there is one user. Sockets have their names in ``SimulatedHost``.
-// Failure: the number of the error, as Linux says it.
+// Owns the files and directories of the simulated host, in memory. Invariant: a path is absolute and plain; a name stands in
+// a directory that is there. A file lives for as long as a name or a descriptor leads to it. Everybody may do everything:
+// there is one user. Sockets have their names in ``SimulatedHost``. Failure: the number of the error, as Linux says it.
 import Glibc
 import Posix
 
@@ -12,9 +11,7 @@ final class SimulatedFile {
   var bytes: [UInt8] = []
 
   init(inode: UInt64, isDirectory: Bool, mode: mode_t) {
-    self.inode = inode
-    self.isDirectory = isDirectory
-    self.mode = mode
+    (self.inode, self.isDirectory, self.mode) = (inode, isDirectory, mode)
   }
 }
 
@@ -24,11 +21,7 @@ final class OpenedFile {
   let flags: CInt
   private var position = 0
 
-  init(_ file: SimulatedFile, flags: CInt) {
-    self.file = file
-    self.flags = flags
-  }
-
+  init(_ file: SimulatedFile, flags: CInt) { (self.file, self.flags) = (file, flags) }
   var isReadable: Bool { flags & O_ACCMODE != O_WRONLY && !file.isDirectory }
   var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
 

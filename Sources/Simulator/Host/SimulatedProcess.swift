@@ -54,10 +54,7 @@ final class SimulatedProcess {
   private var waits = 0
 
   init(pid: pid_t, parent: pid_t?, host: SimulatedHost, openFiles: Int, files: [OpenFile?]) {
-    self.pid = pid
-    self.parent = parent
-    self.host = host
-    self.openFiles = openFiles
+    (self.pid, self.parent, self.host, self.openFiles) = (pid, parent, host, openFiles)
     clock = host.now
     for (number, file) in files.enumerated() { if let file { descriptors[CInt(number)] = file } }
   }

@@ -34,10 +34,7 @@ final class StreamEnd {
   private var slowness: Int64 = 1
 
   init(_ number: Int, owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false) {
-    self.number = number
-    self.isServers = isServers
-    self.owner = owner
-    self.maker = maker
+    (self.number, self.isServers, self.owner, self.maker) = (number, isServers, owner, maker)
   }
 
   static func pair(_ first: StreamEnd, _ second: StreamEnd) {
@@ -181,8 +178,7 @@ final class ListeningSocket {
   var waiting: [(due: MonotonicTime, end: StreamEnd)] = []
 
   init(owner: SimulatedProcess, backlog: Int, at moment: MonotonicTime) {
-    self.owner = owner
-    self.backlog = backlog
+    (self.owner, self.backlog) = (owner, backlog)
     openedAt = moment
   }
 

@@ -1,14 +1,12 @@
 // Owns the beginning of a service's process in the simulated world, as `ServiceProcess` has it: hello to the coordinator, its
 // orders, and then the service. Invariant: nothing is opened before the orders have come.
 // Failure: a service that cannot be opened ends with 1, and is started again by its supervisor.
-import BankModel
 import Logbook
 import Posix
 import ServiceProcess
 import StockClient
 import StockCore
 import StockService
-import Storage
 import Transport
 import VendingCore
 import VendingMachine
@@ -54,8 +52,7 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
   private let disk: Disk
 
   init(_ server: Server<Handler>, on disk: Disk, in home: ServiceHome) throws {
-    self.server = server
-    self.disk = disk
+    (self.server, self.disk) = (server, disk)
     try server.open(in: home)
   }
 

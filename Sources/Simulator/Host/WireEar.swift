@@ -3,7 +3,6 @@
 // connection by itself: clients would notice a gap and begin anew, so it is found here and not at their end.
 import BankModel
 import QueueCore
-import StockCore
 import Wire
 
 final class WireEar {

@@ -16,8 +16,7 @@ final class SimulatedKeeper {
   private var isWaiting = false
 
   init(number: Int, seed: UInt64, changes: Int64, world: Simulation) {
-    self.number = number
-    self.world = world
+    (self.number, self.world) = (number, world)
     chance = SeededGenerator(seed: seed)
     changesLeft = changes
     asker = world.newAsker()

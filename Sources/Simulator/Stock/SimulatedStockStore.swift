@@ -18,9 +18,7 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
   private let onProgress: () -> Void
 
   init(of process: SimulatedProcess, in world: Simulation, onProgress: @escaping () -> Void) {
-    self.onProgress = onProgress
-    self.process = process
-    self.world = world
+    (self.onProgress, self.process, self.world) = (onProgress, process, world)
   }
 
   func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock { try memory.load(newLedger: ledger) }

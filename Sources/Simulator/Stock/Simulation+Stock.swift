@@ -4,8 +4,6 @@
 import BankModel
 import Glibc
 import Posix
-import QueueCore
-import StockCore
 import Storage
 import Transport
 import Wire

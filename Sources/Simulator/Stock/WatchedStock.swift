@@ -2,7 +2,6 @@
 // everything that goes in and comes out. It must not change any of it.
 import BankModel
 import StockCore
-import StockService
 import Storage
 import Wire
 
@@ -14,10 +13,7 @@ struct WatchedStock: StockDecisions {
   private var asked: [StockCore.RequestNumber: (order: OrderID?, action: StockAction)] = [:]
 
   init(_ machine: StockMachine, _ mutant: MutantStock?, of process: SimulatedProcess, in world: Simulation) {
-    self.machine = machine
-    self.mutant = mutant
-    self.process = process
-    self.world = world
+    (self.machine, self.mutant, self.process, self.world) = (machine, mutant, process, world)
   }
 
   var isUnsettled: Bool { machine.isUnsettled }
@@ -60,8 +56,7 @@ struct MutantStock {
   private let former: Set<OrderID>
 
   init(_ bug: PlantedBug, _ store: MemoryStockStore) {
-    self.bug = bug
-    self.store = store
+    (self.bug, self.store) = (bug, store)
     former = Set(((try? store.orders(after: nil, limit: .max)) ?? []).map(\.id))
   }
 

@@ -16,10 +16,7 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
   var memory: MemoryVendingStore { world.vending.disk }
   var isOwed = false
 
-  init(of process: SimulatedProcess, in world: Simulation) {
-    self.process = process
-    self.world = world
-  }
+  init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
   func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try memory.load(newMachine: machine)

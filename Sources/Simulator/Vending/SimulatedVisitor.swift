@@ -32,9 +32,7 @@ final class SimulatedVisitor {
   private(set) var memory: [OrderID: Memory] = [:]
 
   init(number: Int, seed: UInt64, isManager: Bool, world: Simulation) {
-    self.number = number
-    self.isManager = isManager
-    self.world = world
+    (self.number, self.isManager, self.world) = (number, isManager, world)
     chance = SeededGenerator(seed: seed)
     let home = VendingProgram.home.path
     let socket =
@@ -113,9 +111,8 @@ extension VendingResult {
   }
 }
 
-/// What comes to the mind of somebody at the vending machine. It must not know what is possible: some wishes
-/// are not. Invariant: the checker hears of every change before the machine does. There is nothing that can
-/// fail.
+/// What comes to the mind of somebody at the vending machine. Invariant: the checker hears of every change
+/// before the machine does.
 extension SimulatedVisitor {
   func think() -> Wish {
     if isManager { return change(managersThought()) }

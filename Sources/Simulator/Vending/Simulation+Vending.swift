@@ -3,11 +3,7 @@
 // coordinator; it ends with its parent and is started again by it.
 import BankModel
 import Glibc
-import Posix
-import QueueCore
 import Storage
-import Transport
-import VendingCore
 import Wire
 
 struct VendingScene {

@@ -3,10 +3,6 @@
 // present + sold + removed + discarded, both by the memories of those who were told.
 import BankModel
 import QueueCore
-import StockCore
-import Storage
-import VendingCore
-import Wire
 
 extension VendingWatch {
   /// The bank has ended: every intent has its end, and nobody remembers what is not so.

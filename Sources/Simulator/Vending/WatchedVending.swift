@@ -12,12 +12,7 @@ struct WatchedVending: VendingDecisions {
 
   init(
     _ rules: VendingStateMachine, _ mutant: MutantVending?, of process: SimulatedProcess, in world: Simulation
-  ) {
-    self.rules = rules
-    self.mutant = mutant
-    self.process = process
-    self.world = world
-  }
+  ) { (self.rules, self.mutant, self.process, self.world) = (rules, mutant, process, world) }
 
   var machine: Int64 { rules.machine }
   var isUnsettled: Bool { rules.isUnsettled }
@@ -52,10 +47,7 @@ struct MutantVending {
   /// What requests are called that are done once more.
   private var newNames: [PurchaseNumber: OrderID] = [:]
 
-  init(_ bug: PlantedBug, _ store: MemoryVendingStore) {
-    self.bug = bug
-    self.store = store
-  }
+  init(_ bug: PlantedBug, _ store: MemoryVendingStore) { (self.bug, self.store) = (bug, store) }
 
   func spoil(_ stored: StoredVending) -> StoredVending {
     var stored = stored

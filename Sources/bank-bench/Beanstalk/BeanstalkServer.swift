@@ -1,7 +1,6 @@
 // Owns one beanstalkd under measurement: another work queue, well kept and fast, beside which this one is measured.
-// It must not know what is measured. Invariant: it listens on a Unix socket in a directory of its own, ends with its
-// owner, and is never the one of the machine.
-// Where the program is not installed there is no contest, and `isInstalled` says so.
+// Invariant: it listens on a Unix socket in a directory of its own, ends with its owner, and is never the one of the
+// machine. Where the program is not installed there is no contest, and `isInstalled` says so.
 import Glibc
 import Posix
 
@@ -60,9 +59,8 @@ final class BeanstalkServer {
 }
 
 /// A worker process of a beanstalkd under measurement: as a teller it has one job in hand, and says in one
-/// write that this one is done and that it wants the next. It must not measure. Invariant: it begins with its
-/// owner's word on descriptor 3 and ends when no job is left, or its owner is gone.
-/// Workers of one beanstalkd.
+/// write that this one is done and that it wants the next. Invariant: it begins with its owner's word on
+/// descriptor 3 and ends when no job is left, or its owner is gone. Workers of one beanstalkd.
 final class BeanstalkCrew {
   /// With this and a socket this program is a worker.
   static let workerWord = "--beanstalk-worker"

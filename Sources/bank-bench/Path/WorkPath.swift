@@ -1,11 +1,10 @@
 // Owns the way of a customer through the bank within one process, for counting the instructions that it takes: the
 // coordinator itself with its store on disk, a client at its socket and tellers at its windows, all of them those of a bank
 // that is open. Only processes are missing, which a customer does not pay for and valgrind cannot follow: the tellers live
-// here, and behind the windows there is nobody.
-// It must not measure time. Invariant: the same order to do the same work executes the same instructions but for what
-// the C library does by chance. So they take turns, and only where there is something to hear; the coordinator's are so far
-// apart that each does what is done once in a while; and no commit follows from time, but from a client who waits for it.
-// Failure: whatever of it could not be done ends it; what the bank refuses is a BenchFailure.
+// here, and behind the windows there is nobody. Invariant: the same order to do the same work executes the same
+// instructions but for what the C library does by chance. So they take turns, and only where there is something to hear;
+// the coordinator's are so far apart that each does what is done once in a while; and no commit follows from time, but from
+// a client who waits for it. Failure: whatever of it could not be done ends it; what the bank refuses is a BenchFailure.
 import BankModel
 import Configuration
 import Coordinator
