@@ -15,7 +15,6 @@ struct FaultPlan {
   /// How long things go wrong.
   let duration: TimeSpan
   let weights: [(kind: FaultKind, weight: Int64)]
-
   let policy: QueuePolicy
   let windows: [Service: Int32]
   let clients: Int

@@ -189,7 +189,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   /// Whether the queue's core is wrong, and not the shell around it. Those come first.
   var isOfTheCore: Bool { Self.core.contains(self) }
   private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
-
   /// The promises that it can break first. An audit of the open bank can find any of them.
   public var breaks: Set<Violation.Kind> { promises.union([.audit]) }
   private var promises: Set<Violation.Kind> {

@@ -15,7 +15,6 @@ final class QueueWatch: QueueWitness {
 
   /// No turn has as many effects, with everything that follows from them.
   private static let longestTurn = 100_000
-
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private var mutant: MutantQueue?

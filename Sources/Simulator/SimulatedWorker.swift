@@ -55,7 +55,6 @@ final class WorkerProgram: SimulatedProgram {
 final class SimulatedProvider: Provider {
   var onProvided: ((Lease, Provision) -> Void)?
   var failsNext = false
-
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private let real: FruitProvider?

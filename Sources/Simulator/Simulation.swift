@@ -24,7 +24,6 @@ public final class Simulation {
   /// After the faults have ended everything comes to its end within this time.
   private static let longestEnd = TimeSpan.seconds(200)
   private static let longestHistory: Int64 = 400_000
-
   let seed: UInt64
   let plan: FaultPlan
   let bug: PlantedBug?
@@ -41,13 +40,11 @@ public final class Simulation {
   var scene = StockScene()
   private let ear = WireEar()
   var vending = VendingScene()
-
   private(set) var coordinator: BankProgram?
   private var coordinators = 0
   var workers: [SimulatedWorker] = []
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
-
   private(set) var isCalm = false
   private var calmSince = MonotonicTime(nanoseconds: 0)
   private var finale = ClosingCommands()

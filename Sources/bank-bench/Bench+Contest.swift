@@ -12,11 +12,8 @@ struct Rival {
 }
 
 extension Bench {
-  /// Measures the bank and everybody beside it, and takes a row for each into the report.
-  ///
-  /// - Parameters:
-  ///   - target: What the bank's own figure shall be.
-  ///   - note: What a reader has to know of the bank's figure, asked when everything was measured.
+  /// Measures the bank and everybody beside it, and takes a row for each into the report. The note to the bank's figure is
+  /// asked for when everything was measured.
   func contest(
     _ group: String, _ name: String, target: Target? = nil, against rivals: [Rival],
     note: () -> String = { "" }, _ measure: () throws -> Double

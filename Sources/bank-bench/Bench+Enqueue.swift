@@ -32,11 +32,23 @@ extension Bench {
   /// Each client asks for one customer and waits for the ticket before it asks for the next.
   private func ticketsPerSecond(of clients: Int, at bank: BenchBank) throws -> Double {
     let loop = try EventLoop()
-    let crowd = EnqueueClients(loop)
-    for _ in 0..<clients { try crowd.admit(try bank.connect()) }
-    return try perSecond({ crowd.tickets }) { end in
+    var tickets = 0
+    var failure: (any Error)?
+    for _ in 0..<clients {
+      let client = try bank.connect()
+      _ = try loop.register(fd: client.fd, interest: .read) { _ in
+        do {
+          guard let reply = try client.next(until: SystemClock.monotonic()), !reply.more else { return }
+          guard case .enqueued = reply.answer else { throw BenchFailure("no ticket came") }
+          tickets += 1
+          try client.send(.enqueue(BenchBank.order(1)))
+        } catch { failure = error }
+      }
+      try client.send(.enqueue(BenchBank.order(1)))
+    }
+    return try perSecond({ tickets }) { end in
       try hear(on: loop, until: end)
-      if let failure = crowd.failure { throw failure }
+      if let failure { throw failure }
     }
   }
 
@@ -63,36 +75,5 @@ extension Bench {
       return Double(count) / time.seconds
     }
     for server in servers { server.discard() }
-  }
-}
-
-/// Clients who take tickets one after the other.
-private final class EnqueueClients {
-  private let loop: EventLoop
-  private var clients: [ControlConnection] = []
-  private(set) var tickets = 0
-  private(set) var failure: ControlError?
-
-  init(_ loop: EventLoop) { self.loop = loop }
-
-  func admit(_ client: ControlConnection) throws {
-    clients.append(client)
-    _ = try loop.register(fd: client.fd, interest: .read) { [unowned self] _ in hear(client) }
-    ask(client)
-  }
-
-  private func ask(_ client: ControlConnection) {
-    do throws(ControlError) { try client.send(.enqueue(BenchBank.order(1))) } catch { failure = error }
-  }
-
-  private func hear(_ client: ControlConnection) {
-    do throws(ControlError) {
-      guard let reply = try client.next(until: SystemClock.monotonic()), !reply.more else { return }
-      guard case .enqueued = reply.answer else { throw .unexpected(detail: "no ticket") }
-      tickets += 1
-    } catch {
-      failure = error
-    }
-    ask(client)
   }
 }

@@ -33,7 +33,6 @@ extension Bench {
     }
   }
 
-  /// One customer orders, waits for the juice, and orders the next.
   private func measureOneJuice(at bank: BenchBank) throws {
     try fillShelf(at: bank)
     let customer = try bank.connect()

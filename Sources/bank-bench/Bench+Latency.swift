@@ -18,7 +18,6 @@ extension Bench {
   }
 }
 
-/// Customers who come at a steady pace, and when each is started.
 private final class ArrivalWatch {
   private let door: ControlConnection
   private let news: ControlConnection

@@ -41,7 +41,6 @@ extension Bench {
     add("recovery", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(15))
   }
 
-  /// Waits until every window is manned and one worker is as wanted; its process.
   private func awaitWorker(of bank: BenchBank, _ isWanted: (WorkerReport) -> Bool) throws -> pid_t {
     let end = SystemClock.monotonic() + .seconds(30)
     while SystemClock.monotonic() < end {

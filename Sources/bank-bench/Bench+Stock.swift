@@ -4,6 +4,7 @@ import BankModel
 import Glibc
 import Posix
 import StockClient
+import Wire
 
 extension Bench {
   func measureStock() throws {
@@ -32,37 +33,28 @@ extension Bench {
 
   private func ordersPerSecond(of clients: Int, each: Int, at socket: String) throws -> Double {
     let loop = try EventLoop()
-    let buyers = StockBuyers((0..<clients).map { _ in StockClient(socket: socket, loop: loop) })
-    for client in buyers.clients { try client.fillShelf() }
-    buyers.begin(each: each)
-    defer { for client in buyers.clients { client.close() } }
-    return try perSecond({ buyers.orders }) { end in
-      for client in buyers.clients { client.endTurn() }
-      _ = try loop.runOnce(until: end)
-      if let trouble = buyers.trouble { throw BenchFailure(trouble) }
-    }
-  }
-}
-
-private final class StockBuyers {
-  let clients: [StockClient]
-  private(set) var orders = 0
-  private(set) var trouble: String?
-  private let banana = ItemID("banana")
-
-  init(_ clients: [StockClient]) { self.clients = clients }
-  func begin(each: Int) { for client in clients { for _ in 0..<each { ask(client) } } }
-
-  private func ask(_ client: StockClient) {
-    let deadline = SystemClock.monotonic() + .seconds(30)
-    client.ask(.take([ItemAmount(banana, 1)], today: 0), until: deadline) { [weak self, weak client] result in
-      guard let self, let client else { return }
-      guard case .success(.done) = result else {
-        trouble = "an order was answered with \(result)"
-        return
+    let crowd = (0..<clients).map { _ in StockClient(socket: socket, loop: loop) }
+    defer { for client in crowd { client.close() } }
+    var orders = 0
+    var trouble: BenchFailure?
+    func ask(_ client: StockClient) {
+      let deadline = SystemClock.monotonic() + .seconds(30)
+      let order = StockCommand.take([ItemAmount(ItemID("banana"), 1)], today: 0)
+      client.ask(order, until: deadline) { [weak client] result in
+        guard let client else { return }
+        guard case .success(.done) = result else {
+          return trouble = BenchFailure("an order was answered with \(result)")
+        }
+        orders += 1
+        ask(client)
       }
-      orders += 1
-      ask(client)
+    }
+    for client in crowd { try client.fillShelf() }
+    for client in crowd { for _ in 0..<each { ask(client) } }
+    return try perSecond({ orders }) { end in
+      for client in crowd { client.endTurn() }
+      _ = try loop.runOnce(until: end)
+      if let trouble { throw trouble }
     }
   }
 }

@@ -40,7 +40,6 @@ final class Bench {
     report.charts.append(Chart(name: name, bars: bars))
   }
 
-  /// One figure a round.
   func rounds(_ body: () throws -> Double) throws -> Samples {
     var figures: [Double] = []
     for _ in 0..<thoroughness.rounds { figures.append(try body()) }
@@ -64,14 +63,12 @@ final class Bench {
 
   func say(_ words: String) { _ = try? StandardStreams.write("bench: \(words)\n", to: .error) }
 
-  /// How many of a second, of so many whose work is this.
   static func perSecond(_ count: Int64, _ work: () throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
     try work()
     return Double(count) / (SystemClock.monotonic() - begin).seconds
   }
 
-  /// How many of a second, of those who are counted while turns are taken for the time of a round.
   func perSecond(_ count: () -> Int, _ turn: (_ end: MonotonicInstant) throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
     let end = begin + thoroughness.span

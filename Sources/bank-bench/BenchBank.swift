@@ -38,7 +38,6 @@ final class BenchBank {
 
   var pid: pid_t { launched.process.pid }
 
-  /// Asks on the first connection and waits for as long as it takes.
   @discardableResult
   func ask(_ command: ControlCommand) throws -> ControlAnswer {
     try Self.ask(command, on: launched.connection)

@@ -26,7 +26,6 @@ struct Thoroughness {
 }
 
 struct BenchOrder {
-  /// The measurements, by the words they are asked for with, in the order in which they run.
   private static var measurements: [(word: String, run: (Bench) -> () throws -> Void)] {
     [
       ("limits", Bench.measureLimits), ("enqueue", Bench.measureEnqueue), ("bulk", Bench.measureBulk),

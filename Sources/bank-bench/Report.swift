@@ -27,7 +27,6 @@ struct Row {
 /// The same work by several, as bars of a length.
 struct Chart {
   private static let width = 40.0
-
   var name: String
   var bars: [(name: String, figure: Double)]
 

@@ -8,7 +8,6 @@ import BankModel
 import Wire
 
 enum ChaosViolation: Sendable, Equatable {
-  /// A ticket was promised and has no receipt of a service.
   case lost(ChaosTicket)
   case servedAgain(ChaosTicket, receipts: Int64)
   /// A key was promised tickets, and other ones at another time.
@@ -19,7 +18,6 @@ enum ChaosViolation: Sendable, Equatable {
   case overtaken(ChaosTicket, by: ChaosTicket)
   /// More customers were overtaken than the coordinator's deaths explain.
   case tooManyOvertaken(Service, count: Int64, explained: Int64)
-  /// A receipt says something else than what was asked for.
   case wrongReceipt(ChaosTicket)
   /// The sum of a service is off.
   case money(Service, difference: Int64)
@@ -60,7 +58,6 @@ struct ChaosAccount: Sendable, Equatable {
   private(set) var orphans: Int64 = 0
   /// Customers who were overtaken because the coordinator died.
   private(set) var overtakenByCrash: Int64 = 0
-  /// Customers with more than one attempt.
   private(set) var reserved: Int64 = 0
   /// Pieces of fruit that are missing, or too many.
   var stockDifference: Int64 = 0
@@ -68,7 +65,6 @@ struct ChaosAccount: Sendable, Equatable {
   var juices: Int64 = 0
   var sentAway: Int64 = 0
   var violations: [ChaosViolation] = []
-
   var isClean: Bool { violations.isEmpty }
 
   init(_ evidence: Evidence) {
@@ -85,7 +81,6 @@ struct ChaosAccount: Sendable, Equatable {
     violations += evidence.audit.map { .audit($0) }
   }
 
-  /// Whose ticket is whose.
   private mutating func comparePromises(_ ledger: ChaosLedger) -> [ChaosTicket: ChaosOrder] {
     var asked: [ChaosTicket: ChaosOrder] = [:]
     for order in ledger.orders {
@@ -184,7 +179,6 @@ struct ChaosAccount: Sendable, Equatable {
     }
   }
 
-  /// Whether the coordinator died between two starts.
   private static func isExplained(_ earlier: Int64, _ later: Int64, _ deaths: [Death]) -> Bool {
     deaths.contains { earlier <= $0.upperBound && $0.lowerBound <= later }
   }
@@ -205,16 +199,12 @@ extension ReceiptReport {
 /// took that were made, and what is left. Invariant: every piece that is missing or too many is counted, by
 /// its fruit.
 extension ChaosAccount {
-  /// What is known of the stock from outside.
   struct Shelves {
-    /// What each juice is made of.
     var recipes: [String: [ItemAmount]] = [:]
     var before: [ItemID: Quantity] = [:]
-    /// What was brought, less what was taken away by hand.
     var brought: [ItemID: Quantity] = [:]
     /// What is left; nil where nobody could say.
     var after: [ItemID: Quantity]?
-    /// What somebody who looked on was told wrongly.
     var gaps: [Remark] = []
   }
 

@@ -16,13 +16,11 @@ struct ChaosProcess: Sendable, Hashable {
   var kind: ChaosTarget
   /// The window of a teller or a station.
   var window: String?
-
   var isAlive: Bool { ProcessTable.alive(pid) && ProcessTable.startTime(pid) == startTime }
 }
 
 final class ChaosBank {
   private static let variable = "BANK_CHAOS_RUN"
-
   let home: BankHome
   private let mark: String
   private var launched: LaunchedBank?
@@ -37,7 +35,6 @@ final class ChaosBank {
     setenv(Self.variable, mark, 1)
   }
 
-  /// Opens the bank, with a guardian, as `start` does.
   func open(_ session: Session, _ order: LaunchOrder) throws(CommandError) {
     let answer: ControlAnswer
     do throws(ControlError) {

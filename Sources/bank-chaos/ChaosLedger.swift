@@ -4,7 +4,6 @@
 import BankModel
 import Wire
 
-/// Customers that a client wants tickets for under one key.
 struct ChaosOrder: Sendable, Equatable {
   var key: String
   var count: Int64
@@ -32,32 +31,27 @@ struct ChaosTicket: Sendable, Hashable, Comparable {
   }
 }
 
-/// The tickets that were promised for one key.
 struct ChaosPromise: Sendable, Equatable {
   var day: BusinessDay
   var first: TicketNumber
   var last: TicketNumber
-
   var count: Int64 { last >= first ? last - first + 1 : 0 }
 }
 
 struct ChaosLedger: Sendable {
   /// Every order that was ever sent, whole or in part, in the order in which they were thought of.
   private(set) var orders: [ChaosOrder] = []
-  /// What was promised, by key.
   private(set) var promises: [String: ChaosPromise] = [:]
   /// Answers that say something else than the promise before.
   private(set) var contradictions: [(key: String, promise: ChaosPromise)] = []
   private(set) var acknowledged: Int64 = 0
   private(set) var asked: Int64 = 0
 
-  /// An order is about to be sent for the first time.
   mutating func ask(_ order: ChaosOrder) {
     orders.append(order)
     asked += order.count
   }
 
-  /// The bank has promised tickets.
   mutating func acknowledge(key: String, _ promise: ChaosPromise) {
     if let known = promises[key] {
       if known != promise { contradictions.append((key, promise)) }

@@ -7,7 +7,6 @@ import Wire
 
 final class ChaosLine {
   private(set) var isOpen = true
-
   private let socket: FileDescriptor
   private let loop: EventLoop
   private let registration: Registration

@@ -13,7 +13,6 @@ final class ChaosMachine {
   private(set) var purchases: Int64 = 0
   /// What is not as it was told, a sentence each.
   private(set) var problems: [Remark] = []
-
   private let customers: VendingClient
   private let managers: VendingClient
   private let name: String
@@ -27,19 +26,15 @@ final class ChaosMachine {
   private var isAsked = false
   private var count = 0
   private var nextAt = MonotonicInstant(nanoseconds: 0)
-
   private static let patience = Duration.seconds(30)
   private static let pauses: ClosedRange<Int64> = 1...10
 
-  /// Goes to the machine of an open bank.
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(VendingClientError) {
     customers = VendingClient(socket: VendingClient.customersSocket(inHome: home.path), loop: loop)
     managers = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
-    guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
-      throw .tryLater(detail: "no picture", isInDoubt: false)
-    }
+    let picture = try Self.look(customers)
     // Few enough that most of what somebody wants is there, now and then too little of it.
     products = picture.products.prefix(4).map(\.id)
     balance = picture.balance
@@ -105,21 +100,20 @@ final class ChaosMachine {
     self.wish = nil
   }
 
-  private func look() throws(VendingClientError) -> VendingPicture {
-    guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
+  private static func look(_ customers: VendingClient) throws(VendingClientError) -> VendingPicture {
+    guard case .picture(let picture) = try customers.call(.look, within: patience) else {
       throw .tryLater(detail: "no picture", isInDoubt: false)
     }
     return picture
   }
 
-  /// Compares what the machine says in the end with what it has answered.
   func finish() throws(VendingClientError) {
-    var picture = try look()
+    var picture = try Self.look(customers)
     // What was taken for a purchase that was given up goes back in a moment.
     let deadline = SystemClock.monotonic() + Self.patience
     while picture.quantities != quantities, SystemClock.monotonic() < deadline {
       Pause.momentarily()
-      picture = try look()
+      picture = try Self.look(customers)
     }
     if picture.balance != balance { problems.append(Remark(.balanceIs, picture.balance, balance)) }
     for (product, quantity) in picture.quantities where quantities[product, default: 0] != quantity {

@@ -33,7 +33,6 @@ struct ChaosPlan: Sendable {
   struct Kill: Sendable, Equatable {
     var after: Duration
     var target: ChaosTarget
-    /// Chooses among those who are alive.
     var pick: UInt64
   }
 
@@ -54,7 +53,6 @@ struct ChaosPlan: Sendable {
 
   /// How long a process stands still, in milliseconds.
   static let stopLength: ClosedRange<Int64> = 5...250
-
   let rules: ChaosRules
   private var kills: SeededGenerator
   private var stops: SeededGenerator

@@ -9,6 +9,7 @@ import Glibc
 import Posix
 import StockClient
 import VendingClient
+import Wire
 
 enum ChaosProgram {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -43,7 +44,6 @@ enum ChaosProgram {
 
   private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
 
-  /// What the command line allows the run to do.
   private static func rules(_ session: Session) throws(CommandError) -> ChaosRules {
     var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
     if let list = session.invocation.text("kill") { rules.targets = try targets(list, session.words) }
@@ -175,7 +175,6 @@ enum ChaosProgram {
     }
   }
 
-  /// Reads `tellers,coordinator`.
   static func targets(_ list: String, _ words: MessageCatalog) throws(CommandError) -> [ChaosTarget] {
     var chosen: [ChaosTarget] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -223,5 +222,70 @@ enum ChaosProgram {
     }
     for name in (try? Directory.entries(of: path)) ?? [] { remove(Paths.join(path, name)) }
     rmdir(path)
+  }
+}
+
+/// The end of a chaos run: the bank is drained as an operator would, dead letters are brought back, and its
+/// books are read page by page. Invariant: nobody is cancelled; whoever has a ticket is served before the
+/// bank closes. Failure: CommandError; a bank that does not become idle in its time is one.
+struct ChaosClosing {
+  let session: Session
+  private(set) var requeued: Int64 = 0
+  private static let patience = Duration.seconds(120)
+  private static let rounds = 20
+
+  init(_ session: Session) { self.session = session }
+
+  mutating func drain(_ lookAround: () -> Void) throws(CommandError) {
+    for _ in 0..<Self.rounds {
+      do throws(CommandError) {
+        let coordinator = try CoordinatorClient.reopen(session)
+        while try !bringBack(at: coordinator) {}
+        lookAround()
+        return try close(coordinator)
+      } catch {
+        guard error.isLoss else { throw error }
+      }
+    }
+    throw .control(.lost)
+  }
+
+  private mutating func bringBack(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
+    let report = try coordinator.status(.awaitIdle, within: Self.patience)
+    guard report.queue.dead > 0 else { return true }
+    var count: Int64 = 0
+    try coordinator.ask(.requeueDead) { answer throws(CommandError) in
+      if case .requeued(let number) = answer { count = number }
+    }
+    requeued += count
+    return false
+  }
+
+  private func close(_ coordinator: CoordinatorClient) throws(CommandError) {
+    let order = StopOrder(now: false, timeoutMilliseconds: nil)
+    try coordinator.ask(.stop(order), within: Self.patience) { _ throws(CommandError) in }
+    _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
+  }
+
+  func receipts(after sequence: Int64) throws(CommandError) -> [ReceiptReport] {
+    var receipts: [ReceiptReport] = []
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      receipts.removeAll()
+      try coordinator.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) {
+        answer throws(CommandError) in
+        receipts += try answer.receipts
+      }
+    }
+    return receipts.filter { $0.sequence > sequence }
+  }
+
+  func audit() throws(CommandError) -> [Remark] {
+    var problems: [Remark] = []
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.ask(.audit, within: nil) { answer throws(CommandError) in
+        if case .audit(let report) = answer { problems = report.findings }
+      }
+    }
+    return problems
   }
 }

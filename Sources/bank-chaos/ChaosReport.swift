@@ -45,7 +45,6 @@ struct ChaosReport: Sendable {
   var elapsed: Duration = .zero
   var reserve = ChaosTimes([])
   var recover = ChaosTimes([])
-
   /// Violations that are named; the numbers count all of them.
   private static let named = 50
 

@@ -8,7 +8,6 @@ import Glibc
 import Posix
 
 final class ChaosRun {
-  /// When it ends.
   struct Limits {
     var time: Duration = .seconds(30)
     var kills = Int64.max
@@ -25,7 +24,6 @@ final class ChaosRun {
   let shop: ChaosShop
   let machine: ChaosMachine
   let witness: ChaosWitness
-
   private let bank: ChaosBank
   private let limits: Limits
   private let loop: EventLoop
@@ -39,7 +37,6 @@ final class ChaosRun {
   private var doomed: Set<ChaosProcess> = []
   private var earlyDeaths: [String: Int] = [:]
   private var guardianSeen: [ChaosProcess: MonotonicInstant] = [:]
-
   /// Deaths before being ready that are dealt out to one window or by way of one guardian.
   private static let earlyDeathLimit = 3
   private static let tick = Duration.milliseconds(2)
@@ -145,7 +142,6 @@ final class ChaosRun {
     cut = (next, now + next.after)
   }
 
-  /// Kills whom the plan wants, as soon as there is such a one.
   private func attemptKill(_ now: MonotonicInstant) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {

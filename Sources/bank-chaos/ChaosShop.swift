@@ -10,19 +10,14 @@ import StockClient
 import Wire
 
 final class ChaosShop {
-  /// What the branch makes.
   let assortment: Assortment
-  /// What was there before anybody came.
   let before: [ItemID: Quantity]
-  /// What was brought, less what was taken away by hand.
   private(set) var brought: [ItemID: Quantity] = [:]
   private(set) var deliveries: Int64 = 0
   private(set) var changesSeen: Int64 = 0
-  /// What the onlooker was told wrongly, a sentence each.
   private(set) var gaps: [Remark] = []
   /// Refusals that no second attempt cures.
   private(set) var refusals: [Remark] = []
-
   private let client: StockClient
   private let name: String
   private var chance: SeededGenerator
@@ -32,7 +27,6 @@ final class ChaosShop {
   private var nextAt = MonotonicInstant(nanoseconds: 0)
   private var seen: Int64?
   private var shelves: [ItemID: Quantity] = [:]
-
   private static let patience = Duration.seconds(30)
   private static let pieces: ClosedRange<Quantity> = -6...40
   private static let pauses: ClosedRange<Int64> = 2...25
@@ -148,7 +142,6 @@ extension StockPicture {
 }
 
 extension ChaosAccount.Shelves {
-  /// Takes over what somebody at the stock remembers.
   mutating func take(_ shop: ChaosShop) {
     recipes = Dictionary(
       shop.assortment.juices.map { ($0.id.name, $0.recipe) }, uniquingKeysWith: { first, _ in first })

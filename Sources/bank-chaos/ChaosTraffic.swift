@@ -11,7 +11,6 @@ final class ChaosTraffic {
     var chance: SeededGenerator
     var line: ChaosLine?
     var order: ChaosOrder?
-    /// The number of the request that is under way.
     var asked: UInt32?
     var cut: ChaosPlan.Cut?
     var notBefore = MonotonicInstant(nanoseconds: 0)
@@ -24,8 +23,6 @@ final class ChaosTraffic {
   /// Customers who wait at most; more prove nothing and only make the end late.
   static let crowd: Int64 = 40
   private static let rest = Duration.milliseconds(4)
-
-  /// What they remember.
   private(set) var ledger = ChaosLedger()
   private(set) var refusals: [Failure] = []
   private(set) var cuts: Int64 = 0
@@ -36,12 +33,8 @@ final class ChaosTraffic {
   private let limit: Int64
   private let juices: [String]
 
-  /// Clients with their own chance.
-  ///
-  /// - Parameters:
-  ///   - name: What the keys of this run begin with; no other run on the same home has the same.
-  ///   - limit: Customers at most.
-  ///   - juices: What can be ordered at the juice station; nothing where there is none.
+  /// All keys of this run begin with the name, which no other run on the same home has; `limit` is of customers, and without
+  /// a juice station there are no juices.
   init(
     _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = []
   ) {
@@ -106,7 +99,6 @@ final class ChaosTraffic {
     ledger.ask(order)
   }
 
-  /// One juice, or a few of the same.
   private func thirst(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),

@@ -9,9 +9,7 @@ import Posix
 import Wire
 
 final class ChaosWitness {
-  /// The latest picture; nil while nobody answers.
   private(set) var picture: StatusReport?
-  /// When the bank has last said anything.
   private(set) var lastSign: MonotonicInstant
   private(set) var reserveTimes: [Duration] = []
   /// From the kill of the coordinator until somebody was being served again.
@@ -22,7 +20,6 @@ final class ChaosWitness {
   private(set) var opened: Int32?
   /// The most windows that were open, by service.
   private(set) var windows: [Service: Int64] = [:]
-
   private let home: BankHome
   private let loop: EventLoop
   private var line: ChaosLine?
@@ -31,7 +28,6 @@ final class ChaosWitness {
   private var killedWindows: [String: MonotonicInstant] = [:]
   private var interrupted: [ChaosTicket: (at: MonotonicInstant, window: String)] = [:]
   private var coordinatorDied: MonotonicInstant?
-
   private static let rest = Duration.milliseconds(2)
   private static let statusPause = Duration.milliseconds(20)
 

@@ -4,7 +4,6 @@ import BankModel
 import Wire
 
 struct Attack {
-  /// How a connection is left.
   enum Manner: Int64, CaseIterable {
     /// At once, whatever is on its way.
     case cut
@@ -18,7 +17,6 @@ struct Attack {
 
   let portions: [[UInt8]]
   let manner: Manner
-  /// How many messages it was made of, whole or not.
   let messages: Int
 
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {

@@ -10,14 +10,15 @@ final class Attackers {
     let socket: FileDescriptor
     let isDeaf: Bool
 
-    init(_ socket: consuming FileDescriptor, isDeaf: Bool) { self.socket = socket
-      self.isDeaf = isDeaf }
+    init(_ socket: consuming FileDescriptor, isDeaf: Bool) {
+      self.socket = socket
+      self.isDeaf = isDeaf
+    }
   }
 
   private let path: String
   private var guests: [Guest] = []
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-  /// How many stay at a time.
   private static let room = 200
   private static let patience = Duration.seconds(30)
 
@@ -62,7 +63,6 @@ final class Attackers {
     }
   }
 
-  /// Sends what is taken without waiting; false where nobody is there any more.
   private func send(_ portions: [[UInt8]], on socket: borrowing FileDescriptor) -> Bool {
     for portion in portions {
       let result = portion.withUnsafeBytes { bytes in try? socket.send(bytes) }

@@ -1,6 +1,7 @@
 // Owns the bank that is attacked: its coordinator as a child of this process, what is asked of it in peace,
 // and the proof that it is unharmed. Invariant: the coordinator ends with this process, however that ends.
 // Failure: FuzzFailure.
+import BankModel
 import ControlClient
 import Glibc
 import Posix
@@ -30,7 +31,6 @@ final class FuzzBank {
     guard case .status = try ask(.awaitOpen) else { throw FuzzFailure.harmed("it did not even open") }
   }
 
-  /// Takes what is open now for what is open in peace.
   func rememberPeace() { descriptors = openDescriptors }
   var pid: pid_t { launched.process.pid }
 
@@ -40,7 +40,6 @@ final class FuzzBank {
     guard lastWords.isEmpty else { throw FuzzFailure.harmed("it has said\(lastWords)") }
   }
 
-  /// Asks for something on the conversation that was there before.
   @discardableResult
   func ask(_ command: ControlCommand) throws -> ControlAnswer {
     try Self.ask(command, on: launched.connection)
@@ -55,7 +54,6 @@ final class FuzzBank {
     throw FuzzFailure.unserved("no answer to \(command) within \(patience)")
   }
 
-  /// Lets the bank come to rest and looks whether everything about it is right.
   func examine(acknowledged: Int64) throws -> AuditReport {
     // What attackers have sent is read also after they have left, and may be a pause.
     try awaitPeace()
@@ -79,7 +77,6 @@ final class FuzzBank {
     return audit
   }
 
-  /// Ends the bank; it must end well.
   func close() throws {
     guard case .stopped = try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil))) else {
       throw FuzzFailure.harmed("it did not close")
@@ -117,5 +114,42 @@ final class FuzzBank {
       !bytes.isEmpty
     else { return "" }
     return ":\n" + String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The one who keeps every rule: lets customers come all the time, and must be served as if nobody else were
+/// there. It must not know attacks. Invariant: a customer counts only when the coordinator has said that it
+/// is on disk. Failure: FuzzFailure, where an answer is wrong or does not come.
+final class NormalClient {
+  private let connection: ControlConnection
+  private var chance: SeededGenerator
+  private(set) var commands = 0
+  private(set) var customers: Int64 = 0
+  private(set) var refusals = 0
+
+  init(_ bank: FuzzBank, seed: UInt64) throws {
+    connection = try bank.home.connect()
+    chance = SeededGenerator(seed: ~seed)
+  }
+
+  func enqueue() throws {
+    let count = chance.draw(1...5)
+    let order = EnqueueOrder(
+      count: count, service: nil, grade: .regular, amount: nil, account: nil, seed: chance.next(), key: nil)
+    let answer = try FuzzBank.ask(.enqueue(order), on: connection)
+    commands += 1
+    switch answer {
+    case .enqueued(let report) where report.count == count && report.last - report.first + 1 == count:
+      customers += count
+    case .failure(let failure) where failure.code == .queueFull: refusals += 1
+    default: throw FuzzFailure.unserved("\(count) customers were answered with \(answer)")
+    }
+  }
+
+  func resume() throws {
+    guard case .status = try FuzzBank.ask(.resume(nil), on: connection) else {
+      throw FuzzFailure.unserved("the services were not resumed")
+    }
+    commands += 1
   }
 }

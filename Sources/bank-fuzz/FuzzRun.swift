@@ -70,7 +70,6 @@ final class FuzzRun {
       """
   }
 
-  /// Writes the last attacks down and says where, on a line of its own.
   func keepEvidence() -> String {
     guard !last.isEmpty else { return "" }
     let path = Paths.join(order.scratch, "found")
@@ -116,7 +115,6 @@ enum FuzzFailure: Error, CustomStringConvertible {
     }
   }
 
-  /// The same failure, with what was noticed before it.
   func behind(_ first: any Error) -> any Error {
     guard case .coordinatorEnded(let how) = self else { return self }
     if case FuzzFailure.coordinatorEnded = first { return first }

@@ -12,7 +12,6 @@ enum Mutation {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
   }
 
-  /// Changes a frame, in one to four places.
   static func change(_ frame: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
     var bytes = frame
     for _ in 0..<chance.draw(1...4) { changeOnce(&bytes, &chance) }

@@ -59,7 +59,6 @@ struct SimulateReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// For a script: one object on one line.
   var json: String {
     var fields = ["\"version\":1"]
     for count in counts { if let field = count.field { fields.append("\"\(field)\":\(count.number)") } }

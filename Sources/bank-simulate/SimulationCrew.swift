@@ -6,7 +6,6 @@ import Simulator
 import Synchronization
 
 final class SimulationCrew: Sendable {
-  /// How far it has come.
   struct Progress: Sendable {
     var next: UInt64
     var statistics = Statistics()
@@ -24,7 +23,6 @@ final class SimulationCrew: Sendable {
 
   private let from: UInt64
   let bug: PlantedBug?
-
   var present: Progress { progress.withLock { $0 } }
 
   /// Simulates with so many threads, and returns when all is done. `report` is called now and then by this thread.

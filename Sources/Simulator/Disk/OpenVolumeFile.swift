@@ -8,7 +8,6 @@ import Glibc
 final class OpenVolumeFile {
   /// Where this object is found in SQLite's file: behind what SQLite has there.
   static let place = MemoryLayout<sqlite3_file>.stride
-
   private let volume: SimulatedVolume
   private let file: VolumeFile
   private let transientName: String?

@@ -21,7 +21,6 @@ final class QueueDisk {
   }
 
   private static let path = "/queue.db"
-
   let model = MemoryStore()
   /// Where the production store is kept; nil in a history without one.
   let volume: SimulatedVolume?
@@ -29,7 +28,6 @@ final class QueueDisk {
   var onDisagreement: ((String) -> Void)?
   var onPowerLoss: (() -> Void)?
   var isCalm = false { didSet { if isCalm { volume?.calm() } } }
-
   private var chance: SeededGenerator
   /// Commits between two that copy the log; 0 for never.
   private let copying: Int64

@@ -21,7 +21,6 @@ final class SimulatedVolume: Volume {
   /// Whether a kernel that has failed to sync takes what it has not written for written.
   let forgetsAfterAFailedSync: Bool
   private let capacity: Int64
-
   private var names: [String: VolumeFile] = [:]
   private var durableNames: [String: VolumeFile] = [:]
   /// Names that were given, or taken (nil), since the directory was synced.
@@ -31,7 +30,6 @@ final class SimulatedVolume: Volume {
   private var registration: VolumeRegistration?
   private var abandonedConnections: [OpaquePointer] = []
   var mistake: String?
-
   /// The process, or the power, is gone: whatever is asked for has no effect.
   private(set) var isDead = false
   /// Whatever is done to a file, so many times more, is done; then the process, or the power, is gone.

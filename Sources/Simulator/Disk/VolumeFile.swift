@@ -15,7 +15,6 @@ final class VolumeFile {
   private var unsynced: [Change] = []
   /// The lock of each connection that has one. See `sqlite3_io_methods.xLock`.
   var locks: [ObjectIdentifier: Int32] = [:]
-
   var size: Int { seen.count }
   var isSynced: Bool { unsynced.isEmpty && seen == durable }
 

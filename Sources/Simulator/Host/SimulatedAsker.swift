@@ -7,7 +7,6 @@ import Transport
 final class SimulatedAsker<Command: ServiceCommand> {
   /// What hears the answer; nil for none before the deadline.
   typealias Listener = (Command.Answer?) -> Void
-
   private unowned let world: Simulation
   private let process: SimulatedProcess
   /// Held by its process: when that ends, it goes as a process goes.

@@ -34,7 +34,6 @@ final class SimulatedHost {
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
   var mistake: String?
   var onEnd: ((SimulatedProcess) -> Void)?
-
   private var agenda = Agenda<pid_t>()
   private var lastProcess: pid_t = 100
   private var lastStream = 0

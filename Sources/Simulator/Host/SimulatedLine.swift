@@ -6,7 +6,6 @@ import Wire
 
 final class SimulatedLine {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
-
   var onMessage: ((BankMessage) -> Void)?
   var onEnd: ((ChannelEnd) -> Void)?
   let process: SimulatedProcess

@@ -152,31 +152,25 @@ extension SimulatedProcess: SystemCalls {
     let second = give(.stream(ends.1))
     guard second >= 0 else {
       release(first, at: clock)
-      errno = EMFILE
-      return nil
+      return none(EMFILE)
     }
     return (first, second)
   }
 
   func peer(of socket: CInt) -> UnixSocket.Peer? {
-    guard case .stream(let end)? = descriptors[socket] else {
-      errno = ENOTSOCK
-      return nil
-    }
+    guard case .stream(let end)? = descriptors[socket] else { return none(ENOTSOCK) }
     return UnixSocket.Peer(uid: effectiveUser, gid: 0, pid: end.peer?.maker ?? end.maker)
   }
 
-  func shutdownWriting(_ socket: CInt) -> CInt {
-    guard survives() else { return 0 }
-    guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
-    end.shut(at: clock, on: host)
-    return 0
+  func shutdownWriting(_ socket: CInt) -> CInt { shutdown(socket) { $0.shut(at: clock, on: host) } }
+  func shutdownReading(_ socket: CInt) -> CInt {
+    shutdown(socket) { $0.hearNothingMore(at: clock, on: host) }
   }
 
-  func shutdownReading(_ socket: CInt) -> CInt {
+  private func shutdown(_ socket: CInt, _ body: (StreamEnd) -> Void) -> CInt {
     guard survives() else { return 0 }
     guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
-    end.hearNothingMore(at: clock, on: host)
+    body(end)
     return 0
   }
 

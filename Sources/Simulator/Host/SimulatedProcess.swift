@@ -30,7 +30,6 @@ final class SimulatedProcess {
   var environment: [String: String] = [:]
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private(set) var body: (any SimulatedProgram)?
-
   /// Its own time: that of the host when its turn began, and what it has spent since.
   private(set) var clock: MonotonicTime
   /// When it runs next; nil while it sleeps until somebody wakes it.
@@ -275,6 +274,11 @@ final class SimulatedProcess {
   func fail<Number: SignedInteger>(_ code: CInt) -> Number {
     errno = code
     return -1
+  }
+
+  func none<Answer>(_ code: CInt) -> Answer? {
+    errno = code
+    return nil
   }
 
   /// A step at which the process may be killed; false where it was.

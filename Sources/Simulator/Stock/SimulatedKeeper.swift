@@ -23,7 +23,6 @@ final class SimulatedKeeper {
   }
 
   var isContent: Bool { changesLeft <= 0 && !isWaiting && again == nil }
-
   var isToCount = false
 
   func act() {

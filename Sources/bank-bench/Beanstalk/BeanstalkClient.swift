@@ -35,7 +35,6 @@ final class BeanstalkClient {
     output += [13, 10]
   }
 
-  /// The next job; waits for it, or not.
   func reserve(waits: Bool) { say(waits ? "reserve" : "reserve-with-timeout 0") }
   func delete(_ id: Int64) { say("delete \(id)") }
 

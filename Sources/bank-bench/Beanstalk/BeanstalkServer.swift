@@ -19,7 +19,6 @@ final class BeanstalkServer {
   }
 
   static var isInstalled: Bool { program != nil }
-
   let socket: String
   private let directory: String
   private let process: ChildProcess
@@ -40,7 +39,6 @@ final class BeanstalkServer {
     )
   }
 
-  /// A new conversation; the first waits until the server listens.
   func connect() throws -> BeanstalkClient {
     let end = SystemClock.monotonic() + .seconds(10)
     while true {
@@ -64,7 +62,6 @@ final class BeanstalkServer {
 final class BeanstalkCrew {
   /// With this and a socket this program is a worker.
   static let workerWord = "--beanstalk-worker"
-
   private var workers: [(process: ChildProcess, channel: CInt)] = []
 
   init(_ count: Int, of server: BeanstalkServer, program: String) throws {

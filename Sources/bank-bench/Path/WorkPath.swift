@@ -39,7 +39,6 @@ final class WorkPath {
   private static let past = MonotonicInstant(nanoseconds: 0)
   /// Neither a commit nor another try of what could not be started follows from time.
   private static let never = TimeSpan.seconds(86_400)
-
   private let coordinator: Coordinator
   private var crew: [TellerProcess] = []
   private let clientLoop: EventLoop
@@ -134,7 +133,6 @@ final class WorkPath {
     BenchBank.order(Int64(count), .deposit, payload: Bench.payload)
   }
 
-  /// Everybody works until the client has all of its answers.
   private func work() throws {
     while owed > 0 {
       try turn()
