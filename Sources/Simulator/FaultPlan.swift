@@ -32,8 +32,7 @@ struct FaultPlan {
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
     .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
-    .diskFull,
-    .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
+    .diskFull, .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
     .openerKilled, .configurationChanged, .coordinatorSignalled,
   ]
   private static let stockKinds: [FaultKind] = [

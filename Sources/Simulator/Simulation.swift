@@ -120,12 +120,10 @@ public final class Simulation {
   ///   - seed: decides everything.
   ///   - bug: what is wrong with the core or the shell; nil for the real ones.
   ///   - trace: told every event and every effect in words; nil where nobody reads them.
-  public static func run(seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil) -> Outcome {
-    run(seed: seed, bug: bug, trace: trace, look: nil)
-  }
-
-  static func run(
-    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil, look: ((Simulation) -> Void)?
+  ///   - look: looks into the world each time that something has happened.
+  public static func run(
+    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil,
+    look: ((Simulation) -> Void)? = nil
   ) -> Outcome {
     let world = Simulation(seed: seed, bug: bug, trace: trace)
     world.run(look)

@@ -19,8 +19,7 @@ extension Bench {
     let begin = SystemClock.monotonic()
     let process = try ChildProcess.spawn(
       executable: Paths.join(programs, "bankctl"), arguments: ["--home", home.path] + words,
-      environment: Environment.all(),
-      standardOutput: .null, standardError: .null)
+      environment: Environment.all(), standardOutput: .null, standardError: .null)
     let status = process.wait()
     let time = SystemClock.monotonic() - begin
     guard status.isSuccess else {

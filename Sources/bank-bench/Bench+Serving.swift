@@ -13,8 +13,7 @@ extension Bench {
     try measureServing(BankSetting(deposit: 16, loan: 0), raw: nil, others: [nil, nil])
     try measureServing(
       BankSetting(deposit: 3, loan: 0, configuration: try file("ahead.json", #"{"prefetch":16}"#)),
-      inHand: 16, target: .atLeast(400_000), raw: nil, others: [],
-      and: [store])
+      inHand: 16, target: .atLeast(400_000), raw: nil, others: [], and: [store])
   }
 
   private func measureServing(

@@ -91,9 +91,8 @@ struct Report {
     let results = rows.map { row in
       var fields = [
         ("group", Figure.quoted(row.group)), ("name", Figure.quoted(row.name)),
-        ("unit", Figure.quoted(row.unit)),
-        ("median", "\(row.samples.median)"), ("min", "\(row.samples.least)"), ("max", "\(row.samples.most)"),
-        ("count", "\(row.samples.count)"),
+        ("unit", Figure.quoted(row.unit)), ("median", "\(row.samples.median)"),
+        ("min", "\(row.samples.least)"), ("max", "\(row.samples.most)"), ("count", "\(row.samples.count)"),
       ]
       switch row.target {
       case .atLeast(let bound): fields.append(("at_least", "\(bound)"))

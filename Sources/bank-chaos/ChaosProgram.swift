@@ -133,10 +133,8 @@ enum ChaosProgram {
       + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: session.home.path)) }
     return ChaosReport(
       seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
-      stops: run.stops,
-      cuts: run.traffic.cuts, requeued: closing.requeued,
-      deliveries: run.shop.deliveries, purchases: run.machine.purchases, changesWatched: run.shop.changesSeen,
-      elapsed: elapsed,
+      stops: run.stops, cuts: run.traffic.cuts, requeued: closing.requeued, deliveries: run.shop.deliveries,
+      purchases: run.machine.purchases, changesWatched: run.shop.changesSeen, elapsed: elapsed,
       reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
   }
 
@@ -168,8 +166,7 @@ enum ChaosProgram {
     do throws(SystemError) {
       return try ChaosRun(
         bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, machine: machine,
-        hasStation: stations > 0,
-        seed: bits, name: name, limits: limits)
+        hasStation: stations > 0, seed: bits, name: name, limits: limits)
     } catch {
       throw .system(error)
     }

@@ -52,8 +52,7 @@ final class ChaosRun {
 
   init(
     _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
-    hasStation: Bool, seed: UInt64,
-    name: String, limits: Limits
+    hasStation: Bool, seed: UInt64, name: String, limits: Limits
   ) throws(SystemError) {
     (self.bank, self.plan, self.limits, self.loop) = (bank, plan, limits, loop)
     (self.shop, self.machine) = (shop, machine)
